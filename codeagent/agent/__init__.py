@@ -1,0 +1,1 @@
+"""What happens next: the session, the loop, one tool call."""

@@ -1,0 +1,1 @@
+"""How it starts: the command line, headless runs, the demo."""

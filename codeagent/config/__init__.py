@@ -1,0 +1,1 @@
+"""What the person set: every setting, and which source wins."""

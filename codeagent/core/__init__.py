@@ -1,0 +1,1 @@
+"""What things are: messages, events, contracts, errors, diffs and safe text."""

@@ -1,0 +1,185 @@
+"""What a call would touch, how it is shown, and what a person can answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+from codeagent.core.diff import FileDiff
+
+
+class Mode(StrEnum):
+    """How much the agent may do without asking; the order is that of Shift+Tab."""
+
+    ASK = "ask"
+    EDITS = "edits"
+    AUTO = "auto"
+    PLAN = "plan"
+
+
+class Access(StrEnum):
+    """What is done to a path."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class ConcernKind(StrEnum):
+    """Why a path needs a person's word."""
+
+    OUTSIDE = "outside"
+    SENSITIVE = "sensitive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concern:
+    """A path that is asked about; a sensitive one each time, whatever rules or grants say."""
+
+    kind: ConcernKind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touch:
+    """One thing a call reads or changes.
+
+    ``path`` is canonical (absolute, symlinks followed); None is the whole workspace.
+    ``written`` is the path as the model wrote it.
+    """
+
+    path: Path | None
+    access: Access
+    written: str = ""
+    concern: Concern | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoPreview:
+    """A call that changes nothing and so needs no picture of it."""
+
+    kind: Literal["none"] = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffPreview:
+    """A change of a file; ``level`` says how the old text matched, ``proposal`` is the text a person may edit."""
+
+    kind: Literal["diff"] = "diff"
+    diff: FileDiff
+    proposal: str
+    level: str = "exact"
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandPreview:
+    """A shell command, whole; ``timeout`` in seconds."""
+
+    kind: Literal["command"] = "command"
+    command: str
+    cwd: Path
+    timeout: float
+    background: bool = False
+
+
+Preview = NoPreview | DiffPreview | CommandPreview
+
+
+class Decision(StrEnum):
+    """What the policy says of a call, mildest first."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictPart:
+    """The verdict on one simple command of a shell command, or on one path."""
+
+    words: tuple[str, ...]
+    decision: Decision
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the policy says, and why; ``remedy`` names the rule or flag that would allow it."""
+
+    decision: Decision
+    because: str
+    parts: tuple[VerdictPart, ...] = ()
+    is_opaque: bool = False
+    remedy: str = ""
+
+
+class Scope(StrEnum):
+    """How long an approval holds."""
+
+    ONCE = "once"
+    SESSION = "session"
+    PROJECT = "project"
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleOffer:
+    """A rule a person could store with the answer; ``covers`` says what else it would let through."""
+
+    rule: str
+    covers: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """One question to a person.
+
+    ``offers`` are stored together or not at all; empty when this must be asked each time.
+    ``warnings`` are plain sentences on what could be lost.
+    """
+
+    call_id: str
+    tool: str
+    preview: Preview
+    touches: tuple[Touch, ...]
+    verdict: Verdict
+    offers: tuple[RuleOffer, ...] = ()
+    warnings: tuple[str, ...] = ()
+    is_confined: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approve:
+    """Yes.
+
+    ``hunks`` (indexes into the diff's hunks) approves only those; None is all.
+    ``edited`` replaces the proposed text or command. ``feedback`` is told to the model.
+    ``scope`` other than once stores the request's offered rules.
+    """
+
+    kind: Literal["approve"] = "approve"
+    scope: Scope = Scope.ONCE
+    hunks: frozenset[int] | None = None
+    edited: str | None = None
+    feedback: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deny:
+    """No; ``feedback`` is what the person typed for the model."""
+
+    kind: Literal["deny"] = "deny"
+    feedback: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdraw:
+    """The question closed without an answer; ``reason`` says why. Nothing may run on it."""
+
+    kind: Literal["withdraw"] = "withdraw"
+    reason: str = ""
+
+
+Answer = Approve | Deny | Withdraw

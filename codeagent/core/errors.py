@@ -1,0 +1,159 @@
+"""Every error the program raises on purpose, as one tree.
+
+::
+
+    CodeagentError                what went wrong, and a hint that says what to do next
+    ├── ConfigError               a setting, flag or rule that cannot be used
+    ├── ProviderError             the model service failed (may say: try again)
+    │   ├── ProviderUnavailable   busy, unreachable, broken off: worth another try
+    │   ├── ProviderRejected      the request was refused: trying again changes nothing
+    │   └── ContextOverflow       the history no longer fits the model's window
+    ├── JournalError              the session's record cannot be written or read
+    ├── SessionBusy               another process, or another turn, is using the session
+    └── ToolError                 a tool cannot do what was asked; read by the model
+        ├── BadArguments          the arguments do not fit the tool's schema
+        ├── UnknownTool           no tool of that name
+        ├── PathRefused           the path sandbox says no
+        ├── FileProblem           missing, unreadable, binary, special, too large, disk full
+        ├── Unread                the model has not seen what it wants to change
+        ├── StaleFile             the file is no longer what the plan was made from
+        ├── EditRefused           an edit whose place or result is not certain
+        │   ├── NoMatch           the old text is nowhere
+        │   └── ManyMatches       the old text is in several places
+        ├── CommandProblem        a command that cannot be started
+        └── PlanFixed             this plan can not be narrowed or edited
+"""
+
+from __future__ import annotations
+
+
+class CodeagentError(Exception):
+    """Anything that can go wrong and has been thought of.
+
+    ``str(error)`` is one or more plain sentences; ``hint`` says what to do next
+    and may be empty.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class ConfigError(CodeagentError):
+    """A setting, flag or rule that cannot be used."""
+
+
+class ProviderError(CodeagentError):
+    """The model service failed."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        status: int | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        """``status`` is the HTTP status if there was one, ``retry_after`` is in seconds."""
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.retry_after = retry_after
+
+
+class ProviderUnavailable(ProviderError):
+    """Busy, unreachable or broken off: the same request is worth another try."""
+
+
+class ProviderRejected(ProviderError):
+    """The service refused the request; trying again changes nothing."""
+
+
+class ContextOverflow(ProviderError):
+    """The history no longer fits the model's context window."""
+
+
+class JournalError(CodeagentError):
+    """The session's record cannot be written or read."""
+
+
+class SessionBusy(CodeagentError):
+    """Another process or another turn is using the session."""
+
+
+class ToolError(CodeagentError):
+    """A tool cannot do what was asked; the text goes to the model.
+
+    ``code`` is stable and is what scripts may rely on.
+    """
+
+    code = "TOOL_FAILED"
+
+
+class BadArguments(ToolError):
+    """The arguments do not fit the tool's schema."""
+
+    code = "BAD_ARGUMENTS"
+
+
+class UnknownTool(ToolError):
+    """No tool of that name."""
+
+    code = "UNKNOWN_TOOL"
+
+
+class PathRefused(ToolError):
+    """The path sandbox says no, whatever anyone answers."""
+
+    code = "PATH_REFUSED"
+
+
+class FileProblem(ToolError):
+    """The file is missing, unreadable, binary, special or too large, or the disk is full."""
+
+    code = "FILE_PROBLEM"
+
+
+class Unread(ToolError):
+    """The model has not seen what it wants to change."""
+
+    code = "UNREAD"
+
+
+class StaleFile(ToolError):
+    """The file is no longer what the plan was made from."""
+
+    code = "STALE"
+
+
+class EditRefused(ToolError):
+    """An edit whose place or result is not certain; nothing was changed."""
+
+    code = "EDIT_REFUSED"
+
+
+class NoMatch(EditRefused):
+    """The old text is nowhere in the file."""
+
+    code = "NO_MATCH"
+
+
+class ManyMatches(EditRefused):
+    """The old text is in several places."""
+
+    code = "MANY_MATCHES"
+
+
+class CommandProblem(ToolError):
+    """A command that cannot be started."""
+
+    code = "COMMAND_PROBLEM"
+
+
+class PlanFixed(ToolError):
+    """This plan can not be narrowed to hunks, or not be edited."""
+
+    code = "PLAN_FIXED"

@@ -1,0 +1,292 @@
+"""Everything the agent tells its listeners, as one closed union.
+
+The screen is a pure function of these events. What listeners may rely on:
+
+* exactly one ``ToolStarted`` and one ``ToolEnded`` for each call id, on every
+  way out, also for calls that never ran;
+* for one call: started < previewed < asked < settled < progressed < ended;
+  previewed, asked and settled may repeat when the plan changed;
+* nothing of a turn comes after its ``TurnEnded``;
+* results enter the history in call order, whatever order the tools end in.
+
+No event holds a future, a callback, a widget or a type of a model SDK.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Preview
+from codeagent.core.messages import Message, ToolResult, Usage
+
+
+class TurnEnd(StrEnum):
+    """Why a turn is over."""
+
+    DONE = "done"
+    CANCELLED = "cancelled"
+    STEP_LIMIT = "step_limit"
+    BUDGET = "budget"
+    REFUSED = "refused"
+    ERROR = "error"
+
+
+class Delivery(StrEnum):
+    """When a message typed during a turn should reach the model."""
+
+    STEER = "steer"
+    FOLLOW_UP = "follow_up"
+
+
+class Level(StrEnum):
+    """How much a notice matters."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted:
+    """A session was opened, new or resumed; ``cwd`` is the workspace root."""
+
+    kind: Literal["session_started"] = "session_started"
+    session_id: str
+    model: str
+    mode: Mode
+    cwd: str
+    started_at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted:
+    """The person's message was taken up; turns count from 1."""
+
+    kind: Literal["turn_started"] = "turn_started"
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStarted:
+    """One model request goes out; steps count from 1 in each turn."""
+
+    kind: Literal["step_started"] = "step_started"
+    turn: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextStreamed:
+    """A piece of the reply's text arrived."""
+
+    kind: Literal["text_delta"] = "text_delta"
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkingStreamed:
+    """A piece of the model's thinking arrived."""
+
+    kind: Literal["thinking_delta"] = "thinking_delta"
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallStreamed:
+    """The model is writing a tool call; ``size`` is its length in characters so far."""
+
+    kind: Literal["call_delta"] = "call_delta"
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyEnded:
+    """The reply being streamed is over; ``discarded`` means a retry will write it anew."""
+
+    kind: Literal["reply_ended"] = "reply_ended"
+    discarded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryScheduled:
+    """The model service failed; it is asked again in ``seconds``."""
+
+    kind: Literal["retry_scheduled"] = "retry_scheduled"
+    attempt: int
+    attempts: int
+    seconds: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted:
+    """The agent takes up a call; ``arguments_json`` is the model's own text."""
+
+    kind: Literal["tool_started"] = "tool_started"
+    call_id: str
+    name: str
+    arguments_json: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPreviewed:
+    """What the call would do is known; ``label`` names its object, such as a path."""
+
+    kind: Literal["tool_previewed"] = "tool_previewed"
+    call_id: str
+    preview: Preview
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolProgressed:
+    """A running tool has something to show; ``text`` is added to what it showed before."""
+
+    kind: Literal["tool_progressed"] = "tool_progressed"
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolEnded:
+    """The call is over; ``seconds`` counts its running time without any waiting for a person."""
+
+    kind: Literal["tool_ended"] = "tool_ended"
+    result: ToolResult
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalAsked:
+    """A person must decide about a call."""
+
+    kind: Literal["approval_asked"] = "approval_asked"
+    request: ApprovalRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalSettled:
+    """A call's question is closed: answered, or withdrawn because its plan changed or the turn ended."""
+
+    kind: Literal["approval_settled"] = "approval_settled"
+    call_id: str
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageQueued:
+    """The person typed a message during the turn; ``waits_for`` says in words what it waits for."""
+
+    kind: Literal["message_queued"] = "message_queued"
+    message_id: str
+    text: str
+    delivery: Delivery
+    waits_for: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageDelivered:
+    """A queued message goes to the model with the next request, which is step ``step``."""
+
+    kind: Literal["message_delivered"] = "message_delivered"
+    message_id: str
+    text: str
+    delivery: Delivery
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagesReturned:
+    """Queued messages were given back to the prompt, undelivered, oldest first."""
+
+    kind: Literal["messages_returned"] = "messages_returned"
+    message_ids: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryAppended:
+    """A message became part of the history."""
+
+    kind: Literal["history_appended"] = "history_appended"
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageReported:
+    """The provider counted a request; ``cost`` of the session so far in US dollars, None when unknown."""
+
+    kind: Literal["usage_reported"] = "usage_reported"
+    usage: Usage
+    window: int | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointTaken:
+    """The workspace was saved before a change; ``checkpoint`` names it."""
+
+    kind: Literal["checkpoint_taken"] = "checkpoint_taken"
+    checkpoint: str
+    before_call: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeChanged:
+    """The permission mode is another one from now on."""
+
+    kind: Literal["mode_changed"] = "mode_changed"
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeGiven:
+    """Something the person should know that belongs to no call."""
+
+    kind: Literal["notice"] = "notice"
+    text: str
+    level: Level = Level.INFO
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnded:
+    """The turn is over; ``text`` is the final answer, or what went wrong when the reason is an error."""
+
+    kind: Literal["turn_ended"] = "turn_ended"
+    turn: int
+    reason: TurnEnd
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+    denials: tuple[str, ...] = ()
+
+
+AgentEvent = (
+    SessionStarted
+    | TurnStarted
+    | StepStarted
+    | TextStreamed
+    | ThinkingStreamed
+    | CallStreamed
+    | ReplyEnded
+    | RetryScheduled
+    | ToolStarted
+    | ToolPreviewed
+    | ToolProgressed
+    | ToolEnded
+    | ApprovalAsked
+    | ApprovalSettled
+    | MessageQueued
+    | MessageDelivered
+    | MessagesReturned
+    | HistoryAppended
+    | UsageReported
+    | CheckpointTaken
+    | ModeChanged
+    | NoticeGiven
+    | TurnEnded
+)

@@ -1,0 +1,235 @@
+"""What is said in a session: text, thinking, images, tool calls, tool results, usage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from codeagent.core.diff import FileDiff
+
+
+class Outcome(StrEnum):
+    """How one tool call ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    DENIED = "denied"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+    DISABLED = "disabled"
+    INTERNAL = "internal"
+
+
+class StopReason(StrEnum):
+    """Why the model stopped writing."""
+
+    END_TURN = "end_turn"
+    TOOL_USE = "tool_use"
+    MAX_TOKENS = "max_tokens"
+    PAUSE_TURN = "pause_turn"
+    REFUSAL = "refusal"
+    CONTEXT_EXCEEDED = "context_exceeded"
+    CANCELLED = "cancelled"
+
+
+class Origin(StrEnum):
+    """Where a user message came from."""
+
+    PROMPT = "prompt"
+    STEERING = "steering"
+    FOLLOW_UP = "follow_up"
+    SHELL = "shell"
+    HARNESS = "harness"
+    SUMMARY = "summary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one request; ``input_tokens`` leaves out what the cache served or stored."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    @property
+    def context_tokens(self) -> int:
+        """Tokens of the whole window that this request and its reply filled."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextBlock:
+    """Plain text; Markdown when the model wrote it."""
+
+    kind: Literal["text"] = "text"
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageBlock:
+    """An image, base64 encoded; ``media_type`` such as ``image/png``."""
+
+    kind: Literal["image"] = "image"
+    media_type: str
+    data: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkingBlock:
+    """What the model thought; ``signature`` must go back unchanged to the provider that made it."""
+
+    kind: Literal["thinking"] = "thinking"
+    text: str
+    signature: str = ""
+    provider: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpaqueBlock:
+    """An item only its provider understands (redacted thinking, reasoning), kept as its own JSON."""
+
+    kind: Literal["opaque"] = "opaque"
+    provider: str
+    payload_json: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A request of the model's to run a tool; ``arguments_json`` is the raw text as it wrote it."""
+
+    kind: Literal["tool_call"] = "tool_call"
+    id: str
+    name: str
+    arguments_json: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeDetails:
+    """What a write or edit changed; ``level`` says how the old text matched ('exact' or what was forgiven)."""
+
+    kind: Literal["change"] = "change"
+    diffs: tuple[FileDiff, ...]
+    level: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandDetails:
+    """How a command ended; ``log`` is the file with its full output, or empty."""
+
+    kind: Literal["command"] = "command"
+    command: str
+    cwd: str
+    ended: str
+    exit_code: int | None = None
+    seconds: float = 0.0
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadDetails:
+    """Which lines (1-based, inclusive) of a file were shown."""
+
+    kind: Literal["read"] = "read"
+    path: str
+    first_line: int
+    last_line: int
+    total_lines: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDetails:
+    """How much a search found."""
+
+    kind: Literal["search"] = "search"
+    matches: int
+    files: int
+    truncated: bool = False
+
+
+Details = ChangeDetails | CommandDetails | ReadDetails | SearchDetails
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What one tool call came to: ``blocks`` for the model, ``details`` for the screen.
+
+    ``code`` is a stable word such as ``STALE`` (empty when all went well).
+    """
+
+    kind: Literal["tool_result"] = "tool_result"
+    call_id: str
+    blocks: tuple[TextBlock | ImageBlock, ...]
+    outcome: Outcome = Outcome.OK
+    code: str = ""
+    details: Details | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the model should be told that the call did not do its work."""
+        return self.outcome is not Outcome.OK
+
+    @property
+    def text(self) -> str:
+        """All text blocks as one string."""
+        return "\n".join(block.text for block in self.blocks if isinstance(block, TextBlock))
+
+
+AssistantBlock = TextBlock | ThinkingBlock | OpaqueBlock | ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessage:
+    """Something said to the model by the person, or by the program for them."""
+
+    kind: Literal["user"] = "user"
+    blocks: tuple[TextBlock | ImageBlock, ...]
+    origin: Origin = Origin.PROMPT
+
+    @property
+    def text(self) -> str:
+        """All text blocks as one string."""
+        return "\n".join(block.text for block in self.blocks if isinstance(block, TextBlock))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantMessage:
+    """One whole reply of the model."""
+
+    kind: Literal["assistant"] = "assistant"
+    blocks: tuple[AssistantBlock, ...]
+    stop: StopReason
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls, in the order the model made them."""
+        return tuple(block for block in self.blocks if isinstance(block, ToolCall))
+
+    @property
+    def text(self) -> str:
+        """All text blocks as one string."""
+        return "".join(block.text for block in self.blocks if isinstance(block, TextBlock))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsMessage:
+    """The results of one reply's tool calls, exactly one for each, in call order."""
+
+    kind: Literal["results"] = "results"
+    results: tuple[ToolResult, ...]
+
+
+Message = UserMessage | AssistantMessage | ResultsMessage

@@ -1,0 +1,1 @@
+"""What we allow: rules, shell commands, the gate, trust."""

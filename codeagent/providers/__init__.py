@@ -1,0 +1,1 @@
+"""Who the model is: the services and the scripts that answer."""

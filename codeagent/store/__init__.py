@@ -1,0 +1,1 @@
+"""What is kept: the journal of each session, and finding them again."""

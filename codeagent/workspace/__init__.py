@@ -1,0 +1,1 @@
+"""What the machine allows: paths, files, locks, processes, git."""
