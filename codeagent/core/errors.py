@@ -4,6 +4,7 @@
 
     CodeagentError                what went wrong, and a hint that says what to do next
     ├── ConfigError               a setting, flag or rule that cannot be used
+    │   └── NoModel               no model was chosen, or its key is missing
     ├── ProviderError             the model service failed (may say: try again)
     │   ├── ProviderUnavailable   busy, unreachable, broken off: worth another try
     │   ├── ProviderRejected      the request was refused: trying again changes nothing
@@ -45,6 +46,10 @@ class CodeagentError(Exception):
 
 class ConfigError(CodeagentError):
     """A setting, flag or rule that cannot be used."""
+
+
+class NoModel(ConfigError):
+    """No model was chosen and none can be guessed, or the chosen one has no key."""
 
 
 class ProviderError(CodeagentError):

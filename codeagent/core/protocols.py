@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -489,3 +489,16 @@ class Workbench(Protocol):
     def draft(self) -> str:
         """The unsent prompt that was kept."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """All that a screen works with: the session, the workbench, and the events of a resumed session."""
+
+    conversation: Conversation
+    workbench: Workbench
+    past: tuple[AgentEvent, ...] = ()
+
+
+Connect = Callable[[Emit, Approver], Awaitable[Desk]]
+"""Opens the session once the screen stands; raises NoModel and other ConfigErrors."""
