@@ -1,0 +1,63 @@
+"""Where the program keeps its files on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+HOME_VARIABLE = "CODEAGENT_HOME"
+PROJECT_FOLDER = ".codeagent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """The four folders of the program; none of them is made before something is kept there."""
+
+    config: Path
+    data: Path
+    state: Path
+    cache: Path
+
+    @property
+    def config_file(self) -> Path:
+        """The person's own settings."""
+        return self.config / "config.toml"
+
+    @property
+    def sessions(self) -> Path:
+        """The records of all sessions, one folder a workspace."""
+        return self.data / "sessions"
+
+    @property
+    def grants_file(self) -> Path:
+        """The permission rules that a person stored from a dialog."""
+        return self.state / "grants.json"
+
+    @property
+    def trust_file(self) -> Path:
+        """Which repositories may configure the program."""
+        return self.state / "trust.json"
+
+    @property
+    def themes(self) -> Path:
+        """The person's own themes."""
+        return self.config / "themes"
+
+
+def find_places(environ: Mapping[str, str]) -> Places:
+    """The folders that the system's customs ask for, or all below ``CODEAGENT_HOME`` when that is set."""
+    if home := environ.get(HOME_VARIABLE):
+        root = Path(home).expanduser().absolute()
+        return Places(config=root / "config", data=root / "data", state=root / "state", cache=root / "cache")
+    dirs = platformdirs.PlatformDirs("codeagent", appauthor=False)
+    return Places(
+        config=dirs.user_config_path, data=dirs.user_data_path, state=dirs.user_state_path, cache=dirs.user_cache_path
+    )
+
+
+def project_config_file(root: Path) -> Path:
+    """The settings that a repository brings along."""
+    return root / PROJECT_FOLDER / "config.toml"

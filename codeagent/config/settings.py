@@ -1,0 +1,104 @@
+"""Every setting, with its type, its default and one sentence on what it does."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from codeagent.core.approvals import Mode
+
+_Seconds = Annotated[float, Field(gt=0)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class ModelSettings(_Table):
+    """``[model]``: which model answers, and how patiently it is waited for."""
+
+    name: str | None = None
+    """The model as PROVIDER/NAME: anthropic/…, openai-chat/… or scripted/FILE."""
+    anthropic_base_url: str | None = None
+    """Where the Messages API is, when not at Anthropic's own address."""
+    openai_base_url: str | None = None
+    """Where the Chat Completions server is, such as http://127.0.0.1:8080/v1."""
+    max_tokens: Annotated[int, Field(gt=0)] | None = None
+    """The most tokens that one reply may have; by default what the model allows."""
+    first_byte_seconds: _Seconds = 600
+    """How long to wait for a reply to begin."""
+    idle_seconds: _Seconds = 120
+    """How long a reply may be silent once it has begun."""
+    retries: Annotated[int, Field(ge=0, le=20)] = 6
+    """How often a failed request is sent again."""
+
+
+class PermissionSettings(_Table):
+    """``[permissions]``: what may happen without a question."""
+
+    mode: Mode = Mode.ASK
+    """ask, edits, auto or plan; Shift+Tab changes it."""
+    allow: tuple[str, ...] = ()
+    """Rules for calls that need no question, such as "bash(pytest *)" or "edit(docs/**)"."""
+    ask: tuple[str, ...] = ()
+    """Rules for calls that are always asked about."""
+    deny: tuple[str, ...] = ()
+    """Rules for calls that never run."""
+    add_dirs: tuple[str, ...] = ()
+    """Folders outside the workspace that belong to it all the same."""
+
+
+class SandboxSettings(_Table):
+    """``[sandbox]``: what commands may do and see."""
+
+    level: Literal["read-only", "workspace-write", "off"] = "workspace-write"
+    """How commands are confined by the operating system."""
+    network: bool = True
+    """Whether confined commands may use the network."""
+    pass_environment: tuple[str, ...] = ()
+    """Names of secret-looking environment variables that commands may see all the same."""
+    write_dirs: tuple[str, ...] = ()
+    """More folders that confined commands may write to, such as package caches."""
+
+
+class BudgetSettings(_Table):
+    """``[budget]``: when a turn has to stop."""
+
+    max_steps: Annotated[int, Field(gt=0)] = 50
+    """How many requests one turn may take before the person is asked to go on."""
+    max_cost: Annotated[float, Field(gt=0)] | None = None
+    """US dollars a session may cost."""
+
+
+class UiSettings(_Table):
+    """``[ui]``: how it looks."""
+
+    theme: str = "dark"
+    """A theme's name: one that comes with the program, or a file in the themes folder beside the settings."""
+    reduced_motion: bool = False
+    """Draws nothing that moves by itself."""
+
+
+class Settings(_Table):
+    """All settings after every source was read."""
+
+    model: ModelSettings = ModelSettings()
+    permissions: PermissionSettings = PermissionSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    budget: BudgetSettings = BudgetSettings()
+    ui: UiSettings = UiSettings()
+
+
+PROJECT_MAY_SET = frozenset(
+    {
+        ("model", "name"),
+        ("model", "max_tokens"),
+        ("permissions", "ask"),
+        ("permissions", "deny"),
+        ("budget", "max_steps"),
+        ("budget", "max_cost"),
+        ("ui", "theme"),
+    }
+)
+"""The harmless settings: a repository can make the program stricter, never laxer, and send nothing elsewhere."""

@@ -1,0 +1,144 @@
+"""Where settings come from, and which source wins: flag, environment, project, person, default."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from codeagent.config.places import Places, project_config_file
+from codeagent.config.settings import PROJECT_MAY_SET, Settings
+from codeagent.core.errors import ConfigError
+
+Tables = Mapping[str, Mapping[str, object]]
+
+ADDED_UP = frozenset(
+    {("permissions", "allow"), ("permissions", "ask"), ("permissions", "deny"), ("permissions", "add_dirs")}
+)
+"""Lists to which each source adds; everywhere else the stronger source replaces the weaker one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One place settings come from, with its name as people are told it."""
+
+    name: str
+    tables: Tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSettings:
+    """The settings in force, which source gave each one that is not a default, and what was left out."""
+
+    settings: Settings
+    origins: Mapping[tuple[str, str], str]
+    notices: tuple[str, ...] = ()
+
+
+def load_settings(
+    places: Places, root: Path, environ: Mapping[str, str], flags: Tables, *, is_trusted: bool
+) -> LoadedSettings:
+    """Reads every source and checks the result; raises ConfigError naming the file or flag to mend."""
+    sources: list[Source] = []
+    notices: list[str] = []
+    if places.config_file.is_file():
+        sources.append(Source(name=str(places.config_file), tables=read_file(places.config_file)))
+    project = project_config_file(root)
+    if is_trusted and project.is_file():
+        harmless, refused = split_harmless(read_file(project))
+        sources.append(Source(name=str(project), tables=harmless))
+        notices += [f"{project}: a project may not set {name}; it was left out." for name in refused]
+    sources.append(Source(name="the environment", tables=from_environment(environ)))
+    sources.append(Source(name="the command line", tables=flags))
+    for source in sources:
+        check(source)
+    merged, origins = merge(sources)
+    return LoadedSettings(settings=Settings.model_validate(merged), origins=origins, notices=tuple(notices))
+
+
+def read_file(path: Path) -> Tables:
+    """The tables of a TOML file; raises ConfigError when it is not one."""
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Mend that line or remove it.") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise ConfigError(f"{path}: {name} stands outside of a table.", hint="Put it below a line such as [model].")
+    return tables
+
+
+def split_harmless(tables: Tables) -> tuple[Tables, tuple[str, ...]]:
+    """The settings that a repository may bring along, and the names of the others."""
+    harmless: dict[str, dict[str, object]] = {}
+    refused: list[str] = []
+    for table, values in tables.items():
+        for key, value in values.items():
+            if (table, key) in PROJECT_MAY_SET:
+                harmless.setdefault(table, {})[key] = value
+            else:
+                refused.append(f"{table}.{key}")
+    return harmless, tuple(refused)
+
+
+def from_environment(environ: Mapping[str, str]) -> Tables:
+    """The settings that environment variables carry."""
+    names = {
+        "name": "CODEAGENT_MODEL",
+        "anthropic_base_url": "ANTHROPIC_BASE_URL",
+        "openai_base_url": "OPENAI_BASE_URL",
+    }
+    found = {key: environ[name] for key, name in names.items() if environ.get(name)}
+    return {"model": found} if found else {}
+
+
+def check(source: Source) -> None:
+    """Checks one source by itself, so that the error can name it; raises ConfigError."""
+    try:
+        Settings.model_validate(source.tables)
+    except ValidationError as error:
+        raise ConfigError(f"{source.name}: {'; '.join(_problems(error))}.", hint=_hint(error)) from error
+
+
+def merge(sources: Sequence[Source]) -> tuple[dict[str, dict[str, object]], dict[tuple[str, str], str]]:
+    """All sources as one, the later ones stronger, and which source each value came from."""
+    merged: dict[str, dict[str, object]] = {}
+    origins: dict[tuple[str, str], str] = {}
+    for source in sources:
+        for table, values in source.tables.items():
+            for key, value in values.items():
+                before = merged.setdefault(table, {}).get(key)
+                if (table, key) in ADDED_UP and isinstance(before, list | tuple) and isinstance(value, list | tuple):
+                    merged[table][key] = (*before, *value)
+                    origins[table, key] = f"{origins[table, key]}, {source.name}"
+                else:
+                    merged[table][key] = value
+                    origins[table, key] = source.name
+    return merged, origins
+
+
+def _problems(error: ValidationError) -> Iterator[str]:
+    for problem in error.errors():
+        name = ".".join(str(part) for part in problem["loc"])
+        known = "no such setting" if problem["type"] == "extra_forbidden" else problem["msg"]
+        yield f"{name}: {known}"
+
+
+def _hint(error: ValidationError) -> str:
+    tables = {
+        name: sorted(field.annotation.model_fields)
+        for name, field in Settings.model_fields.items()
+        if field.annotation and hasattr(field.annotation, "model_fields")
+    }
+    for problem in error.errors():
+        if problem["type"] == "extra_forbidden" and problem["loc"]:
+            table = str(problem["loc"][0])
+            if table in tables:
+                return f"[{table}] knows {', '.join(tables[table])}."
+            return f"There are the tables {', '.join(tables)}."
+    return ""
