@@ -1,0 +1,166 @@
+"""Makes foreign text safe: to print, to read without being fooled, to store, and to share without secrets.
+
+``clean`` is for the terminal, ``show_invisible`` for texts that a person decides
+on, ``storable`` for history and disk, ``Redactor`` for everything that is written
+down. All are pure and cost next to nothing on plain text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+REDACTED = "[redacted]"
+_SHORTEST_SECRET = 8
+
+_PLAIN = re.compile(r"[\t\n\x20-\x7e]*")
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL_BUT_ESCAPE = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
+_COLOUR_OR_CHARACTER = re.compile(r"\x1b\[[0-9;:]*m|.", re.DOTALL)
+
+# ECMA-48: control strings (OSC, DCS, SOS, PM, APC), CSI with its parameters, all other escapes. A control
+# string without an end is cut at the end of its line, so that it cannot swallow what follows.
+_ESCAPE = re.compile(
+    r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+
+# Controls, spaces that are not U+0020, soft hyphen, joiners, fillers, direction marks, variation selectors,
+# tags, non-characters and surrogates: all that has no ink of its own, or changes where other ink goes.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u1680"
+    "\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ud800-\udfff"
+    "\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001345f"
+    "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_JOINER = "\u200d"
+_EMOJI_STYLE = "\ufe0f"
+
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:API_?KEY|ACCESS_?KEY(?:_ID)?|SECRET_?KEY|PRIVATE_?KEY|TOKEN|AUTH|CREDENTIALS?|PASSWD|PWD_?HASH|DSN)$"
+    r"|SECRET|PASSWORD|PASSPHRASE|_TOKEN_|_KEY$",
+    re.IGNORECASE,
+)
+_KEY_SHAPE = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.{0,20000}?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)"
+    r"|\b(?:sk|pk|rk)-(?:ant-|proj-|live-|test-|or-)?[A-Za-z0-9_-]{16,}"
+    r"|\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"
+    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}"
+    r"|\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[A-Za-z0-9-]{10,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}"
+    r"|\bhf_[A-Za-z0-9]{20,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bgsk_[A-Za-z0-9]{20,}"
+    r"|\bxai-[A-Za-z0-9]{20,}|\bdop_v1_[a-f0-9]{40,}"
+    r"|\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
+    r"|(?<=://)[^\s/@:\"']{0,200}:[^\s/@\"']{1,200}(?=@)"
+    r"|(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*",
+    re.DOTALL,
+)
+
+
+def clean(text: str, *, keep_colours: bool = False) -> str:
+    """The text as it may reach a terminal.
+
+    Escape sequences and control characters go (``keep_colours`` leaves the colour
+    ones), lone surrogates are replaced, and of a line that was overwritten with
+    carriage returns the last state stays. Tabs and newlines stay.
+    """
+    if _PLAIN.fullmatch(text) or not _UNSAFE.search(text):
+        return text
+    text = storable(text)
+    text = _ESCAPE.sub(_kept_colour, text) if keep_colours else _ESCAPE.sub("", text)
+    if "\r" in text:
+        text = "\n".join(_last_state(line) if "\r" in line else line for line in text.split("\n"))
+    if "\b" in text:
+        text = _rubbed_out(text)
+    return (_CONTROL_BUT_ESCAPE if keep_colours else _CONTROL).sub("", text)
+
+
+def show_invisible(text: str) -> str:
+    """The text with everything that cannot be seen written out, such as ``<U+202E>``.
+
+    That is control characters but tab and newline, direction marks, zero-width
+    and filler characters, odd spaces, lone surrogates. Joiners and style marks
+    inside an emoji stay; nothing else changes.
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    return _INVISIBLE.sub(_written_out, text)
+
+
+def has_invisible(text: str) -> bool:
+    """Whether ``show_invisible`` would change the text."""
+    return not _PLAIN.fullmatch(text) and any(_written_out(found) != found[0] for found in _INVISIBLE.finditer(text))
+
+
+def storable(text: str) -> str:
+    """The text with lone surrogates replaced by U+FFFD, so that it always encodes as UTF-8; true pairs are joined."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+class Redactor:
+    """Takes known secrets, and whatever has the shape of a well-known kind of key, out of texts."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        """``secrets`` are literal values; those under 8 characters are left out, they would hit ordinary words."""
+        forms = {
+            form
+            for secret in secrets
+            if len(secret) >= _SHORTEST_SECRET
+            for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+        }
+        longest_first = sorted(forms, key=lambda form: (-len(form), form))
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+
+    def redact(self, text: str) -> str:
+        """The text with each secret replaced by ``[redacted]``."""
+        if self._known is not None:
+            text = self._known.sub(REDACTED, text)
+        return _KEY_SHAPE.sub(REDACTED, text)
+
+
+def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of those environment variables whose names say that they hold a secret."""
+    return tuple(value for name, value in environ.items() if value and _SECRET_NAME.search(name))
+
+
+def _kept_colour(found: re.Match[str]) -> str:
+    return found[0] if _COLOUR.fullmatch(found[0]) else ""
+
+
+def _last_state(line: str) -> str:
+    """What stands on a line in the end; a trailing carriage return has not overwritten anything yet."""
+    return next((state for state in reversed(line.split("\r")) if state), "")
+
+
+def _rubbed_out(text: str) -> str:
+    """Backspaces take the character before them, but never a line end nor a part of a colour."""
+    kept: list[str] = []
+    for found in _COLOUR_OR_CHARACTER.finditer(text):
+        if found[0] != "\b":
+            kept.append(found[0])
+        elif kept and kept[-1] != "\n" and len(kept[-1]) == 1:
+            kept.pop()
+    return "".join(kept)
+
+
+def _written_out(found: re.Match[str]) -> str:
+    character, text, at = found[0], found.string, found.start()
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if character == _EMOJI_STYLE and _is_symbol(before):
+        return character
+    if character == _JOINER and (before == _EMOJI_STYLE or _is_symbol(before)) and _is_symbol(after):
+        return character
+    return f"<U+{ord(character):04X}>"
+
+
+def _is_symbol(character: str) -> bool:
+    """Emoji and their skin tones."""
+    return character > "\u2000" and unicodedata.category(character) in {"So", "Sk"}

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeagent.core.text import Redactor, clean, has_invisible, secrets_in, show_invisible, storable
+
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
+NASTY = st.text(st.sampled_from("\x1b[]P\\\x07\x9b\x9d\x9c;0m2Kab\r\n\b\t\x00\ud83d\ude00é"), max_size=60)
+
+
+def test_plain_text_comes_back_as_the_same_object():
+    text = "def f():\n\treturn 1\n"
+    assert clean(text) is text
+    assert show_invisible(text) is text
+    assert storable(text) is text
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("x\x1b]0;pwn\x07\x1b[2K.txt", "x.txt"),
+        ("\x1b]52;c;ZXZpbA==\x07ok", "ok"),
+        ("\x1b]52;c;ZXZpbA==\x1b\\ok", "ok"),
+        ("\x9d52;c;x\x9cok", "ok"),
+        ("\x1bPq#0;2;0\x1b\\ok", "ok"),
+        ("\x1b_payload\x1b\\ok", "ok"),
+        ("\x1b[8mhidden\x1b[0m", "hidden"),
+        ("\x9b31mred", "red"),
+        ("\x1b(0lines\x1b(B", "lines"),
+        ("\x1bcreset", "reset"),
+        ("\x1b]0;no end\nnext line", "\nnext line"),
+        ("bell\x07 null\x00 del\x7f", "bell null del"),
+        ("a\x85b\x9ac", "abc"),
+    ],
+)
+def test_escape_sequences_never_reach_the_terminal(raw, shown):
+    assert clean(raw) == shown
+
+
+def test_colours_stay_when_asked_for_and_nothing_else_does():
+    raw = "\x1b[1;31mred\x1b[0m \x1b[38:5:9mx\x1b[2J\x1b[?25l\x1b]0;t\x07\x1b[5;5H"
+    assert clean(raw, keep_colours=True) == "\x1b[1;31mred\x1b[0m \x1b[38:5:9mx"
+    assert clean(raw) == "red x"
+
+
+def test_a_backspace_cannot_turn_a_colour_into_another_sequence():
+    assert clean("\x1b[31m\bJ", keep_colours=True) == "\x1b[31mJ"
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("10%\r50%\r100%\ndone", "100%\ndone"),
+        ("10%\r50%\r", "50%"),
+        ("a\r\nb\r\n", "a\nb\n"),
+        ("a\r\r\nb", "a\nb"),
+        ("\x1b[2K\r10%\x1b[2K\r20%", "20%"),
+        ("ab\bc", "ac"),
+        ("\n\b\bx", "\nx"),
+    ],
+)
+def test_overwritten_text_is_folded_to_its_last_state(raw, shown):
+    assert clean(raw) == shown
+
+
+@given(st.one_of(ANY_TEXT, NASTY))
+def test_cleaned_text_holds_no_control_character_and_encodes(text):
+    result = clean(text)
+    assert not [c for c in result if (ord(c) < 32 and c not in "\t\n") or 0x7F <= ord(c) < 0xA0]
+    assert clean(result) == result
+    result.encode("utf-8")
+
+
+@given(st.one_of(ANY_TEXT, NASTY))
+def test_with_colours_an_escape_only_ever_begins_a_colour(text):
+    result = clean(text, keep_colours=True)
+    for tail in result.split("\x1b")[1:]:
+        assert tail.startswith("[")
+        assert tail.lstrip("[0123456789;:").startswith("m")
+
+
+@pytest.mark.parametrize(
+    "character",
+    [
+        *"\u202e\u2066\u2069\u200b\u200d\u00ad\ufeff\u00a0\u3164\u2800\u180e\u034f\ufe0f\U000e0041\x1b\r\x00\x7f\x9b\ud800\u2028\u3000"
+    ],
+)
+def test_what_cannot_be_seen_is_written_out(character):
+    text = f"rm -rf ./{character}txt.a"
+    assert show_invisible(text) == f"rm -rf ./<U+{ord(character):04X}>txt.a"
+    assert has_invisible(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["tab\tand\nline", "Grüße", "日本語", "🙂", "❤️ ok", "👩‍💻", "👩🏽‍💻", "العربية", "e\u0301"]
+)
+def test_what_can_be_seen_stays_as_it_is(text):
+    assert show_invisible(text) == text
+    assert not has_invisible(text)
+
+
+def test_style_marks_that_follow_no_symbol_are_written_out():
+    assert show_invisible("❤️\ufe0f") == "❤️<U+FE0F>"
+    assert show_invisible("\u200d👩") == "<U+200D>👩"
+
+
+@given(ANY_TEXT)
+def test_text_is_said_to_be_invisible_exactly_when_showing_changes_it(text):
+    assert has_invisible(text) == (show_invisible(text) != text)
+
+
+@pytest.mark.parametrize(
+    ("raw", "stored"),
+    [
+        ("\ud83d", "\ufffd"),
+        ("a\ud83d", "a\ufffd"),
+        ("\ude00b", "\ufffdb"),
+        ("\ud83d\ude00", "😀"),
+        ("name\udcff.txt", "name\ufffd.txt"),
+        ("\ufeffx", "\ufeffx"),
+    ],
+)
+def test_lone_surrogates_are_replaced_before_storing(raw, stored):
+    assert storable(raw) == stored
+
+
+@given(ANY_TEXT)
+def test_stored_text_always_encodes_and_only_surrogates_change(text):
+    stored = storable(text)
+    stored.encode("utf-8")
+    if not any("\ud800" <= c <= "\udfff" for c in text):
+        assert stored == text
+
+
+def test_known_secrets_are_taken_out_also_when_written_as_json():
+    redactor = Redactor(['pa"ss\\word-é', "hunter2-long"])
+    assert redactor.redact('a pa"ss\\word-é b') == "a [redacted] b"
+    assert redactor.redact('{"k": "pa\\"ss\\\\word-é"}') == '{"k": "[redacted]"}'
+    assert redactor.redact('{"k": "pa\\"ss\\\\word-\\u00e9"}') == '{"k": "[redacted]"}'
+    assert redactor.redact("hunter2-long") == "[redacted]"
+
+
+def test_the_longest_secret_wins_when_one_begins_another():
+    assert Redactor(["abcdefgh", "abcdefgh-ijkl"]).redact("x abcdefgh-ijkl") == "x [redacted]"
+
+
+def test_short_values_are_not_taken_for_secrets():
+    assert Redactor(["true", ""]).redact("true story") == "true story"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-ant-api03-" + "a" * 40,
+        "sk-proj-" + "B1_" * 20,
+        "sk-" + "c" * 48,
+        "ghp_" + "d" * 36,
+        "github_pat_" + "e" * 40,
+        "xoxb-123456789012-abcdefghij",
+        "AKIA" + "A" * 16,
+        "AIza" + "f" * 35,
+        "hf_" + "g" * 34,
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    ],
+)
+def test_keys_of_a_well_known_shape_are_taken_out(key):
+    assert Redactor().redact(f"before {key} after") == "before [redacted] after"
+
+
+def test_a_password_in_an_address_and_a_bearer_token_are_taken_out():
+    redactor = Redactor()
+    assert redactor.redact("https://me:s3cret@host/x") == "https://[redacted]@host/x"
+    assert redactor.redact("Authorization: Bearer abcdefghijklmnop1234") == "Authorization: Bearer [redacted]"
+
+
+@pytest.mark.parametrize("text", ["task-list of risk-averse people", "pk-1", "https://host:8080/path", "skip-this-one"])
+def test_ordinary_words_are_no_keys(text):
+    assert Redactor().redact(text) == text
+
+
+def test_secrets_are_known_by_the_names_of_their_variables():
+    environ = {
+        "ANTHROPIC_API_KEY": "1",
+        "GITHUB_TOKEN": "2",
+        "DB_PASSWORD": "3",
+        "AWS_SECRET_ACCESS_KEY": "4",
+        "HOME": "/home/me",
+        "PATH": "/bin",
+        "EMPTY_TOKEN": "",
+        "KEYBOARD": "us",
+    }
+    assert secrets_in(environ) == ("1", "2", "3", "4")
+
+
+def test_hostile_text_takes_no_longer_than_its_length_allows():
+    started = time.perf_counter()
+    for piece in ("\x1b[", "\x1b]", "\x1b]a\x1b", "\r", "a\b", "\x1b[0;", "-----BEGIN PRIVATE KEY-----", "://a:"):
+        text = piece * (200_000 // len(piece))
+        clean(text, keep_colours=True)
+        show_invisible(text)
+        Redactor().redact(text)
+    assert time.perf_counter() - started < 10
