@@ -1,0 +1,168 @@
+"""The colours of the screen: themes as plain TOML files, one palette each.
+
+Bundled themes lie beside the package; people put their own in a folder of their
+config directory, and a file of the same name there replaces a bundled one.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TypeGuard
+
+from textual.theme import Theme
+
+from codeagent.core.errors import ConfigError
+
+_COLOUR = re.compile(r"#[0-9a-f]{6}", re.IGNORECASE)
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeColours:
+    """The colours of highlighted code; what has none of its own is drawn as plain text."""
+
+    keyword: str
+    string: str
+    number: str
+    comment: str
+    function: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Palette:
+    """One theme: every colour as ``#rrggbb``.
+
+    ``background`` is the canvas, ``surface`` bars and dialogs, ``raised`` code
+    and what is pointed at. ``text``, ``muted`` and ``faint`` are three strengths
+    of words, ``rule`` is for lines only. ``added_background`` marks a changed
+    line, ``added_word`` the words in it that differ (both are backgrounds);
+    ``added`` and ``removed`` are the signs and counts.
+    """
+
+    name: str
+    is_dark: bool
+    background: str
+    surface: str
+    raised: str
+    text: str
+    muted: str
+    faint: str
+    rule: str
+    accent: str
+    success: str
+    warning: str
+    error: str
+    added: str
+    removed: str
+    added_word: str
+    removed_word: str
+    added_background: str
+    removed_background: str
+    selection: str
+    code: CodeColours
+
+
+def load_themes(folders: Sequence[Path] = ()) -> dict[str, Palette]:
+    """All themes by name; ``folders`` are the person's own. Raises ConfigError for a file that is not a theme."""
+    themes: dict[str, Palette] = {}
+    for folder in (_bundled(), *folders):
+        for path in sorted(folder.glob("*.toml")):
+            palette = read_theme(path)
+            themes[palette.name] = palette
+    return themes
+
+
+def read_theme(path: Path) -> Palette:
+    """One theme file; its name without the suffix is the theme's. Raises ConfigError."""
+    try:
+        table: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"The theme {path} cannot be read: {error}.", hint="Mend the file or remove it.") from error
+    is_dark = table.pop("is_dark", True)
+    code = table.pop("code", {})
+    if not isinstance(is_dark, bool) or not _is_table(code):
+        raise _not_a_theme(path, "is_dark must be true or false, and [code] a table")
+    colours = dict(_colours(path, table, Palette, leave_out={"name", "is_dark", "code"}))
+    return Palette(
+        name=path.stem, is_dark=is_dark, code=CodeColours(**dict(_colours(path, code, CodeColours))), **colours
+    )
+
+
+def to_textual(palette: Palette) -> Theme:
+    """The palette as a theme that Textual's style sheets can use: ``$background``, ``$text-muted`` and so on."""
+    return Theme(
+        name=palette.name,
+        primary=palette.accent,
+        secondary=palette.accent,
+        accent=palette.accent,
+        foreground=palette.text,
+        background=palette.background,
+        surface=palette.surface,
+        panel=palette.raised,
+        success=palette.success,
+        warning=palette.warning,
+        error=palette.error,
+        dark=palette.is_dark,
+        variables=_variables(palette),
+    )
+
+
+def _variables(palette: Palette) -> dict[str, str]:
+    return {
+        "text": palette.text,
+        "text-muted": palette.muted,
+        "text-faint": palette.faint,
+        "text-accent": palette.accent,
+        "rule": palette.rule,
+        "raised": palette.raised,
+        "border": palette.rule,
+        "border-blurred": palette.rule,
+        "scrollbar": palette.rule,
+        "scrollbar-hover": palette.faint,
+        "scrollbar-active": palette.muted,
+        "scrollbar-background": palette.background,
+        "scrollbar-background-hover": palette.background,
+        "scrollbar-background-active": palette.background,
+        "scrollbar-corner-color": palette.background,
+        "screen-selection-background": palette.selection,
+        "screen-selection-foreground": palette.text,
+        "input-selection-background": palette.selection,
+        "input-cursor-background": palette.text,
+        "input-cursor-foreground": palette.background,
+        "block-cursor-background": palette.accent,
+        "block-cursor-foreground": palette.background,
+        "footer-key-foreground": palette.accent,
+    }
+
+
+def _bundled() -> Path:
+    """The themes of the installed package, or those of the checkout it runs from."""
+    inside = _PACKAGE / "themes"
+    return inside if inside.is_dir() else _PACKAGE.parent / "themes"
+
+
+def _is_table(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def _colours(
+    path: Path, table: Mapping[str, object], shape: type[Palette | CodeColours], leave_out: set[str] | None = None
+) -> Iterator[tuple[str, str]]:
+    wanted = {field.name for field in fields(shape)} - (leave_out or set())
+    if unknown := sorted(table.keys() - wanted):
+        raise _not_a_theme(path, f"it has no place for {', '.join(unknown)}")
+    if missing := sorted(wanted - table.keys()):
+        raise _not_a_theme(path, f"it lacks {', '.join(missing)}")
+    for name, colour in table.items():
+        if not isinstance(colour, str) or not _COLOUR.fullmatch(colour):
+            raise _not_a_theme(path, f"{name} must be a colour like #8ab4f8")
+        yield name, colour
+
+
+def _not_a_theme(path: Path, why: str) -> ConfigError:
+    return ConfigError(f"{path} is not a theme: {why}.", hint="Copy a bundled theme and change its colours.")

@@ -1,0 +1,87 @@
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from textual.color import Color
+
+from codeagent.core.errors import ConfigError
+from codeagent.tui.themes import Palette, load_themes, read_theme, to_textual
+
+THEMES = load_themes()
+WORDS = ("text", "muted", "faint", "accent", "success", "warning", "error")
+GROUNDS = ("background", "surface", "raised")
+CHANGED = ("added_background", "removed_background", "added_word", "removed_word")
+
+
+def contrast(one: str, other: str) -> float:
+    def luminance(colour: str) -> float:
+        parts = [
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+            for part in Color.parse(colour).normalized
+        ]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def written(palette: Palette) -> list[tuple[str, str]]:
+    pairs = [(word, ground) for word in WORDS for ground in GROUNDS]
+    pairs += [("added", "added_background"), ("removed", "removed_background"), ("text", "selection")]
+    pairs += [("faint", "added_background"), ("faint", "removed_background")]
+    pairs += [("added", "background"), ("removed", "background"), ("added", "surface"), ("removed", "surface")]
+    pairs += [("text", ground) for ground in CHANGED]
+    return pairs
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_every_word_can_be_read_on_every_ground_it_is_written_on(name):
+    colours = asdict(THEMES[name])
+    weak = {(word, ground): contrast(colours[word], colours[ground]) for word, ground in written(THEMES[name])}
+    weak |= {
+        (kind, ground): contrast(colour, colours[ground])
+        for kind, colour in colours["code"].items()
+        for ground in (*GROUNDS, *CHANGED)
+    }
+    assert {pair: round(ratio, 2) for pair, ratio in weak.items() if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_a_theme_knows_whether_it_is_dark(name):
+    assert THEMES[name].is_dark == (Color.parse(THEMES[name].background).brightness < 0.5)
+
+
+def test_dark_and_light_are_bundled():
+    assert {"dark", "light"} <= THEMES.keys()
+
+
+def test_a_theme_of_the_persons_own_replaces_the_bundled_one(tmp_path: Path):
+    own = Path("themes/dark.toml").read_text().replace("#8ab4f8", "#ffcc00")
+    (tmp_path / "dark.toml").write_text(own)
+    assert load_themes([tmp_path])["dark"].accent == "#ffcc00"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('text = "#d8dbe1"', "", "lacks text"),
+        ('text = "#d8dbe1"', 'text = "red"', "text must be a colour"),
+        ('text = "#d8dbe1"', 'text = "#d8dbe1"\nshine = "#ffffff"', "no place for shine"),
+        ("is_dark = true", 'is_dark = "yes"', "true or false"),
+        ("is_dark = true", "is_dark =", "cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_theme_is_refused_with_the_reason(tmp_path: Path, old, new, says):
+    path = tmp_path / "mine.toml"
+    path.write_text(Path("themes/dark.toml").read_text().replace(old, new))
+    with pytest.raises(ConfigError, match=says):
+        read_theme(path)
+
+
+def test_style_sheets_get_the_palettes_own_colours():
+    theme = to_textual(THEMES["dark"])
+    generated = theme.to_color_system().generate()
+    assert (generated["text-muted"], generated["background"].lower()) == (
+        THEMES["dark"].muted,
+        THEMES["dark"].background,
+    )
