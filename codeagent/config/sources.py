@@ -130,15 +130,11 @@ def _problems(error: ValidationError) -> Iterator[str]:
 
 
 def _hint(error: ValidationError) -> str:
-    tables = {
-        name: sorted(field.annotation.model_fields)
-        for name, field in Settings.model_fields.items()
-        if field.annotation and hasattr(field.annotation, "model_fields")
-    }
+    tables: dict[str, dict[str, object]] = Settings().model_dump()
     for problem in error.errors():
         if problem["type"] == "extra_forbidden" and problem["loc"]:
             table = str(problem["loc"][0])
             if table in tables:
-                return f"[{table}] knows {', '.join(tables[table])}."
+                return f"[{table}] knows {', '.join(sorted(tables[table]))}."
             return f"There are the tables {', '.join(tables)}."
     return ""

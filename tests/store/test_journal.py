@@ -1,0 +1,204 @@
+"""The record of a session: written at once, private, and readable after any crash."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeagent.core.approvals import (
+    Access,
+    ApprovalRequest,
+    Approve,
+    CommandPreview,
+    Decision,
+    DiffPreview,
+    Mode,
+    Scope,
+    Touch,
+    Verdict,
+)
+from codeagent.core.diff import make_diff
+from codeagent.core.errors import JournalError, SessionBusy
+from codeagent.core.events import (
+    ApprovalAsked,
+    ApprovalSettled,
+    HistoryAppended,
+    NoticeGiven,
+    SessionStarted,
+    ToolEnded,
+    ToolPreviewed,
+    TurnEnd,
+    TurnEnded,
+    TurnStarted,
+)
+from codeagent.core.messages import (
+    AssistantMessage,
+    ChangeDetails,
+    Outcome,
+    StopReason,
+    TextBlock,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from codeagent.store.journal import JournalFile, read_past
+from codeagent.store.records import Record, decode_record, encode_record
+
+
+def same(text: str) -> str:
+    return text
+
+
+DIFF = make_diff("a.py", "a\nb\n", "a\nc\n")
+COMMAND = CommandPreview(command="pytest -q", cwd=Path("/tmp"), timeout=120)
+EVENTS = (
+    SessionStarted(session_id="s", model="m", mode=Mode.ASK, cwd="/tmp"),
+    TurnStarted(turn=1, text="héllo 😀"),
+    HistoryAppended(message=UserMessage(blocks=(TextBlock(text="hi"),))),
+    HistoryAppended(
+        message=AssistantMessage(
+            blocks=(TextBlock(text="x"), ToolCall(id="1", name="read", arguments_json='{"path": ')),
+            stop=StopReason.TOOL_USE,
+            usage=Usage(input_tokens=3),
+        )
+    ),
+    ToolPreviewed(call_id="1", preview=DiffPreview(diff=DIFF, proposal="c")),
+    ApprovalAsked(
+        request=ApprovalRequest(
+            call_id="1",
+            tool="bash",
+            preview=COMMAND,
+            touches=(Touch(path=Path("/tmp"), access=Access.WRITE),),
+            verdict=Verdict(decision=Decision.ASK, because="mode"),
+        )
+    ),
+    ApprovalSettled(call_id="1", answer=Approve(scope=Scope.SESSION, hunks=frozenset({1, 2}))),
+    ToolEnded(
+        result=ToolResult(
+            call_id="1", blocks=(TextBlock(text="done"),), outcome=Outcome.OK, details=ChangeDetails(diffs=(DIFF,))
+        ),
+        seconds=0.5,
+    ),
+    TurnEnded(turn=1, reason=TurnEnd.DONE, text="done"),
+)
+
+
+async def test_every_event_comes_back_as_it_was(tmp_path):
+    journal = JournalFile.create(tmp_path / "s" / "a.jsonl", redact=same)
+    for event in EVENTS:
+        await journal.append(event)
+    journal.close()
+    again, past = JournalFile.reopen(journal.path, redact=same)
+    again.close()
+    assert past.events == EVENTS
+    assert past.damaged == 0
+
+
+async def test_an_event_is_in_the_file_when_append_returns(tmp_path):
+    journal = JournalFile.create(tmp_path / "a.jsonl", redact=same)
+    journal.note(EVENTS[0])
+    await journal.append(EVENTS[1])
+    assert read_past(journal.path.read_bytes()).events == EVENTS[:2]
+    journal.close()
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_nobody_else_can_read_it_whatever_the_umask(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        journal = JournalFile.create(tmp_path / "x" / "y" / "a.jsonl", redact=same)
+    finally:
+        os.umask(before)
+    journal.close()
+    assert stat.S_IMODE(journal.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(journal.path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(journal.path.parent.parent.stat().st_mode) == 0o700
+
+
+async def test_a_torn_last_line_is_set_aside_once_and_spoils_nothing(tmp_path):
+    path = tmp_path / "a.jsonl"
+    journal = JournalFile.create(path, redact=same)
+    await journal.append(EVENTS[0])
+    await journal.append(EVENTS[1])
+    journal.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole + encode_record(Record(at="now", event=EVENTS[2]))[:20])
+
+    journal, past = JournalFile.reopen(path, redact=same)
+    assert past.events[:2] == EVENTS[:2]
+    assert isinstance(past.events[2], NoticeGiven)
+    await journal.append(EVENTS[3])
+    journal.close()
+    assert path.read_bytes().startswith(whole)
+
+    journal, past = JournalFile.reopen(path, redact=same)
+    journal.close()
+    assert past.events[3] == EVENTS[3]
+    assert sum(isinstance(event, NoticeGiven) for event in past.events) == 1
+    assert past.damaged == 0
+
+
+@given(cut=st.integers(min_value=0, max_value=10_000))
+def test_a_record_cut_anywhere_gives_every_whole_line(cut):
+    lines = [encode_record(Record(at="now", event=event)) for event in EVENTS]
+    data = b"".join(lines)[:cut]
+    whole = 0
+    while whole < len(lines) and len(b"".join(lines[: whole + 1])) - 1 <= len(data):
+        whole += 1
+    assert read_past(data).events == EVENTS[:whole]
+
+
+@given(line=st.binary(max_size=200))
+def test_no_line_can_break_the_reading(line):
+    assert decode_record(line) is None
+
+
+def test_a_damaged_line_in_the_middle_is_counted(tmp_path):
+    data = (
+        encode_record(Record(at="now", event=EVENTS[0]))
+        + b"{broken\n"
+        + encode_record(Record(at="now", event=EVENTS[1]))
+    )
+    past = read_past(data)
+    assert past.events == EVENTS[:2]
+    assert past.damaged == 1
+
+
+def test_a_second_program_cannot_open_the_same_session(tmp_path):
+    journal = JournalFile.create(tmp_path / "a.jsonl", redact=same)
+    with pytest.raises(SessionBusy, match="open in another"):
+        JournalFile.reopen(journal.path, redact=same)
+    journal.close()
+    again, _ = JournalFile.reopen(journal.path, redact=same)
+    again.close()
+
+
+def test_a_record_of_a_newer_version_is_refused_with_advice():
+    with pytest.raises(JournalError, match="Update codeagent"):
+        decode_record(b'{"v": 99, "at": "now", "event": {}}')
+
+
+async def test_secrets_are_taken_out_before_anything_is_written(tmp_path):
+    journal = JournalFile.create(tmp_path / "a.jsonl", redact=lambda text: text.replace("s3cret", "[redacted]"))
+    await journal.append(TurnStarted(turn=1, text="my key is s3cret"))
+    journal.close()
+    assert b"s3cret" not in journal.path.read_bytes()
+
+
+async def test_text_that_is_no_unicode_is_an_error_and_writes_nothing(tmp_path):
+    journal = JournalFile.create(tmp_path / "a.jsonl", redact=same)
+    with pytest.raises(JournalError):
+        await journal.append(TurnStarted(turn=1, text="\ud83d"))
+    journal.close()
+    assert journal.path.read_bytes() == b""
+
+
+def test_a_link_in_place_of_a_record_is_not_followed(tmp_path):
+    (tmp_path / "target").write_text("")
+    (tmp_path / "a.jsonl").symlink_to(tmp_path / "target")
+    with pytest.raises(JournalError):
+        JournalFile.reopen(tmp_path / "a.jsonl", redact=same)
