@@ -1,0 +1,348 @@
+"""A model server on 127.0.0.1 that plays scripted replies and refuses what the real services refuse.
+
+It speaks ``/v1/messages``, ``/v1/chat/completions`` and ``/v1/models``, streams
+real server-sent events over real connections, and records every request. In a
+test use it as a context manager, or the ``model_server`` fixture; as a program:
+``python tests/server/scripted_server.py --script FILE [--port N]`` prints its URL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socket
+import struct
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Self
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.server import chat_api, messages_api
+from tests.server.replies import (
+    Answer,
+    Hangup,
+    RawStream,
+    Refuse,
+    Reply,
+    Reset,
+    Say,
+    Stall,
+    StreamError,
+    Truncate,
+    from_script,
+)
+
+CLOSING_TEXT = "The script is over."
+_PACKET = 16_384  # bytes; at full speed, events share packets as they do on a real line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request as it came in; ``refused`` says why the server did not take it."""
+
+    path: str
+    headers: Mapping[str, str]
+    raw: bytes
+    body: dict[str, object]
+    refused: str = ""
+
+    @property
+    def messages(self) -> list[dict[str, object]]:
+        messages = self.body.get("messages", [])
+        assert isinstance(messages, list)
+        return messages
+
+
+class ScriptedServer:
+    """The server; ``url`` is the base URL for Anthropic clients, ``openai_url`` for OpenAI ones.
+
+    ``key`` is the only key it takes (None: any), ``models`` the only models (None: any).
+    """
+
+    def __init__(
+        self, *answers: Answer, key: str | None = None, models: tuple[str, ...] | None = None, port: int = 0
+    ) -> None:
+        self.key = key
+        self.models = models
+        self.requests: list[Request] = []
+        self.closing = threading.Event()
+        self._answers = deque(answers)
+        self._changed = threading.Condition()
+        self._http = _Http(("127.0.0.1", port), _Handler)
+        self._http.scripted = self
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    @property
+    def openai_url(self) -> str:
+        return f"{self.url}/v1"
+
+    @property
+    def refusals(self) -> list[str]:
+        """Why requests were answered with 400; a good test ends with this list empty."""
+        return [request.refused for request in self.requests if request.refused]
+
+    def reply(self, *answers: Answer) -> None:
+        """Adds answers to the end of the script."""
+        with self._changed:
+            self._answers.extend(answers)
+
+    def next_answer(self) -> Answer:
+        with self._changed:
+            return self._answers.popleft() if self._answers else Reply(parts=(Say(CLOSING_TEXT),))
+
+    def record(self, request: Request) -> None:
+        with self._changed:
+            self.requests.append(request)
+            self._changed.notify_all()
+
+    def wait_for_requests(self, count: int, timeout: float = 10.0) -> None:
+        """Waits (in seconds) until so many requests have come in; not for use on an event loop."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: len(self.requests) >= count, timeout):
+                raise TimeoutError(f"{len(self.requests)} of {count} requests came in")
+
+    def start(self) -> Self:
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        self.closing.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+    scripted: ScriptedServer
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that goes away is nothing to print."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    timeout = 60
+    server: _Http
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        if not self.path.startswith("/v1/models"):
+            self._send(404, self._error(404, "Not found"))
+        elif not self._key():
+            self._send(401, self._error(401, "missing api key"))
+        else:
+            names = self.server.scripted.models or ("scripted-model",)
+            models = [{"id": name, "object": "model", "type": "model", "display_name": name} for name in names]
+            self._send(200, json.dumps({"object": "list", "data": models, "has_more": False}).encode())
+
+    def do_POST(self) -> None:
+        raw = self._body()
+        if self.path.partition("?")[0] not in {"/v1/messages", "/v1/chat/completions"}:
+            self._send(404, self._error(404, f"Not found: {self.path}"))
+            return
+        scripted = self.server.scripted
+        body, status, problem = self._judge(raw)
+        scripted.record(
+            Request(
+                path=self.path,
+                headers={name.lower(): value for name, value in self.headers.items()},
+                raw=raw,
+                body=body,
+                refused=problem,
+            )
+        )
+        if problem:
+            self._send(status, self._error(status, problem))
+            return
+        self._answer(scripted.next_answer(), body)
+
+    @property
+    def _is_chat(self) -> bool:
+        return "chat" in self.path
+
+    def _body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    def _key(self) -> str:
+        return self.headers.get("x-api-key") or self.headers.get("Authorization", "").removeprefix("Bearer ")
+
+    def _judge(self, raw: bytes) -> tuple[dict[str, object], int, str]:
+        """The parsed body, and the status and text of a refusal (empty when there is nothing to refuse)."""
+        scripted = self.server.scripted
+        key = self._key()
+        if not key or (scripted.key is not None and key != scripted.key):
+            return {}, 401, f"invalid api key: {key}" if key else "x-api-key header is required"
+        try:
+            body = json.loads(raw.decode("utf-8"))
+            json.dumps(body, ensure_ascii=False).encode("utf-8")  # an escaped half of a surrogate pair fails here
+            (chat_api if self._is_chat else messages_api).check(body)
+        except messages_api.Refused as refused:
+            return body if isinstance(body, dict) else {}, 400, str(refused)
+        except ValueError as error:
+            return {}, 400, f"The request body is not valid JSON: {error}"
+        if scripted.models is not None and body["model"] not in scripted.models:
+            return body, 404, f"model: {body['model']}"
+        return body, 0, ""
+
+    def _error(self, status: int, message: str, kind: str = "") -> bytes:
+        return (chat_api if self._is_chat else messages_api).error_body(status, message, kind)
+
+    def _send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _answer(self, answer: Answer, body: dict[str, object]) -> None:
+        match answer:
+            case Refuse():
+                self._sleep(answer.delay)
+                headers = dict(answer.headers)
+                if answer.retry_after is not None:
+                    headers["Retry-After"] = answer.retry_after
+                error = self._error(answer.status, answer.message, answer.type)
+                self._send(answer.status, error if answer.body is None else answer.body, headers)
+            case Hangup():
+                self._sleep(answer.delay)
+                self.close_connection = True
+            case RawStream():
+                self._open_stream(answer.content_type)
+                for chunk in answer.chunks:
+                    self._chunk(chunk)
+                    self._sleep(answer.pace)
+                self._end()
+            case Reply():
+                self._sleep(answer.delay)
+                self._open_stream("text/event-stream; charset=utf-8")
+                self._play(answer, body)
+
+    def _events(self, reply: Reply, body: dict[str, object]) -> Iterator[tuple[bytes, bool]]:
+        model = str(body["model"])
+        if not self._is_chat:
+            return messages_api.stream(reply, model)
+        options = body.get("stream_options")
+        return chat_api.stream(reply, model, with_usage=isinstance(options, dict) and bool(options["include_usage"]))
+
+    def _play(self, reply: Reply, body: dict[str, object]) -> None:
+        if reply.fault is not None and reply.fault.after < 0:
+            self._break(reply.fault)
+            return
+        sent = 0
+        pending = b""
+        for event, is_piece in self._events(reply, body):
+            if is_piece and reply.fault is not None and sent >= reply.fault.after:
+                self._chunk(pending)
+                self._break(reply.fault)
+                return
+            if reply.pace and is_piece:
+                self._chunk(pending)
+                pending = b""
+                self._sleep(reply.pace if sent else 0)
+            pending += event
+            sent += is_piece
+            if len(pending) > _PACKET:
+                self._chunk(pending)
+                pending = b""
+        self._chunk(pending)
+        self._end()
+
+    def _break(self, fault: Reset | Stall | Truncate | StreamError) -> None:
+        self.close_connection = True
+        match fault:
+            case Reset():
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.close()
+            case Stall():
+                self._stall()
+            case Truncate():
+                self._end()
+            case StreamError():
+                self._chunk((chat_api if self._is_chat else messages_api).stream_error(fault))
+                self._end()
+
+    def _stall(self) -> None:
+        """Silent until the client goes away or the server closes."""
+        self.connection.settimeout(0.05)
+        while not self.server.scripted.closing.is_set():
+            try:
+                if not self.connection.recv(1):
+                    return
+            except TimeoutError:
+                continue
+
+    def _open_stream(self, content_type: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.flush()
+
+    def _chunk(self, data: bytes) -> None:
+        if data:
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+
+    def _end(self) -> None:
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _sleep(self, seconds: float) -> None:
+        if seconds:
+            self.server.scripted.closing.wait(seconds)
+
+
+def load_script(path: Path) -> list[Answer]:
+    """The answers of a script file: JSON lines, blank ones left out."""
+    return [from_script(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Plays scripted replies as a model server.")
+    parser.add_argument("--script", type=Path, required=True)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--record", type=Path, help="append each request's body to this file, one a line")
+    arguments = parser.parse_args()
+    server = ScriptedServer(*load_script(arguments.script), port=arguments.port)
+    if arguments.record:
+        record = server.record
+
+        def write(request: Request) -> None:
+            record(request)
+            with arguments.record.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"path": request.path, "body": request.body, "refused": request.refused}) + "\n")
+
+        server.record = write
+    server.start()
+    print(server.url, flush=True)  # noqa: T201 - what the caller reads
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        server.close()
+
+
+if __name__ == "__main__":
+    main()
