@@ -9,11 +9,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from codeagent.config.launch import Tables
 from codeagent.config.places import Places, project_config_file
 from codeagent.config.settings import PROJECT_MAY_SET, Settings
 from codeagent.core.errors import ConfigError
-
-Tables = Mapping[str, Mapping[str, object]]
 
 ADDED_UP = frozenset(
     {("permissions", "allow"), ("permissions", "ask"), ("permissions", "deny"), ("permissions", "add_dirs")}

@@ -1,0 +1,141 @@
+"""Looks at what the program needs on this machine, and says how to mend what is missing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from codeagent.config.settings import Settings
+from codeagent.core.protocols import Check, CheckState
+from codeagent.workspace.confine import Level, find_confinement
+
+KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai-chat": "OPENAI_API_KEY"}
+
+_VERSION_SECONDS = 5
+
+
+def look_around(settings: Settings, root: Path, environ: Mapping[str, str]) -> tuple[Check, ...]:
+    """All checks, in the order a new user needs them; runs ``git`` and ``rg`` once for their versions."""
+    return (
+        _system(),
+        _terminal(environ),
+        *_model(settings, environ),
+        _program(
+            "git",
+            needed_for="branch and state in the top line",
+            remedy="Install git with your system's package manager.",
+        ),
+        _program(
+            "rg",
+            needed_for="faster searches; codeagent's own search takes its place",
+            remedy="Install ripgrep with your system's package manager.",
+        ),
+        _sandbox(settings, root),
+        _workspace(root),
+    )
+
+
+def _system() -> Check:
+    name = f"Python {platform.python_version()} on {platform.system()}"
+    is_known = sys.platform in {"linux", "darwin"}
+    return Check(
+        name="system",
+        state=CheckState.GOOD if is_known else CheckState.LIMITED,
+        finding=name,
+        remedy="" if is_known else "Linux and macOS are supported; on Windows use WSL.",
+    )
+
+
+def _terminal(environ: Mapping[str, str]) -> Check:
+    term = environ.get("TERM", "")
+    if not sys.stdout.isatty():
+        return Check(
+            name="terminal", state=CheckState.LIMITED, finding="output goes to a pipe", remedy="Only -p works."
+        )
+    columns, lines = os.get_terminal_size()
+    colours = environ.get("COLORTERM") in {"truecolor", "24bit"} or environ.get("TERM_PROGRAM") in {
+        "iTerm.app",
+        "vscode",
+    }
+    finding = f"{term or 'unknown'}, {columns}×{lines}, {'full colour' if colours else 'few colours'}"
+    if term in {"", "dumb"}:
+        return Check(name="terminal", state=CheckState.MISSING, finding=finding, remedy="Set TERM, or use -p.")
+    if not colours:
+        return Check(
+            name="terminal",
+            state=CheckState.LIMITED,
+            finding=finding,
+            remedy="If your terminal can do more, set COLORTERM=truecolor.",
+        )
+    return Check(name="terminal", state=CheckState.GOOD, finding=finding)
+
+
+def _model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+    name = settings.model.name
+    keys = [variable for variable in KEY_VARIABLES.values() if environ.get(variable)]
+    if name is None:
+        yield Check(
+            name="model",
+            state=CheckState.GOOD if "ANTHROPIC_API_KEY" in keys else CheckState.MISSING,
+            finding="none chosen" + ("; the key decides" if keys else ""),
+            remedy="" if "ANTHROPIC_API_KEY" in keys else "Set CODEAGENT_MODEL or use --model PROVIDER/NAME.",
+        )
+    else:
+        yield Check(name="model", state=CheckState.GOOD, finding=name)
+    variable = KEY_VARIABLES.get((name or "").partition("/")[0])
+    if variable and not environ.get(variable) and not settings.model.openai_base_url:
+        yield Check(
+            name="key", state=CheckState.MISSING, finding=f"{variable} is not set", remedy=f"export {variable}=…"
+        )
+    else:
+        yield Check(
+            name="key",
+            state=CheckState.GOOD if keys or settings.model.openai_base_url else CheckState.MISSING,
+            finding=", ".join(keys) if keys else "no key in the environment",
+            remedy="" if keys or settings.model.openai_base_url else "export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=…",
+        )
+
+
+def _program(name: str, *, needed_for: str, remedy: str) -> Check:
+    path = shutil.which(name)
+    if path is None:
+        return Check(name=name, state=CheckState.LIMITED, finding=f"not found ({needed_for})", remedy=remedy)
+    try:
+        shown = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return Check(name=name, state=CheckState.LIMITED, finding=f"{path} does not answer", remedy=remedy)
+    return Check(name=name, state=CheckState.GOOD, finding=shown.stdout.partition("\n")[0].strip() or path)
+
+
+def _sandbox(settings: Settings, root: Path) -> Check:
+    level = Level(settings.sandbox.level)
+    if level is Level.OFF:
+        return Check(name="sandbox", state=CheckState.LIMITED, finding="off", remedy="Commands may write anywhere.")
+    found = find_confinement(level, root, (), has_network=settings.sandbox.network)
+    if found is None:
+        return Check(
+            name="sandbox",
+            state=CheckState.LIMITED,
+            finding="nothing here can confine commands; auto mode asks before each",
+            remedy="Use Linux 6.2 or newer, or install bubblewrap.",
+        )
+    limits = f"; it cannot stop {found.cannot_stop}" if found.cannot_stop else ""
+    return Check(name="sandbox", state=CheckState.GOOD, finding=f"{level} by {found.name}{limits}")
+
+
+def _workspace(root: Path) -> Check:
+    if os.access(root, os.W_OK):
+        return Check(name="workspace", state=CheckState.GOOD, finding=str(root))
+    return Check(
+        name="workspace",
+        state=CheckState.LIMITED,
+        finding=f"{root} is read-only",
+        remedy="Start codeagent in a directory that you can write to.",
+    )

@@ -1,0 +1,29 @@
+"""``codeagent doctor``: what works on this machine, and how to mend what does not."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from codeagent.checks import look_around
+from codeagent.config.places import find_places
+from codeagent.config.sources import load_settings
+from codeagent.core.protocols import CheckState
+from codeagent.core.text import clean
+
+_MARKS = {CheckState.GOOD: "✓", CheckState.LIMITED: "–", CheckState.MISSING: "✗"}
+
+
+def run(words: Sequence[str]) -> int:
+    """Prints one line a check; the exit code is 1 when something needed is missing."""
+    argparse.ArgumentParser(prog="codeagent doctor", description="Checks what codeagent needs.").parse_args(words)
+    root = Path.cwd()
+    loaded = load_settings(find_places(os.environ), root, os.environ, {}, is_trusted=False)
+    checks = look_around(loaded.settings, root, os.environ)
+    for check in checks:
+        print(f"{_MARKS[check.state]} {check.name:<10} {clean(check.finding)}")
+        if check.remedy:
+            print(f"             {clean(check.remedy)}")
+    return int(any(check.state is CheckState.MISSING for check in checks))

@@ -1,0 +1,149 @@
+"""A run without a screen: one prompt, the answer on standard output, and an exit code that tells how it went."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import stat
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TextIO, assert_never
+
+from codeagent.cli.options import OutputFormat
+from codeagent.cli.stream import event_line
+from codeagent.core.errors import ConfigError
+from codeagent.core.events import AgentEvent, Level, NoticeGiven, RetryScheduled, TurnEnd, TurnEnded
+from codeagent.core.protocols import Conversation, Emit
+from codeagent.core.text import clean
+
+OK, FAILED, USAGE, LIMIT, INTERRUPTED = 0, 1, 2, 3, 130
+
+_PATIENCE = 3.0  # seconds that a pipe may stay silent when there is a prompt without it
+
+OpenHeadless = Callable[[Emit], Awaitable[Conversation]]
+
+
+class Printer:
+    """A listener that prints events in the chosen format."""
+
+    def __init__(self, output_format: OutputFormat, out: TextIO, notes: TextIO) -> None:
+        self._format = output_format
+        self._out = out
+        self._notes = notes
+        self.is_broken = False
+
+    def emit(self, event: AgentEvent) -> None:
+        """Prints one event; a reader that went away ends the printing, not the run."""
+        if self.is_broken:
+            return
+        try:
+            self._print(event)
+        except BrokenPipeError:
+            self.is_broken = True
+
+    def _print(self, event: AgentEvent) -> None:
+        match self._format:
+            case OutputFormat.STREAM_JSON:
+                self._line(event)
+            case OutputFormat.JSON:
+                if isinstance(event, TurnEnded):
+                    self._line(event)
+            case OutputFormat.TEXT:
+                self._text(event)
+            case _:
+                assert_never(self._format)
+
+    def _line(self, event: AgentEvent) -> None:
+        line = event_line(event)
+        if line is not None:
+            self._out.write(line + "\n")
+            self._out.flush()
+
+    def _text(self, event: AgentEvent) -> None:
+        match event:
+            case TurnEnded(reason=TurnEnd.DONE, text=text):
+                self._out.write(clean(text).rstrip("\n") + "\n")
+                self._out.flush()
+            case TurnEnded(text=text):
+                print(f"codeagent: {clean(text)}", file=self._notes)
+            case NoticeGiven(text=text, level=Level.WARNING | Level.ERROR):
+                print(f"codeagent: {clean(text)}", file=self._notes)
+            case RetryScheduled(reason=reason, seconds=seconds):
+                print(f"codeagent: {clean(reason)} Trying again in {seconds:.0f} s.", file=self._notes)
+            case _:
+                return
+        if isinstance(event, TurnEnded):
+            for denial in event.denials:
+                print(f"codeagent: {clean(denial)}", file=self._notes)
+
+
+def run_headless(open_conversation: OpenHeadless, prompt: str, output_format: OutputFormat) -> int:
+    """Runs one turn and returns the exit code."""
+    printer = Printer(output_format, sys.stdout, sys.stderr)
+    code = asyncio.run(_run(open_conversation, prompt, printer))
+    if printer.is_broken:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+async def _run(open_conversation: OpenHeadless, prompt: str, printer: Printer) -> int:
+    conversation = await open_conversation(printer.emit)
+    async with asyncio.TaskGroup() as tasks:
+        turn = tasks.create_task(conversation.send(prompt))
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            if not turn.done():
+                tasks.create_task(conversation.cancel())
+
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, stop)
+        ended = await turn
+    return exit_code(ended.reason)
+
+
+def exit_code(reason: TurnEnd) -> int:
+    """The exit code for the end of a turn."""
+    match reason:
+        case TurnEnd.DONE:
+            return OK
+        case TurnEnd.STEP_LIMIT | TurnEnd.BUDGET:
+            return LIMIT
+        case TurnEnd.CANCELLED:
+            return INTERRUPTED
+        case TurnEnd.REFUSED | TurnEnd.ERROR:
+            return FAILED
+        case _:
+            assert_never(reason)
+
+
+def whole_prompt(prompt: str, source: TextIO) -> str:
+    """The prompt with what was piped in below it; raises ConfigError when both are empty."""
+    piped = read_piped(source, must_wait=not prompt).strip("\n")
+    whole = f"{prompt}\n\n{piped}" if prompt and piped else prompt or piped
+    if not whole.strip():
+        raise ConfigError(
+            "There is no prompt.", hint="Give one after -p, or pipe one in: echo 'fix the tests' | codeagent -p"
+        )
+    return whole
+
+
+def read_piped(source: TextIO, *, must_wait: bool) -> str:
+    """What comes from a pipe or file on standard input; a terminal or device gives nothing.
+
+    A pipe that stays silent is given up after a few seconds unless ``must_wait``.
+    """
+    try:
+        descriptor = source.fileno()
+        mode = os.fstat(descriptor).st_mode
+    except (OSError, ValueError):
+        return ""
+    if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
+        return ""
+    if not must_wait and not select.select([descriptor], [], [], _PATIENCE)[0]:
+        print("codeagent: standard input is open but silent; going on without it.", file=sys.stderr)
+        return ""
+    with os.fdopen(descriptor, "rb", closefd=False) as pipe:
+        return pipe.read().decode("utf-8", errors="replace")

@@ -1,0 +1,107 @@
+"""The command ``codeagent``: finds out what was asked for and starts just that.
+
+Imports stand inside the functions on purpose: ``--help`` and ``-p`` never load
+the screen, and the first frame never waits for a model SDK.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from codeagent.cli.options import Options, parse_options
+from codeagent.config.launch import Launch
+from codeagent.config.places import find_places
+from codeagent.core.errors import CodeagentError, ConfigError
+
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Runs the program and returns its exit code; errors are one sentence on standard error."""
+    try:
+        return run(sys.argv[1:] if words is None else words)
+    except CodeagentError as error:
+        return fail(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def fail(error: CodeagentError) -> int:
+    """Says what went wrong and what to do, and returns the exit code for it."""
+    from codeagent.core.text import clean
+
+    print(f"codeagent: {clean(str(error))}", file=sys.stderr)
+    return USAGE if isinstance(error, ConfigError) else FAILED
+
+
+def run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one return a subcommand
+    """Starts the subcommand that comes first, or the main command."""
+    match words[:1]:
+        case ["demo"]:
+            from codeagent.cli import demo
+
+            return demo.run(words[1:])
+        case ["doctor"]:
+            from codeagent.cli import doctor
+
+            return doctor.run(words[1:])
+        case ["sessions"]:
+            from codeagent.cli import sessions
+
+            return sessions.run(words[1:])
+        case ["config"]:
+            from codeagent.cli import show_config
+
+            return show_config.run(words[1:])
+        case ["trust"]:
+            from codeagent.cli import trust
+
+            return trust.run(words[1:])
+        case ["permissions"]:
+            from codeagent.cli import permissions
+
+            return permissions.run(words[1:])
+        case _:
+            return start(words)
+
+
+def start(words: Sequence[str]) -> int:
+    """The main command: a run without a screen with ``-p``, else the app."""
+    options = parse_options(words)
+    launch = prepare(options)
+    if options.prints:
+        from codeagent.cli.headless import run_headless, whole_prompt
+        from codeagent.wiring import open_headless
+
+        prompt = whole_prompt(options.prompt, sys.stdin)
+        return run_headless(lambda emit: open_headless(launch, emit), prompt, options.output_format)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise ConfigError(
+            "There is no terminal to open the app in.", hint="Use -p to run without one: codeagent -p 'fix the tests'"
+        )
+    from codeagent.cli.screen import run_screen
+
+    return run_screen(launch, options.prompt)
+
+
+def prepare(options: Options) -> Launch:
+    """Goes to the workspace and gathers what the start was asked for; raises ConfigError."""
+    try:
+        if options.directory is not None:
+            os.chdir(options.directory)
+        root = Path.cwd()
+    except OSError as error:
+        where = options.directory or "The current directory"
+        raise ConfigError(f"{where} cannot be opened: {error.strerror}.", hint="Name a directory with -C.") from error
+    return Launch(
+        root=root,
+        places=find_places(os.environ),
+        environ=dict(os.environ),
+        flags=options.tables,
+        resume=options.resume,
+        keeps_session=options.keeps_session,
+        trusts=options.trusts,
+    )

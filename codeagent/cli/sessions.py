@@ -1,0 +1,30 @@
+"""``codeagent sessions``: the stored sessions of this directory, for people and scripts."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from codeagent.config.places import find_places
+from codeagent.core.text import clean
+from codeagent.store.sessions import Sessions
+
+
+def run(words: Sequence[str]) -> int:
+    """Reads the subcommand and runs it; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="codeagent sessions", description="The stored sessions of this directory.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    lister = commands.add_parser("list", help="id, time, turns and first request of each session, the latest first")
+    lister.add_argument("--json", action="store_true", help="one JSON object a line")
+    found = parser.parse_args(words)
+    sessions = Sessions(find_places(os.environ).sessions, Path.cwd().resolve())
+    for summary in sessions.summaries():
+        if found.json:
+            print(json.dumps(asdict(summary)))
+        else:
+            print(f"{summary.session_id}  {summary.updated_at}  {summary.turns:>3} turns  {clean(summary.title)}")
+    return 0

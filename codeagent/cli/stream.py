@@ -1,0 +1,98 @@
+"""Events as JSON for scripts: what ``--output-format json`` and ``stream-json`` print."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import assert_never
+
+from codeagent.core.events import (
+    AgentEvent,
+    ApprovalAsked,
+    ApprovalSettled,
+    CallStreamed,
+    CheckpointTaken,
+    HistoryAppended,
+    MessageDelivered,
+    MessageQueued,
+    MessagesReturned,
+    ModeChanged,
+    NoticeGiven,
+    ReplyEnded,
+    RetryScheduled,
+    SessionStarted,
+    StepStarted,
+    TextStreamed,
+    ThinkingStreamed,
+    ToolEnded,
+    ToolPreviewed,
+    ToolProgressed,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    UsageReported,
+)
+from codeagent.core.protocols import JsonObject, JsonValue
+
+
+def event_line(event: AgentEvent) -> str | None:
+    """The JSON line for an event, ASCII only; None for events that say nothing new to a script."""
+    fields = _fields(event)
+    return None if fields is None else json.dumps({"type": event.kind, **fields})
+
+
+def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case an event
+    match event:
+        case ToolStarted(call_id=call_id, name=name, arguments_json=text):
+            return {"call_id": call_id, "name": name, "arguments": _parsed(text)}
+        case ToolEnded(result=result, seconds=seconds):
+            return {
+                "call_id": result.call_id,
+                "outcome": str(result.outcome),
+                "code": result.code,
+                "text": result.text,
+                "seconds": round(seconds, 3),
+            }
+        case ApprovalSettled(call_id=call_id, answer=answer):
+            return {"call_id": call_id, "answer": answer.kind}
+        case TurnEnded():
+            return {
+                "turn": event.turn,
+                "reason": str(event.reason),
+                "text": event.text,
+                "usage": asdict(event.usage),
+                "cost": event.cost,
+                "denials": list(event.denials),
+            }
+        case UsageReported(usage=usage, window=window, cost=cost):
+            return {"usage": asdict(usage), "window": window, "cost": cost}
+        case (
+            SessionStarted()
+            | TurnStarted()
+            | StepStarted()
+            | TextStreamed()
+            | ThinkingStreamed()
+            | RetryScheduled()
+            | ReplyEnded()
+            | ToolProgressed()
+            | MessageQueued()
+            | MessageDelivered()
+            | MessagesReturned()
+            | CheckpointTaken()
+            | ModeChanged()
+            | NoticeGiven()
+        ):
+            fields = asdict(event)
+            del fields["kind"]
+            return fields
+        case ToolPreviewed() | ApprovalAsked() | CallStreamed() | HistoryAppended():
+            return None
+        case _:
+            assert_never(event)
+
+
+def _parsed(text: str) -> JsonValue:
+    try:
+        return json.loads(text or "{}")
+    except ValueError:
+        return text

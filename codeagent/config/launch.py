@@ -1,0 +1,30 @@
+"""What one start of the program was asked for, before any setting was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codeagent.config.places import Places
+
+LATEST = "latest"
+
+Tables = Mapping[str, Mapping[str, object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """Where, with which flags, and which session to go on with.
+
+    ``root`` is the workspace, ``flags`` are settings given on the command line,
+    ``resume`` is a session's id, the start of one, or 'latest'.
+    """
+
+    root: Path
+    places: Places
+    environ: Mapping[str, str]
+    flags: Tables = field(default_factory=dict[str, Mapping[str, object]])
+    resume: str | None = None
+    keeps_session: bool = True
+    trusts: bool = False

@@ -1,0 +1,173 @@
+"""Keeps commands from writing where they have no business, with what the operating system offers.
+
+Bubblewrap where it works (it also protects the parts of ``.git`` that can make
+programs run), else Landlock on Linux, ``sandbox-exec`` on macOS, else nothing,
+and that is said.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from codeagent.workspace import landlock
+
+_TRIAL_SECONDS = 5
+_CACHES = (
+    ".cache/pip",
+    ".cache/uv",
+    ".cache/go-build",
+    ".cargo/git",
+    ".cargo/registry",
+    ".npm",
+    "go/pkg",
+    "Library/Caches/pip",
+    "Library/Caches/uv",
+    "Library/Caches/go-build",
+)
+_GIT_PARTS = ("hooks", "config", "info")
+_MAC_SANDBOX = Path("/usr/bin/sandbox-exec")
+
+
+class Level(StrEnum):
+    """How much a command may write."""
+
+    READ_ONLY = "read-only"
+    WORKSPACE_WRITE = "workspace-write"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What confined commands may do: write below ``writable``, use the network or not."""
+
+    root: Path
+    writable: tuple[Path, ...]
+    has_network: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bubblewrap:
+    """Confines by running the command in a file system of its own, see bwrap(1)."""
+
+    program: str
+    bounds: Bounds
+    name: str = "bubblewrap"
+    cannot_stop: str = ""
+
+    def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
+        """The words that run ``words`` confined."""
+        options = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        for path in self.bounds.writable:
+            if path.exists():
+                options += ["--bind", str(path), str(path)]
+        for part in _GIT_PARTS:
+            inside = self.bounds.root / ".git" / part
+            if inside.exists():
+                options += ["--ro-bind", str(inside), str(inside)]
+        if not self.bounds.has_network:
+            options += ["--unshare-net"]
+        return [self.program, *options, "--die-with-parent", "--chdir", str(cwd), "--", *words]
+
+    def restrict_thread(self) -> None:
+        """Nothing: bubblewrap confines the command itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landlock:
+    """Confines by the kernel's Landlock, applied to the thread that starts the command."""
+
+    bounds: Bounds
+    name: str = "Landlock"
+
+    @property
+    def cannot_stop(self) -> str:
+        """What gets past it, in words."""
+        open_door = "" if self.bounds.has_network else ", UDP"
+        return f"changing modes and times of files{open_door}"
+
+    def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
+        """The words as they are."""
+        del cwd
+        return words
+
+    def restrict_thread(self) -> None:
+        """Restricts the thread that starts the command. Raises OSError."""
+        landlock.restrict_thread(self.bounds.writable, has_network=self.bounds.has_network)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxExec:
+    """Confines by macOS's Seatbelt, see sandbox-exec(1)."""
+
+    bounds: Bounds
+    name: str = "sandbox-exec"
+    cannot_stop: str = ""
+
+    def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
+        """The words that run ``words`` confined."""
+        del cwd
+        return [str(_MAC_SANDBOX), "-p", seatbelt_profile(self.bounds), *words]
+
+    def restrict_thread(self) -> None:
+        """Nothing: sandbox-exec confines the command itself."""
+
+
+Confinement = Bubblewrap | Landlock | SandboxExec
+
+
+def find_confinement(level: Level, root: Path, write_dirs: Sequence[Path], *, has_network: bool) -> Confinement | None:
+    """The strongest confinement that works here; None when the level is off or there is nothing.
+
+    ``root`` and ``write_dirs`` are writable at the level workspace-write, with
+    the temporary folder and the caches of common package tools.
+    """
+    if level is Level.OFF:
+        return None
+    temporary = Path(tempfile.gettempdir()).resolve()
+    home = Path.home()
+    caches = [path.resolve() for path in (home / cache for cache in _CACHES) if path.is_dir()]
+    writable = [temporary] if level is Level.READ_ONLY else [root, *write_dirs, temporary, *caches]
+    bounds = Bounds(root=root, writable=tuple(dict.fromkeys(writable)), has_network=has_network)
+    if sys.platform == "darwin":
+        return SandboxExec(bounds=bounds) if _MAC_SANDBOX.exists() else None
+    if (program := shutil.which("bwrap")) and _works(program):
+        return Bubblewrap(program=program, bounds=bounds)
+    return Landlock(bounds=bounds) if landlock.abi() >= landlock.LEAST_ABI else None
+
+
+def seatbelt_profile(bounds: Bounds) -> str:
+    """The profile in Seatbelt's language: everything but writing outside, and the network where it is off."""
+    allowed = " ".join(f"(subpath {json.dumps(str(path))})" for path in bounds.writable)
+    protected = " ".join(f"(subpath {json.dumps(str(bounds.root / '.git' / part))})" for part in _GIT_PARTS)
+    lines = [
+        "(version 1)",
+        "(allow default)",
+        '(deny file-write* (subpath "/"))',
+        f'(allow file-write* {allowed} (subpath "/dev"))',
+        f"(deny file-write* {protected})",
+    ]
+    if not bounds.has_network:
+        lines.append("(deny network*)")
+    return "\n".join(lines)
+
+
+def _works(program: str) -> bool:
+    """Whether bubblewrap may make its namespaces here; containers and some systems refuse."""
+    try:
+        trial = subprocess.run(
+            [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"],
+            capture_output=True,
+            timeout=_TRIAL_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return trial.returncode == 0

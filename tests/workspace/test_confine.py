@@ -1,0 +1,112 @@
+"""Confined commands write where they may and nowhere else."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from codeagent.workspace import landlock
+from codeagent.workspace.confine import Bounds, Bubblewrap, Landlock, Level, find_confinement, seatbelt_profile
+
+needs_landlock = pytest.mark.skipif(landlock.abi() < landlock.LEAST_ABI, reason="this kernel has no Landlock")
+
+
+def run_confined(bounds: Bounds, script: str) -> int:
+    """Runs a script as the program does: from a thread of its own that was restricted."""
+    codes: list[int] = []
+
+    def start() -> None:
+        confinement = Landlock(bounds=bounds)
+        confinement.restrict_thread()
+        words = confinement.wrapped(["bash", "-c", script], bounds.root)
+        codes.append(subprocess.run(words, cwd=bounds.root, capture_output=True, check=False).returncode)
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    return codes[0]
+
+
+@pytest.fixture
+def bounds(tmp_path: Path) -> Bounds:
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/kept.txt").write_text("kept")
+    return Bounds(root=root, writable=(root,))
+
+
+@needs_landlock
+def test_a_command_can_write_in_the_workspace(bounds):
+    assert run_confined(bounds, "mkdir a && echo x > a/b && mv a/b c && rm -r a && ln -s c d && echo y >> c") == 0
+    assert (bounds.root / "c").read_text() == "x\ny\n"
+
+
+@needs_landlock
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo x > ../outside/new.txt",
+        "echo x > ../outside/kept.txt",
+        "echo x >> ../outside/kept.txt",
+        "rm ../outside/kept.txt",
+        "mv ../outside/kept.txt .",
+        "truncate -s 0 ../outside/kept.txt",
+        "mkdir ../outside/new",
+        "ln -s x ../outside/link",
+        "ln -s ../outside out && echo x > out/new.txt",
+    ],
+)
+def test_a_command_cannot_write_outside(bounds, script):
+    assert run_confined(bounds, script) != 0
+    outside = bounds.root.parent / "outside"
+    assert [path.name for path in outside.iterdir()] == ["kept.txt"]
+    assert (outside / "kept.txt").read_text() == "kept"
+
+
+@needs_landlock
+def test_a_command_can_read_outside_and_write_to_devices(bounds):
+    assert run_confined(bounds, "cat ../outside/kept.txt > /dev/null") == 0
+
+
+@needs_landlock
+def test_the_program_itself_stays_free(bounds):
+    assert run_confined(bounds, "true") == 0
+    (bounds.root.parent / "outside/new.txt").write_text("still allowed")
+
+
+@pytest.mark.skipif(landlock.abi() < landlock.NETWORK_ABI, reason="this kernel cannot refuse connections")
+@pytest.mark.parametrize(("has_network", "code"), [(True, 0), (False, 1)])
+def test_the_network_can_be_switched_off(bounds, has_network, code):
+    connect = (
+        "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(); "
+        "socket.create_connection(s.getsockname())"
+    )
+    bounded = Bounds(root=bounds.root, writable=bounds.writable, has_network=has_network)
+    assert run_confined(bounded, f'{sys.executable} -c "{connect}"') == code
+
+
+def test_off_is_no_confinement(tmp_path):
+    assert find_confinement(Level.OFF, tmp_path, (), has_network=True) is None
+
+
+def test_read_only_leaves_only_the_temporary_folder_writable(tmp_path):
+    found = find_confinement(Level.READ_ONLY, tmp_path, (Path("/x"),), has_network=True)
+    assert found is None or (tmp_path not in found.bounds.writable and Path("/x") not in found.bounds.writable)
+
+
+def test_bubblewrap_protects_the_parts_of_git_that_run_programs(tmp_path):
+    (tmp_path / ".git/hooks").mkdir(parents=True)
+    words = Bubblewrap(program="bwrap", bounds=Bounds(root=tmp_path, writable=(tmp_path,))).wrapped(["true"], tmp_path)
+    hooks = str(tmp_path / ".git/hooks")
+    assert ["--ro-bind", hooks, hooks] == list(words)[(at := list(words).index(hooks)) - 1 : at + 2]
+    assert words[-2:] == ["--", "true"]
+
+
+def test_the_seatbelt_profile_quotes_paths_and_ends_with_what_is_denied():
+    profile = seatbelt_profile(Bounds(root=Path('/a "b'), writable=(Path('/a "b'),), has_network=False))
+    assert '(subpath "/a \\"b")' in profile
+    assert profile.splitlines()[-1] == "(deny network*)"
+    assert profile.index("(deny file-write* (subpath") < profile.index("(allow file-write*")
