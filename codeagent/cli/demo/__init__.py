@@ -1,0 +1,49 @@
+"""``codeagent demo``: a bundled script plays the model; everything else is the real program.
+
+It works on a copy of a sample project in a temporary directory, with real tools,
+diffs and approvals, and without any key or network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from codeagent.cli.screen import open_app
+from codeagent.config.launch import Launch
+from codeagent.config.places import find_places
+from codeagent.core.errors import ConfigError
+
+HERE = Path(__file__).parent
+REQUEST = "The totals are wrong when there is a discount. Find out why and fix it."
+
+
+def run(words: Sequence[str]) -> int:
+    """Plays the demo; returns the exit code."""
+    argparse.ArgumentParser(
+        prog="codeagent demo", description="Plays a real session on a sample project; no key, no network."
+    ).parse_args(words)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise ConfigError("The demo needs a terminal.", hint="Start codeagent demo in one.")
+    return play()
+
+
+def play() -> int:
+    """Copies the sample project, plays the script on it, and removes the copy again."""
+    with tempfile.TemporaryDirectory(prefix="codeagent-demo-") as folder:
+        root = Path(folder).resolve() / "shop"
+        shutil.copytree(HERE / "sample", root)
+        home = Path(folder) / "home"
+        launch = Launch(
+            root=root,
+            places=find_places({**os.environ, "CODEAGENT_HOME": str(home)}),
+            environ={name: value for name, value in os.environ.items() if not name.startswith("CODEAGENT_")},
+            flags={"model": {"name": f"scripted/{HERE / 'script.jsonl'}"}},
+            keeps_session=False,
+        )
+        return open_app(launch, find_places(os.environ), REQUEST)
