@@ -1,0 +1,368 @@
+"""Runs one shell command: output as it comes, within bounds, and nothing left running when it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from codeagent.core.errors import CommandProblem
+from codeagent.workspace import process_tree
+from codeagent.workspace.process_output import Captured
+
+BASH = ("bash", "--noprofile", "--norc", "-c")
+MODEL_CHARACTERS = 30_000
+_CHUNK = 65_536
+_LIVE_INTERVAL = 0.05
+_PIPE_PATIENCE = 0.1
+_SIGNAL_EXIT = 128
+
+_SECRET_NAMES = re.compile(
+    r"_?API_?KEY$|(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT)(_|$)|SECRET|PASSWORD"
+    r"|_(ACCESS|PRIVATE|ACCOUNT|AUTH)_KEY(_ID)?$",
+    re.IGNORECASE,
+)
+_NOT_PASSED_ON = re.compile(
+    r"BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4|CDPATH|GLOBIGNORE|IFS|VISUAL|SUDO_ASKPASS"
+    r"|GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|PREFIX|EXTERNAL_DIFF|SEQUENCE_EDITOR|CONFIG_PARAMETERS)"
+)
+_NEUTRAL = {
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "MANPAGER": "cat",
+    "GIT_PAGER": "cat",
+    "SYSTEMD_PAGER": "cat",
+    "EDITOR": "true",
+    "GIT_EDITOR": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "true",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "SSH_ASKPASS": "true",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GCM_INTERACTIVE": "never",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "PYTHONUNBUFFERED": "1",
+}
+
+Result = TypeVar("Result")
+
+
+class Confine(Protocol):
+    """Keeps a command from what it may not touch; one of the two does nothing."""
+
+    def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
+        """The words to run in place of ``words``."""
+        ...
+
+    def restrict_thread(self) -> None:
+        """Restricts the calling thread, which starts the command and nothing else. Raises OSError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """How a command ended.
+
+    ``ended`` says it in words; ``exit_code`` is None when it was killed.
+    ``head_tail`` is its output, stdout and stderr in the order they came, cut in
+    the middle when it is long (``is_cut``); ``log`` then holds all of it, unless
+    ``log_problem``. ``still_running`` names what it left in the background.
+    """
+
+    ended: str
+    exit_code: int | None
+    timed_out: bool
+    head_tail: str
+    is_cut: bool
+    total_bytes: int
+    total_lines: int
+    log: Path | None
+    log_problem: str
+    seconds: float
+    still_running: tuple[str, ...]
+
+
+async def run(  # noqa: PLR0913 - what a command needs; all but the first are named
+    command: str,
+    *,
+    cwd: Path,
+    timeout: float,  # noqa: ASYNC109 - running out of time is a way to end, with output, and no error
+    on_output: Callable[[str], None],
+    env: Mapping[str, str],
+    log: Path | None = None,
+    limit: int = MODEL_CHARACTERS,
+    confine: Confine | None = None,
+) -> Finished:
+    """Runs ``command`` in bash and returns when the shell is gone, not when its background children are.
+
+    ``timeout`` is in seconds. ``on_output`` gets pieces as they come, at most about
+    twenty a second; of a flood only the end. ``log`` must not exist yet; it is
+    kept only when ``limit`` characters do not hold the output or something still
+    writes to it. On timeout and when the task is cancelled everything the command
+    started is ended, by force after two seconds; cancellation then goes on.
+    Raises CommandProblem when it can not be started.
+    """
+    shell = _Shell(command=command, cwd=cwd, env=env, confine=confine, captured=Captured(limit=limit, log=log))
+    live = _Live(captured=shell.captured, on_output=on_output, loop=asyncio.get_running_loop())
+    began = time.monotonic()
+    tree = await shell.start(live.notify)
+    keep_log = False
+    try:
+        if timed_out := not await _is_done(shell.exited, timeout):
+            await _in_thread(tree.terminate)
+        is_drained = await _is_done(shell.drained, _PIPE_PATIENCE)
+        still_running = await _in_thread(lambda: _left(tree))
+        text, is_cut = shell.captured.kept()
+        keep_log = is_cut or not is_drained
+    except asyncio.CancelledError:
+        await _in_thread(tree.terminate)
+        raise
+    finally:
+        live.end()
+        shell.captured_to_the_end(keep_log=keep_log)
+    live.finish()
+    code = shell.exited.result() if shell.exited.done() else None
+    return Finished(
+        ended=f"timed out after {timeout:g} s" if timed_out else _in_words(code),
+        exit_code=code if code is not None and code >= 0 and not timed_out else None,
+        timed_out=timed_out,
+        head_tail=text,
+        is_cut=is_cut,
+        total_bytes=shell.captured.total_bytes,
+        total_lines=shell.captured.total_lines,
+        log=log if keep_log and shell.captured.total_bytes else None,
+        log_problem=shell.captured.log_problem,
+        seconds=time.monotonic() - began,
+        still_running=still_running,
+    )
+
+
+async def end_started() -> tuple[str, ...]:
+    """Ends what commands of this program run left in the background, and names it; for the end of the program."""
+    return await _in_thread(process_tree.terminate_started)
+
+
+async def end_orphans() -> tuple[str, ...]:
+    """Ends what an earlier run of the program, now dead, left running, and names it; for its start."""
+    return await _in_thread(process_tree.terminate_orphans)
+
+
+def clean_environment(environ: Mapping[str, str], keep: Sequence[str] = ()) -> dict[str, str]:
+    """The environment that commands get: no secrets, no pagers, editors or prompts, nothing that steers the shell.
+
+    ``keep`` holds name patterns (``AWS_*``) of secrets that are passed on all the same.
+    """
+    passed = {
+        name: value
+        for name, value in environ.items()
+        if not _NOT_PASSED_ON.fullmatch(name)
+        and (not _SECRET_NAMES.search(name) or any(fnmatchcase(name, pattern) for pattern in keep))
+    }
+    written = passed.get("GIT_CONFIG_COUNT", "")
+    count = int(written) if written.isdecimal() else 0
+    git = {
+        "GIT_CONFIG_COUNT": str(count + 1),
+        f"GIT_CONFIG_KEY_{count}": "core.fsmonitor",
+        f"GIT_CONFIG_VALUE_{count}": "false",
+    }
+    return passed | _NEUTRAL | git
+
+
+@dataclass(slots=True, kw_only=True)
+class _Shell:
+    """The process and the two threads around it: one starts it and waits for it, one reads what it puts out."""
+
+    command: str
+    cwd: Path
+    env: Mapping[str, str]
+    confine: Confine | None
+    captured: Captured
+    started: Future[process_tree.Tree] = field(default_factory=Future)
+    exited: Future[int] = field(default_factory=Future)
+    drained: Future[None] = field(default_factory=Future)
+
+    async def start(self, notify: Callable[[], None]) -> process_tree.Tree:
+        """Starts it; when cancelled meanwhile, ends it again."""
+        threading.Thread(target=self._start_and_wait, args=(notify,), name="command", daemon=True).start()
+        try:
+            await _is_done(self.started, None)
+            return self.started.result()
+        except asyncio.CancelledError:
+            await _in_thread(self._stop)
+            raise
+        except (OSError, ValueError) as error:
+            raise _not_started(error, self.cwd) from error
+
+    def captured_to_the_end(self, *, keep_log: bool) -> None:
+        """Closes the log when the last of what may write to the output is gone."""
+        self.drained.add_done_callback(lambda _: self.captured.close(keep_log=keep_log))
+
+    def _stop(self) -> None:
+        with suppress(OSError, ValueError):
+            self.started.result().terminate()
+
+    def _start_and_wait(self, notify: Callable[[], None]) -> None:
+        mark = process_tree.new_mark()
+        words: Sequence[str] = (*BASH, self.command)
+        reading, writing = os.pipe()
+        try:
+            if self.confine is not None:
+                words = self.confine.wrapped(words, self.cwd)
+                self.confine.restrict_thread()
+            with process_tree.odd_limit() as odd_limit:
+                process = subprocess.Popen(
+                    words,
+                    cwd=self.cwd,
+                    env={**self.env, process_tree.MARK: mark},
+                    stdin=subprocess.DEVNULL,
+                    stdout=writing,
+                    stderr=writing,
+                    start_new_session=True,
+                )
+        except (OSError, ValueError) as error:
+            os.close(reading)
+            self.started.set_exception(error)
+            return
+        finally:
+            os.close(writing)
+        tree = process_tree.plant(mark, process.pid, odd_limit)
+        threading.Thread(target=self._read, args=(reading, notify), name="command output", daemon=True).start()
+        self.started.set_result(tree)
+        self.exited.set_result(process.wait())
+
+    def _read(self, reading: int, notify: Callable[[], None]) -> None:
+        """To the end of the pipe, also when the shell is gone: what it left must not die of a closed pipe."""
+        try:
+            while data := os.read(reading, _CHUNK):
+                self.captured.add(data)
+                notify()
+        finally:
+            os.close(reading)
+            self.drained.set_result(None)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Live:
+    """Hands output on in pieces, not more often than a person can see; notify is called from the reading thread."""
+
+    captured: Captured
+    on_output: Callable[[str], None]
+    loop: asyncio.AbstractEventLoop
+    _waits: bool = False
+    _ended: bool = False
+    _last: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def notify(self) -> None:
+        with self._lock:
+            if self._waits or self._ended:
+                return
+            self._waits = True
+            self.loop.call_soon_threadsafe(self._arm)
+
+    def _arm(self) -> None:
+        self.loop.call_at(max(self.loop.time(), self._last + _LIVE_INTERVAL), self._show)
+
+    def _show(self) -> None:
+        with self._lock:
+            self._waits = False
+            if self._ended:
+                return
+        self._last = self.loop.time()
+        self.finish()
+
+    def end(self) -> None:
+        """No more pieces by themselves."""
+        with self._lock:
+            self._ended = True
+
+    def finish(self) -> None:
+        """Shows what has come since the last piece."""
+        if piece := self.captured.take_live():
+            self.on_output(piece)
+
+
+async def _in_thread(function: Callable[[], Result]) -> Result:
+    """Runs it to its end in a thread of its own, and only then lets a cancellation through."""
+    future: Future[Result] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(function())
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            future.set_exception(error)
+
+    threading.Thread(target=work, name="command end", daemon=True).start()
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await _is_done(future, None)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    return future.result()
+
+
+async def _is_done(future: Future[Result], seconds: float | None) -> bool:
+    """Waits for what a thread does, at most so long; unlike asyncio's own bridge it never cancels it."""
+    loop, event = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell(_: Future[Result]) -> None:
+        with suppress(RuntimeError):  # the loop may be closed before the last background process ends
+            loop.call_soon_threadsafe(event.set)
+
+    future.add_done_callback(tell)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return future.done()
+
+
+def _left(tree: process_tree.Tree) -> tuple[str, ...]:
+    """What still runs, looked at twice: the last process of a pipeline may be on its way out."""
+    if not (found := tree.members()):
+        return ()
+    time.sleep(_PIPE_PATIENCE)
+    pids = {member.pid for member in found}
+    return tuple(str(member) for member in tree.members() if member.pid in pids)
+
+
+def _in_words(code: int | None) -> str:
+    if code is None:
+        return "could not be stopped"
+    if code < 0:
+        return f"killed by {_signal_name(-code)}"
+    if code > _SIGNAL_EXIT and (name := _signal_name(code - _SIGNAL_EXIT)):
+        return f"exit code {code} ({name})"
+    return f"exit code {code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return ""
+
+
+def _not_started(error: OSError | ValueError, cwd: Path) -> CommandProblem:
+    if isinstance(error, ValueError):
+        return CommandProblem("The command holds a NUL character or half of a character and can not be run.")
+    if error.errno == errno.E2BIG:
+        return CommandProblem("The command is too long for one call.", hint="Write it to a file and run that.")
+    if not cwd.is_dir():
+        return CommandProblem(f"The directory {cwd} does not exist.")
+    return CommandProblem(f"The command could not be started: {error.strerror or error}.")

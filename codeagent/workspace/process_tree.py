@@ -1,0 +1,259 @@
+"""Finds and ends everything that a command started, also what left its group, its session and its parent.
+
+A process belongs to a command when it carries the command's mark in its
+environment, or is in the shell's session, or descends from the shell. On Linux
+each command also gets a resource limit of an odd size: it is inherited by
+everything, even by what clears its environment and starts a session of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+MARK = "CODEAGENT_COMMAND"
+GRACE = 2.0
+_KILL_PATIENCE = 2.0
+_POLL = 0.03
+_LONGEST_NAME = 80
+_ODD_LIMITS = 100_000
+_LIMIT_LINE = b"Max msgqueue size"
+_PROC = Path("/proc")
+_IS_LINUX = sys.platform == "linux"
+_numbers = itertools.count(1)
+_one_start_at_a_time = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One living process of a command; ``started`` counts clock ticks, ``name`` is its command line, cut."""
+
+    pid: int
+    group: int
+    started: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name} (pid {self.pid})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """A command and all that came from it; ``shell`` is the pid it started with."""
+
+    mark: str
+    shell: int
+    started: int
+    odd_limit: int
+
+    def members(self) -> tuple[Member, ...]:
+        """What is alive of it now, oldest first. Takes a few milliseconds."""
+        if _IS_LINUX:
+            return _linux_members(self.started, self._is_member)
+        return parse_ps(_ps(), self.mark, self.shell)
+
+    def terminate(self, grace: float = GRACE) -> None:
+        """Asks all of it to end, and ends by force what is left after ``grace`` seconds. Blocks meanwhile."""
+        _terminate(self.members, grace)
+
+    def _is_member(self, status: _Status) -> bool:
+        if status.session == self.shell:
+            return True
+        if status.parent == os.getpid():
+            return False  # started by this program for itself, perhaps while its limit was odd
+        mark = _mark_of(status.pid)
+        return mark == self.mark if mark else self.odd_limit != 0 and _odd_limit_of(status.pid) == self.odd_limit
+
+
+def new_mark() -> str:
+    """A mark for one command: who started it (pid and, on Linux, when that one started) and a number."""
+    own = os.getpid()
+    status = _status(own)
+    return f"{own}:{status.started if status else 0}:{next(_numbers)}"
+
+
+def plant(mark: str, shell: int, odd_limit: int) -> Tree:
+    """The tree of a shell that was started this moment with ``mark`` in its environment and under ``odd_limit``."""
+    status = _status(shell)
+    return Tree(mark=mark, shell=shell, started=status.started if status else 0, odd_limit=odd_limit)
+
+
+@contextmanager
+def odd_limit() -> Generator[int]:
+    """What is started inside inherits a limit on message queues (next to nothing uses them) that tells it apart.
+
+    The limit of this whole process is lowered meanwhile, by a random bit; 0 when that cannot be.
+    """
+    if not _IS_LINUX:
+        yield 0
+        return
+    with _one_start_at_a_time:
+        soft, hard = resource.getrlimit(resource.RLIMIT_MSGQUEUE)
+        room = 1 << 30 if soft == resource.RLIM_INFINITY else soft
+        if room <= 2 * _ODD_LIMITS:
+            yield 0
+            return
+        odd = room - random.randrange(1, _ODD_LIMITS)  # noqa: S311 - to tell apart, not to keep secret
+        resource.setrlimit(resource.RLIMIT_MSGQUEUE, (odd, hard))
+        try:
+            yield odd
+        finally:
+            resource.setrlimit(resource.RLIMIT_MSGQUEUE, (soft, hard))
+
+
+def terminate_started() -> tuple[str, ...]:
+    """Ends what commands of this program run left behind; says what it was. Blocks up to a few seconds."""
+    own = new_mark().rpartition(":")[0]
+    return _terminate_marked(lambda mark: mark.rpartition(":")[0] == own)
+
+
+def terminate_orphans() -> tuple[str, ...]:
+    """Ends what was left by runs of this program that are dead; says what it was. Blocks up to a few seconds."""
+    return _terminate_marked(_is_orphan)
+
+
+def parse_ps(listing: str, mark: str, shell: int) -> tuple[Member, ...]:
+    """Members in the output of ``ps -axwwE -o pid=,ppid=,pgid=,stat=,command=``, where there is no /proc."""
+    rows = [line.split(None, 4) for line in listing.splitlines()]
+    living = [row for row in rows if len(row) == 5 and not row[3].startswith("Z")]  # noqa: PLR2004 - the five columns
+    parents = {int(pid): int(parent) for pid, parent, _, _, _ in living}
+    found: list[Member] = []
+    for pid, _, group, _, command in living:
+        is_marked = f"{MARK}={mark}" in command.split()
+        if is_marked or int(group) == shell or shell in _ancestry(int(pid), parents):
+            name = command.partition(f" {MARK}=")[0][:_LONGEST_NAME]
+            found.append(Member(pid=int(pid), group=int(group), started=0, name=name))
+    return tuple(sorted(found, key=lambda member: member.pid))
+
+
+def _ancestry(pid: int, parents: dict[int, int]) -> set[int]:
+    line: set[int] = set()
+    while pid not in line and pid in parents:
+        line.add(pid)
+        pid = parents[pid]
+    return line
+
+
+def _ps() -> str:
+    words = ["ps", "-axwwE", "-o", "pid=,ppid=,pgid=,stat=,command="]
+    try:
+        return subprocess.run(words, capture_output=True, check=False, timeout=5).stdout.decode("utf-8", "replace")
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def _terminate(members: Callable[[], tuple[Member, ...]], grace: float) -> None:
+    """Parents get the signal before their children, so that none goes on to its next step."""
+    asked: set[int] = set()
+    deadline = time.monotonic() + grace
+    while (alive := members()) and time.monotonic() < deadline:
+        fresh = [member for member in alive if member.pid not in asked]
+        _send(fresh, signal.SIGTERM)
+        _send(fresh, signal.SIGCONT)
+        asked.update(member.pid for member in fresh)
+        time.sleep(_POLL)
+    deadline = time.monotonic() + _KILL_PATIENCE
+    while (alive := members()) and time.monotonic() < deadline:
+        _send(alive, signal.SIGKILL)
+        time.sleep(_POLL / 10)
+
+
+def _send(members: list[Member] | tuple[Member, ...], number: signal.Signals) -> None:
+    """A whole group at once where its leader is one of them, then each alone; what is not ours stays."""
+    pids = {member.pid for member in members}
+    for group in {member.group: None for member in members if member.group in pids}:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+    for member in members:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(member.pid, number)
+
+
+def _terminate_marked(belongs: Callable[[str], bool]) -> tuple[str, ...]:
+    def members() -> tuple[Member, ...]:
+        return _linux_members(0, lambda status: belongs(_mark_of(status.pid)))
+
+    if not _IS_LINUX:
+        return ()
+    found = tuple(str(member) for member in members())
+    _terminate(members, GRACE)
+    return found
+
+
+def _is_orphan(mark: str) -> bool:
+    pid, _, rest = mark.partition(":")
+    started = rest.partition(":")[0]
+    if not (pid.isdecimal() and started.isdecimal()):
+        return False
+    owner = _status(int(pid))
+    return owner is None or owner.started != int(started)
+
+
+@dataclass(frozen=True, slots=True)
+class _Status:
+    pid: int
+    state: str
+    parent: int
+    group: int
+    session: int
+    started: int
+
+
+def _status(pid: int) -> _Status | None:
+    """Of /proc/PID/stat, whose second field may hold anything, brackets and newlines too."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_bytes()
+    except OSError:
+        return None
+    state, parent, group, session, *rest = text[text.rindex(b")") + 2 :].split()
+    return _Status(pid, state.decode(), int(parent), int(group), int(session), int(rest[15]))
+
+
+def _linux_members(since: int, belongs: Callable[[_Status], bool]) -> tuple[Member, ...]:
+    found: list[Member] = []
+    for entry in os.listdir(_PROC):  # noqa: PTH208 - a Path for each of hundreds of processes costs more than the walk
+        if not entry.isdecimal():
+            continue
+        status = _status(int(entry))
+        if status is None or status.state in "ZX" or status.started < since or not belongs(status):
+            continue
+        found.append(Member(pid=status.pid, group=status.group, started=status.started, name=_name(status.pid)))
+    return tuple(sorted(found, key=lambda member: (member.started, member.pid)))
+
+
+def _name(pid: int) -> str:
+    try:
+        words = (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return "?"
+    return words.replace(b"\0", b" ").decode("utf-8", "replace").strip()[:_LONGEST_NAME] or "?"
+
+
+def _mark_of(pid: int) -> str:
+    try:
+        environment = (_PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return ""
+    _, found, rest = (b"\0" + environment).partition(b"\0" + MARK.encode() + b"=")
+    return rest.partition(b"\0")[0].decode("ascii", "replace") if found else ""
+
+
+def _odd_limit_of(pid: int) -> int:
+    try:
+        limits = (_PROC / str(pid) / "limits").read_bytes()
+    except OSError:
+        return 0
+    soft = limits.partition(_LIMIT_LINE)[2].split(maxsplit=1)[:1]
+    return int(soft[0]) if soft and soft[0].isdigit() else 0

@@ -1,0 +1,378 @@
+# ruff: noqa: ASYNC109, ASYNC220, ASYNC240 - nothing else runs on these loops
+import asyncio
+import os
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from codeagent.core.errors import CommandProblem
+from codeagent.workspace.process import Finished, clean_environment, end_orphans, end_started, run
+from codeagent.workspace.process_tree import MARK
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+async def finished(command: str, cwd: Path, *, timeout: float = 20, log: Path | None = None, **more) -> Finished:
+    return await run(
+        command,
+        cwd=cwd,
+        timeout=timeout,
+        on_output=more.pop("on_output", lambda _: None),
+        env=more.pop("env", clean_environment(os.environ)),
+        log=log,
+        **more,
+    )
+
+
+def marked(text: str) -> list[int]:
+    """Living processes whose command line holds the text."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                words = (entry / "cmdline").read_bytes()
+                state = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()[0]
+            except OSError:
+                continue
+            if text.encode() in words and state != "Z" and int(entry.name) != os.getpid():
+                found.append(int(entry.name))
+    return found
+
+
+async def test_both_streams_come_in_the_order_they_were_written(tmp_path):
+    result = await finished("echo one; echo two >&2; echo three", tmp_path)
+    assert result.head_tail == "one\ntwo\nthree\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "code"),
+    [
+        ("true", "exit code 0", 0),
+        ("exit 3", "exit code 3", 3),
+        ("kill -9 $$", "killed by SIGKILL", None),
+        ("kill $$", "killed by SIGTERM", None),
+        ("exit 139", "exit code 139 (SIGSEGV)", 139),
+        ("exit 255", "exit code 255", 255),
+    ],
+)
+async def test_the_end_is_said_in_words(tmp_path, command, words, code):
+    result = await finished(command, tmp_path)
+    assert (result.ended, result.exit_code) == (words, code)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 45 & echo back",
+        "(while :; do echo t; sleep 1; done) & echo back",
+        "nohup sleep 45 >out.log 2>&1 & echo back",
+        "setsid sleep 45 & echo back",
+        "(sleep 45 & sleep 46 &) ; echo back",
+    ],
+)
+async def test_a_background_child_does_not_hold_the_command_back_and_is_named(tmp_path, command):
+    began = time.monotonic()
+    result = await finished(command, tmp_path, log=tmp_path / "log")
+    assert time.monotonic() - began < 1
+    assert result.head_tail.startswith("back") or "back" in result.head_tail
+    assert any("sleep" in name for name in result.still_running)
+    await end_started()
+
+
+async def test_a_background_child_goes_on_writing_to_the_log(tmp_path):
+    result = await finished("(sleep 0.6; echo late; touch alive) & echo early", tmp_path, log=tmp_path / "log")
+    assert result.log == tmp_path / "log"
+    await asyncio.sleep(0.9)
+    assert (tmp_path / "alive").exists()
+    assert (tmp_path / "log").read_text() == "early\nlate\n"
+
+
+async def test_what_was_left_in_the_background_ends_with_the_program(tmp_path):
+    await finished("sleep 4141 & setsid sleep 4141 & echo", tmp_path)
+    named = await end_started()
+    assert len(named) == 2
+    assert not marked("4141")
+
+
+async def test_what_a_dead_run_left_is_ended_and_what_a_living_one_started_is_not(tmp_path):
+    dead = subprocess.Popen(["sleep", "4242"], env={MARK: "4194304:1:1"})
+    await finished("sleep 4343 & echo", tmp_path)
+    named = await end_orphans()
+    assert [name.split(" (")[0] for name in named] == ["sleep 4242"]
+    assert dead.wait(1) != 0
+    assert marked("4343")
+    await end_started()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'read -p "name? " x; echo got:$x',
+        "python3 -c 'input()'",
+        "cat",
+        "read x < /dev/tty",
+        "sleep 0.1 < /dev/tty",
+        "git clone -q http://127.0.0.1:1/x",
+        "less /etc/passwd | head -1",
+    ],
+)
+async def test_a_command_that_asks_gets_no_answer_and_no_terminal(tmp_path, command):
+    assert not (await finished(command, tmp_path, timeout=10)).timed_out
+
+
+async def test_an_editor_or_a_pager_does_not_open(tmp_path):
+    script = (
+        "git init -q . && git config user.email a@b && git config user.name n && git config core.pager 'sleep 30' && "
+        "git commit --allow-empty; git -c user.name=x -p log; echo $PAGER $EDITOR $TERM"
+    )
+    result = await finished(script, tmp_path, timeout=15)
+    assert not result.timed_out
+    assert result.head_tail.endswith("cat true dumb\n")
+
+
+async def test_a_gigabyte_is_kept_small_and_counted_whole(tmp_path):
+    script = f"""
+import asyncio, os, resource, sys
+sys.path.insert(0, {str(Path.cwd())!r})
+from pathlib import Path
+from codeagent.workspace.process import run
+async def main():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    calls, longest, gap = 0, 0, 0.0
+    def on_output(text):
+        nonlocal calls, longest
+        calls, longest = calls + 1, max(longest, len(text))
+    async def beat():
+        nonlocal gap
+        clock = asyncio.get_running_loop().time
+        while True:
+            last = clock()
+            await asyncio.sleep(0.005)
+            gap = max(gap, clock() - last)
+    async with asyncio.TaskGroup() as group:
+        beating = group.create_task(beat())
+        for command in ("yes | head -c 1000000000", "head -c 150000000 /dev/zero | tr '\\\\0' x"):
+            log = Path("log" + str(len(command)))
+            done = await run(command, cwd=Path("."), timeout=60, on_output=on_output, env=os.environ, log=log)
+            print(done.total_bytes, len(done.head_tail) < 30_200, "left out" in done.head_tail, log.stat().st_size)
+            print(done.log_problem != "", calls < 25 * done.seconds + 3, longest < 9000)
+            calls = 0
+        beating.cancel()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000, gap < 0.5)
+asyncio.run(main())
+"""
+    result = await finished(f"exec '{sys.executable}' - <<'END'\n{script}\nEND", tmp_path, timeout=50)
+    assert result.head_tail.splitlines() == [
+        "1000000000 True True 20000000",
+        "True True True",
+        "150000000 True True 20000000",
+        "True True True",
+        "True True",
+    ]
+
+
+async def test_long_output_keeps_a_third_from_the_start_and_two_from_the_end(tmp_path):
+    result = await finished("seq 100000", tmp_path, log=tmp_path / "log")
+    start, _, rest = result.head_tail.partition("\n[… ")
+    mark, _, end = rest.partition(" …]\n")
+    assert start.startswith("1\n2\n")
+    assert end.endswith("99999\n100000\n")
+    shown = len(start.splitlines()) + len(end.splitlines())
+    assert mark.startswith(f"{100_000 - shown:,} lines (")
+    assert 9_000 < len(start) <= 10_000
+    assert 19_000 < len(end) <= 20_000
+    assert (result.total_lines, result.is_cut) == (100_000, True)
+
+
+async def test_output_just_within_the_limit_is_whole_and_one_more_is_not(tmp_path):
+    assert not (await finished("head -c 30000 /dev/zero | tr '\\0' x", tmp_path)).is_cut
+    assert (await finished("head -c 30001 /dev/zero | tr '\\0' x", tmp_path)).is_cut
+
+
+async def test_the_limit_counts_characters_and_splits_none(tmp_path):
+    whole = await finished("for i in $(seq 3000); do printf 'äöüß😀'; done", tmp_path)
+    cut = await finished("for i in $(seq 9000); do printf 'äöüß😀'; done", tmp_path)
+    assert whole.head_tail == "äöüß😀" * 3000
+    assert "\ufffd" not in cut.head_tail
+
+
+async def test_the_log_holds_everything_and_only_its_owner_may_read_it(tmp_path):
+    old = os.umask(0)
+    try:
+        result = await finished("seq 100000", tmp_path, log=tmp_path / "log")
+    finally:
+        os.umask(old)
+    assert result.log is not None
+    assert result.log.read_text() == "".join(f"{n}\n" for n in range(1, 100_001))
+    assert stat.S_IMODE(result.log.stat().st_mode) == 0o600
+
+
+async def test_a_log_is_not_written_through_a_link_and_not_kept_for_short_output(tmp_path):
+    (tmp_path / "target").write_text("mine")
+    (tmp_path / "link").symlink_to("target")
+    linked = await finished("seq 100000", tmp_path, log=tmp_path / "link")
+    short = await finished("echo short", tmp_path, log=tmp_path / "short.log")
+    assert (tmp_path / "target").read_text() == "mine"
+    assert linked.log_problem
+    assert short.log is None
+    assert not (tmp_path / "short.log").exists()
+
+
+async def test_progress_written_with_carriage_returns_keeps_its_last_state(tmp_path):
+    result = await finished(
+        "for i in $(seq 20000); do printf 'at %d\\r' $i; done; printf 'done\\r\\nnext\\r\\n'", tmp_path
+    )
+    assert result.head_tail == "done\nnext\n"
+
+
+async def test_bytes_that_are_not_utf8_become_marks(tmp_path):
+    result = await finished(r"printf 'a\xffb\xc3\n'", tmp_path)
+    assert result.head_tail == "a\ufffdb\ufffd\n"
+
+
+async def test_a_character_that_arrives_in_two_pieces_is_shown_whole(tmp_path):
+    pieces: list[str] = []
+    await finished(r"printf '\xc3'; sleep 0.2; printf '\xa4\n'", tmp_path, on_output=pieces.append)
+    assert "".join(pieces) == "ä\n"
+
+
+async def test_ten_thousand_lines_a_second_come_in_few_pieces(tmp_path):
+    pieces: list[str] = []
+    command = "for n in $(seq 10); do seq 1000; sleep 0.05; done"
+    result = await finished(command, tmp_path, on_output=pieces.append)
+    assert len(pieces) <= result.seconds * 21 + 2
+    assert pieces[-1].endswith("1000\n")
+
+
+TREES = {
+    "a subshell": "sh -c '(sleep 1.5; touch canary) & wait'",
+    "a new session": "setsid sh -c 'sleep 1.5; touch canary' & wait",
+    "a daemon": "(setsid sh -c 'sleep 1.5; touch canary' &) ; sleep 30",
+    "a cleared environment": "(env -i setsid /bin/sh -c '/bin/sleep 1.5; /usr/bin/touch canary' &) ; sleep 30",
+    "deaf to TERM": "trap '' TERM; (sleep 3.5; touch canary) & wait; sleep 9",
+    "stopped": "(kill -STOP $BASHPID; touch canary) & wait",
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+async def test_a_timeout_ends_the_whole_tree_and_keeps_what_it_said(tmp_path, name):
+    result = await finished(f"echo before; {TREES[name]}", tmp_path, timeout=0.5)
+    assert result.timed_out
+    assert result.ended == "timed out after 0.5 s"
+    assert result.head_tail.startswith("before\n")
+    assert not result.still_running
+    await asyncio.sleep(1.3)
+    assert not (tmp_path / "canary").exists()
+
+
+async def test_cancelling_ends_the_whole_tree_before_it_goes_on(tmp_path):
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await finished("setsid sleep 4444 & (sleep 4444 & sleep 4444) & wait", tmp_path, log=tmp_path / "log")
+    assert not marked("4444")
+    assert not (tmp_path / "log").exists()
+
+
+async def test_cancelling_twice_still_leaves_nothing(tmp_path):
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(finished("trap '' TERM; sleep 4545; sleep 4545", tmp_path))
+        await asyncio.sleep(0.3)
+        task.cancel()
+        await asyncio.sleep(0.1)
+        task.cancel()
+    assert task.cancelled()
+    assert not marked("4545")
+
+
+async def test_cancelling_at_once_leaves_nothing(tmp_path):
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(finished("sleep 4646", tmp_path)) for _ in range(5)]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+    assert all(task.cancelled() for task in tasks)
+    assert not marked("4646")
+
+
+async def test_a_command_that_hears_the_request_to_end_may_say_goodbye(tmp_path):
+    result = await finished("trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done", tmp_path, timeout=0.3)
+    assert result.head_tail.endswith("bye\n")
+
+
+async def test_another_program_s_processes_are_left_alone(tmp_path):
+    other = subprocess.Popen(["sleep", "4747"], start_new_session=True)
+    try:
+        await finished("sleep 9", tmp_path, timeout=0.2)
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+@pytest.mark.parametrize("command", ["echo a\0b", "echo \udcff\ud800", "x" * 3_000_000])
+async def test_a_command_that_no_system_can_start_is_an_error_with_a_reason(tmp_path, command):
+    with pytest.raises(CommandProblem):
+        await finished(command, tmp_path)
+
+
+async def test_a_missing_directory_is_named(tmp_path):
+    with pytest.raises(CommandProblem, match="gone"):
+        await finished("true", tmp_path / "gone")
+
+
+async def test_commands_leave_no_thread_and_no_open_file(tmp_path):
+    await finished("true", tmp_path)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(10):
+        await finished("echo x; exit 1", tmp_path, log=tmp_path / "log")
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_secrets_do_not_reach_commands_unless_they_are_passed_on():
+    environ = {
+        "OPENAI_API_KEY": "s",
+        "GH_TOKEN": "s",
+        "db_password": "s",
+        "MY_SECRET_THING": "s",
+        "AWS_ACCESS_KEY_ID": "s",
+        "AWS_SECRET_ACCESS_KEY": "s",
+        "GOOGLE_APPLICATION_CREDENTIALS": "s",
+        "GITHUB_PAT": "s",
+        "HOME": "/h",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    passed = clean_environment(environ, keep=["AWS_*"])
+    assert {name for name in passed if passed[name] == "s"} == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+    assert passed["TOKENIZERS_PARALLELISM"] == "false"
+
+
+async def test_the_environment_cannot_change_what_commands_mean(tmp_path):
+    (tmp_path / "rc").write_text("echo pwned\n")
+    environ = {
+        **os.environ,
+        "BASH_ENV": str(tmp_path / "rc"),
+        "ENV": str(tmp_path / "rc"),
+        "BASH_FUNC_ls%%": "() { echo pwned; }",
+        "SHELLOPTS": "xtrace",
+        "CDPATH": "/",
+    }
+    result = await finished("ls rc; cd usr; pwd", tmp_path, env=clean_environment(environ))
+    assert "pwned" not in result.head_tail
+    assert result.head_tail.endswith(f"{tmp_path}\n")
+
+
+async def test_git_does_not_run_a_program_named_by_fsmonitor(tmp_path):
+    (tmp_path / "pwn.sh").write_text("#!/bin/sh\ntouch owned\n")
+    (tmp_path / "pwn.sh").chmod(0o755)
+    environ = clean_environment(
+        {**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "a.b", "GIT_CONFIG_VALUE_0": "c"}
+    )
+    result = await finished(
+        "git init -q . && git config core.fsmonitor ./pwn.sh && git status -s && git config a.b", tmp_path, env=environ
+    )
+    assert not (tmp_path / "owned").exists()
+    assert result.head_tail.endswith("c\n")

@@ -1,0 +1,47 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeagent.workspace.process_output import Captured
+
+
+@given(st.lists(st.binary(max_size=50), max_size=30))
+def test_the_counts_are_those_of_all_bytes_however_they_come(pieces):
+    captured = Captured(limit=60)
+    for piece in pieces:
+        captured.add(piece)
+    data = b"".join(pieces)
+    assert captured.total_bytes == len(data)
+    assert captured.total_lines == data.count(b"\n") + (data != b"" and not data.endswith(b"\n"))
+
+
+@given(st.text(alphabet="ab\nä😀", max_size=400), st.integers(1, 7))
+def test_what_is_kept_does_not_depend_on_how_it_was_cut_into_pieces(text, size):
+    data = text.encode()
+    at_once, in_pieces = Captured(limit=90), Captured(limit=90)
+    at_once.add(data)
+    for start in range(0, len(data), size):
+        in_pieces.add(data[start : start + size])
+    kept, is_cut = in_pieces.kept()
+    assert is_cut == at_once.kept()[1] == (len(text) > 90)
+    assert is_cut or kept == text
+
+
+@given(st.lists(st.sampled_from([b"1%\r", b"99%\r", b"done\r\n", b"x", b"\n"]), max_size=30))
+def test_a_line_shows_only_what_a_terminal_would_still_show(pieces):
+    captured = Captured(limit=10_000)
+    for piece in pieces:
+        captured.add(piece)
+    whole = Captured(limit=10_000)
+    whole.add(b"".join(pieces))
+    assert captured.kept() == whole.kept()
+    assert b"\r" not in captured.kept()[0].encode()
+
+
+def test_a_flood_shows_only_its_end_and_says_so():
+    captured = Captured(limit=100)
+    captured.add("ä".encode() * 100_000 + b"end\n")
+    shown = captured.take_live()
+    assert shown.startswith("\n…\nä")
+    assert shown.endswith("end\n")
+    assert len(shown) < 9_000
+    assert captured.take_live() == ""
