@@ -196,7 +196,9 @@ class _Shell:
 
     async def start(self, notify: Callable[[], None]) -> process_tree.Tree:
         """Starts it; when cancelled meanwhile, ends it again."""
-        threading.Thread(target=self._start_and_wait, args=(notify,), name="command", daemon=True).start()
+        reading, writing = os.pipe()
+        threading.Thread(target=self._read, args=(reading, notify), name="command output", daemon=True).start()
+        threading.Thread(target=self._start_and_wait, args=(writing,), name="command", daemon=True).start()
         try:
             await _is_done(self.started, None)
             return self.started.result()
@@ -214,10 +216,10 @@ class _Shell:
         with suppress(OSError, ValueError):
             self.started.result().terminate()
 
-    def _start_and_wait(self, notify: Callable[[], None]) -> None:
+    def _start_and_wait(self, writing: int) -> None:
+        """In a thread that may end up restricted, and does nothing else."""
         mark = process_tree.new_mark()
         words: Sequence[str] = (*BASH, self.command)
-        reading, writing = os.pipe()
         try:
             if self.confine is not None:
                 words = self.confine.wrapped(words, self.cwd)
@@ -233,14 +235,11 @@ class _Shell:
                     start_new_session=True,
                 )
         except (OSError, ValueError) as error:
-            os.close(reading)
             self.started.set_exception(error)
             return
         finally:
             os.close(writing)
-        tree = process_tree.plant(mark, process.pid, odd_limit)
-        threading.Thread(target=self._read, args=(reading, notify), name="command output", daemon=True).start()
-        self.started.set_result(tree)
+        self.started.set_result(process_tree.plant(mark, process.pid, odd_limit))
         self.exited.set_result(process.wait())
 
     def _read(self, reading: int, notify: Callable[[], None]) -> None:
