@@ -1,0 +1,64 @@
+"""The command line: what each flag becomes, and what makes no sense."""
+
+import pytest
+
+from codeagent.cli.options import OutputFormat, parse_options
+from codeagent.core.approvals import Mode
+
+
+def test_a_bare_prompt_opens_the_app():
+    options = parse_options(["fix it"])
+    assert (options.prompt, options.prints) == ("fix it", False)
+
+
+@pytest.mark.parametrize(
+    "words", [["-p", "fix it"], ["fix it", "-p"], ["--print", "fix it"], ["--print=fix it"], ["-p", "--", "fix it"]]
+)
+def test_p_takes_its_prompt_wherever_it_stands(words):
+    options = parse_options(words)
+    assert (options.prompt, options.prints) == ("fix it", True)
+
+
+def test_flags_become_the_tables_of_a_settings_file():
+    words = "--model scripted/x --mode edits --allow bash(ls) --allow bash(pwd) --deny edit(a) --max-steps 3"
+    tables = parse_options([*words.split(), "--add-dir", "/x", "--max-cost", "0.5", "--sandbox", "off"]).tables
+    assert tables == {
+        "model": {"name": "scripted/x"},
+        "permissions": {
+            "mode": Mode.EDITS,
+            "allow": ["bash(ls)", "bash(pwd)"],
+            "deny": ["edit(a)"],
+            "add_dirs": ["/x"],
+        },
+        "sandbox": {"level": "off"},
+        "budget": {"max_steps": 3, "max_cost": 0.5},
+    }
+
+
+def test_c_goes_on_with_the_latest_session_and_r_with_the_named_one():
+    assert parse_options(["-c"]).resume == "latest"
+    assert parse_options(["-r", "2026"]).resume == "2026"
+
+
+def test_the_output_format_is_one_of_three():
+    assert parse_options(["-p", "x", "--output-format", "stream-json"]).output_format is OutputFormat.STREAM_JSON
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--mode", "yolo"],
+        ["--output-format", "xml", "-p", "x"],
+        ["--output-format", "json", "x"],
+        ["-p", "one", "two"],
+        ["-c", "-r", "x"],
+        ["-c", "--no-session"],
+        ["--no-such-flag"],
+        ["--max-steps", "many"],
+    ],
+)
+def test_what_makes_no_sense_is_a_usage_error(words, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        parse_options(words)
+    assert stopped.value.code == 2
+    assert "codeagent: error:" in capsys.readouterr().err

@@ -1,0 +1,59 @@
+"""Events as JSON lines with the fields that scripts rely on."""
+
+import json
+
+from codeagent.cli.stream import event_line
+from codeagent.core.approvals import Deny, Mode
+from codeagent.core.events import (
+    ApprovalSettled,
+    SessionStarted,
+    TextStreamed,
+    ToolEnded,
+    ToolStarted,
+    TurnEnd,
+    TurnEnded,
+)
+from codeagent.core.messages import Outcome, TextBlock, ToolResult, Usage
+
+
+def parsed(event):
+    return json.loads(event_line(event))
+
+
+def test_a_session_says_its_id_model_mode_and_directory():
+    line = parsed(SessionStarted(session_id="s", model="m", mode=Mode.ASK, cwd="/x"))
+    assert line["type"] == "session_started"
+    assert (line["session_id"], line["model"], line["mode"], line["cwd"]) == ("s", "m", "ask", "/x")
+
+
+def test_text_is_ascii_on_the_wire_and_whole_after_parsing():
+    text = "é \u2028 \x1b[31m"
+    assert event_line(TextStreamed(text=text)).isascii()
+    assert parsed(TextStreamed(text=text)) == {"type": "text_delta", "text": text}
+
+
+def test_arguments_are_an_object_and_stay_text_when_they_are_none():
+    assert parsed(ToolStarted(call_id="1", name="read", arguments_json='{"path": "a"}'))["arguments"] == {"path": "a"}
+    assert parsed(ToolStarted(call_id="1", name="read", arguments_json='{"path": '))["arguments"] == '{"path": '
+
+
+def test_a_call_ends_with_outcome_code_and_text():
+    result = ToolResult(call_id="1", blocks=(TextBlock(text="no"),), outcome=Outcome.DENIED, code="DENIED")
+    line = parsed(ToolEnded(result=result, seconds=1.23456))
+    assert line == {
+        "type": "tool_ended",
+        "call_id": "1",
+        "outcome": "denied",
+        "code": "DENIED",
+        "text": "no",
+        "seconds": 1.235,
+    }
+
+
+def test_an_answer_is_one_word():
+    assert parsed(ApprovalSettled(call_id="1", answer=Deny(feedback="no")))["answer"] == "deny"
+
+
+def test_the_end_of_a_turn_carries_usage_and_cost():
+    line = parsed(TurnEnded(turn=1, reason=TurnEnd.DONE, text="ok", usage=Usage(input_tokens=3), cost=0.5))
+    assert (line["reason"], line["text"], line["usage"]["input_tokens"], line["cost"]) == ("done", "ok", 3, 0.5)
