@@ -1,0 +1,244 @@
+"""Writes files in one step: afterwards a file holds all of the new bytes or all of the old ones."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeagent.core.errors import FileProblem, StaleFile
+from codeagent.workspace.handles import opened_file, opened_folder, problems_of, read_all, write_all
+from codeagent.workspace.leftovers import new_temp_name
+from codeagent.workspace.metadata import copy_metadata
+from codeagent.workspace.renames import exchange, rename_new
+
+_NO_RENAME_HERE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV})
+_MOST_SWAPS = 8
+
+
+def write_atomic(path: Path, data: bytes, *, expected: bytes | None) -> tuple[str, ...]:
+    """Makes ``data`` the content of the file at a canonical path, and returns notes for people.
+
+    ``expected`` is the content that the change was made from; None says that the file
+    must not exist yet, and missing folders are made. Mode, owner and extended
+    attributes are kept. Raises StaleFile when the file is another one now, also when
+    somebody saves it in the very moment, and FileProblem when it cannot be written;
+    either way the bytes that were there are there afterwards.
+    """
+    with problems_of(path):
+        if expected is None:
+            _create(path, data)
+            return ()
+        with opened_folder(path.parent) as folder:
+            return _replace(_Target(path=path, folder=folder, expected=expected), data)
+
+
+# --- a new file --------------------------------------------------------------------------------
+
+
+def _create(path: Path, data: bytes) -> None:
+    made: list[Path] = []
+    try:
+        _make_folders(path.parent, made)
+        with opened_folder(path.parent) as folder:
+            _check_free(folder, path)
+            with _temporary(folder, 0o666) as temp:
+                write_all(temp.file, data)
+                try:
+                    rename_new(folder, temp.name, path.name)
+                except FileExistsError:
+                    raise _appeared(path) from None
+            _sync(folder)
+    except BaseException:
+        for empty in reversed(made):
+            with suppress(OSError), opened_folder(empty.parent) as parent:
+                os.rmdir(empty.name, dir_fd=parent)
+        raise
+
+
+def _make_folders(path: Path, made: list[Path]) -> None:
+    """Makes the folders that are missing and adds them to ``made``, outermost first."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        _make_folders(path.parent, made)
+        with opened_folder(path.parent) as parent, suppress(FileExistsError):
+            os.mkdir(path.name, dir_fd=parent)
+            made.append(path)
+
+
+def _check_free(folder: int, path: Path) -> None:
+    with suppress(FileNotFoundError):
+        os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+        raise _appeared(path)
+
+
+# --- a file that is there ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """The file to replace: in the folder with descriptor ``folder``, and what it has to hold still."""
+
+    path: Path
+    folder: int
+    expected: bytes
+
+    @contextmanager
+    def opened(self, flags: int = os.O_RDONLY) -> Generator[int]:
+        """The file, once it is checked that it still holds what is expected."""
+        try:
+            with opened_file(self.folder, self.path.name, self.path, flags) as file:
+                if not _holds(file, self.path, self.expected):
+                    raise _changed(self.path)
+                yield file
+        except FileNotFoundError:
+            raise StaleFile(f"{self.path} is gone.", hint="Look at what is there now.") from None
+
+
+def _replace(target: _Target, data: bytes) -> tuple[str, ...]:
+    with target.opened() as old:
+        if not _may_write(target):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if data == target.expected:
+            return ()
+        links = os.fstat(old).st_nlink
+        reason = _replace_at_once(target, old, data)
+    if reason:
+        _write_in_place(target, data)
+        return (f"written in place, not in one step: {reason}",)
+    _sync(target.folder)
+    if links > 1:
+        return (f"hard link: {links - 1} other name{'s' if links > 2 else ''} of this file keep the old text",)  # noqa: PLR2004 - one link is the file itself
+    return ()
+
+
+def _may_write(target: _Target) -> bool:
+    """Renaming would get round a write-protected file, so that is looked at first."""
+    return os.access(
+        target.path.name, os.W_OK, dir_fd=target.folder, effective_ids=os.access in os.supports_effective_ids
+    )
+
+
+def _replace_at_once(target: _Target, old: int, data: bytes) -> str:
+    """Exchanges the file for a new one; returns why that cannot be done here, nothing having changed."""
+    try:
+        with _temporary(target.folder, 0o600) as temp:
+            write_all(temp.file, data)
+            if not copy_metadata(old, temp.file):
+                return "its owner or group could not be kept otherwise"
+            _exchange(target, temp)
+    except OSError as error:
+        if error.errno in _NO_RENAME_HERE:
+            return "its folder does not allow files to be replaced"
+        raise
+    return ""
+
+
+def _exchange(target: _Target, temp: _Temporary) -> None:
+    """Swaps the files, looks at what came out, and swaps back when that is not what was expected."""
+    name = target.path.name
+    if not exchange(target.folder, temp.name, name):
+        with target.opened():
+            os.rename(temp.name, name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+        return
+    if _came_out(target, temp.name):
+        return
+    temp.is_kept = True
+    with suppress(OSError):
+        for _ in range(_MOST_SWAPS):
+            exchange(target.folder, temp.name, name)
+            if _is_file(target.folder, temp.name, temp.file):
+                temp.is_kept = False
+                raise _changed(target.path)
+    raise FileProblem(f"{target.path} is being saved by somebody else; another version of it lies in {temp.name}.")
+
+
+def _came_out(target: _Target, name: str) -> bool:
+    try:
+        with opened_file(target.folder, name, target.path) as file:
+            return _holds(file, target.path, target.expected)
+    except (OSError, FileProblem):
+        return False
+
+
+def _is_file(folder: int, name: str, file: int) -> bool:
+    """Whether the name stands for the file with that descriptor: what we put in is out again, theirs is in place."""
+    found, own = os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(file)
+    return (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)
+
+
+def _write_in_place(target: _Target, data: bytes) -> None:
+    """Overwrites the file itself, a copy of the old bytes lying in the temp folder until that has worked."""
+    with target.opened(os.O_RDWR) as file:
+        descriptor, copy = tempfile.mkstemp(prefix="codeagent-copy-")
+        try:
+            write_all(descriptor, target.expected)
+        finally:
+            os.close(descriptor)
+        try:
+            write_all(file, data)
+        except BaseException:
+            try:
+                write_all(file, target.expected)
+            except OSError as error:
+                raise FileProblem(f"{target.path} was written only in part; its old content is in {copy}.") from error
+            Path(copy).unlink()
+            raise
+        Path(copy).unlink()
+
+
+def _holds(file: int, path: Path, expected: bytes) -> bool:
+    return os.fstat(file).st_size == len(expected) and read_all(file, path, len(expected)) == expected
+
+
+# --- both --------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class _Temporary:
+    """A new file in the target's folder, held locked so that a sweep sees that it is in use."""
+
+    name: str
+    file: int
+    is_kept: bool = False
+
+
+@contextmanager
+def _temporary(folder: int, mode: int) -> Generator[_Temporary]:
+    """A temporary file for the length of the block; what has its name afterwards goes, unless it ``is_kept``."""
+    name = new_temp_name()
+    file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
+    temp = _Temporary(name=name, file=file)
+    try:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield temp
+    finally:
+        os.close(file)
+        if not temp.is_kept:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+
+
+def _sync(folder: int) -> None:
+    """Makes the new name last; a file system that cannot do it for folders is not worth failing for."""
+    with suppress(OSError):
+        readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            os.fsync(readable)
+        finally:
+            os.close(readable)
+
+
+def _appeared(path: Path) -> StaleFile:
+    return StaleFile(f"{path} exists by now.", hint="Read it, then decide how to change it.")
+
+
+def _changed(path: Path) -> StaleFile:
+    return StaleFile(f"{path} was changed meanwhile; nothing was written.", hint="Read it again, then repeat the call.")

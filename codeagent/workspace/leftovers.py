@@ -1,0 +1,75 @@
+"""The names of temporary files, and the sweep that removes those of runs that crashed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from codeagent.core.errors import FileProblem
+from codeagent.workspace.handles import opened_file, opened_folder
+
+TEMP_PREFIX = ".codeagent-tmp-"
+_NAME = re.compile(re.escape(TEMP_PREFIX) + r"(?P<process>\d{1,10})-(?P<run>[0-9a-f]{8})-[0-9a-f]{8}")
+_THIS_RUN = secrets.token_hex(4)
+_LONGEST_WRITE = 60.0
+
+
+def new_temp_name() -> str:
+    """A name that nobody else uses, that searches hide, and that says which process made it."""
+    return f"{TEMP_PREFIX}{os.getpid()}-{_THIS_RUN}-{secrets.token_hex(4)}"
+
+
+def sweep_leftovers(root: Path) -> int:
+    """Removes temporary files that crashed runs left below ``root``, never those in use; returns how many.
+
+    Folders that cannot be read, links and git's own folders are passed over.
+    """
+    swept = 0
+    waiting = [root]
+    while waiting:
+        folder = waiting.pop()
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(TEMP_PREFIX):
+                    swept += _sweep(folder, entry.name)
+                elif entry.name != ".git" and entry.is_dir(follow_symlinks=False):
+                    waiting.append(folder / entry.name)
+    return swept
+
+
+def _sweep(folder: Path, name: str) -> bool:
+    match = _NAME.fullmatch(name)
+    if match is None or match["run"] == _THIS_RUN:
+        return False
+    try:
+        with opened_folder(folder.resolve()) as parent, opened_file(parent, name, folder / name) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_in_use(int(match["process"]), os.fstat(file)):
+                return False
+            os.unlink(name, dir_fd=parent)
+    except (OSError, FileProblem):
+        return False
+    return True
+
+
+def _is_in_use(process: int, state: os.stat_result) -> bool:
+    """A writer holds a lock, save for the moment in which the old file has the name: then it lives and is quick.
+
+    A number that is our own belongs to an earlier run; in containers that is the rule.
+    """
+    if state.st_uid != os.geteuid():
+        return True
+    if process == os.getpid() or time.time() - state.st_ctime > _LONGEST_WRITE:
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

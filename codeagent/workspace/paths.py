@@ -1,0 +1,222 @@
+"""The path sandbox: decides for every tool which file a written path means, and whether it may be touched."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from codeagent.core.approvals import Access, Concern, ConcernKind, Touch
+from codeagent.core.errors import PathRefused
+from codeagent.workspace.git_places import is_hook, is_in_git_folder
+from codeagent.workspace.sensitive import GIT_INTERNALS, is_shell_start, plain_names, secret_reason, start_reason
+
+_LONGEST_NAME = 255
+_LONGEST_PATH = 4095
+
+
+class PathSandbox:
+    """The wall around the workspace.
+
+    ``root`` is the workspace and ``extra_roots`` are further folders the person added;
+    ``readable`` are folders outside that may be read without asking (the session's own
+    logs), ``protected`` folders that are never written (codeagent's own configuration).
+    ``home`` is the person's home folder; None takes the one of the process.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        extra_roots: Sequence[Path] = (),
+        *,
+        home: Path | None = None,
+        readable: Sequence[Path] = (),
+        protected: Sequence[Path] = (),
+    ) -> None:
+        self._roots = tuple(dict.fromkeys(_real(path) for path in (root, *extra_roots)))
+        self._home = home or Path.home()
+        self._homes = tuple(plain_names(path) for path in dict.fromkeys((self._home, _real(self._home))))
+        self._readable = tuple(_real(path) for path in readable)
+        self._protected = tuple(_real(path) for path in protected)
+
+    @property
+    def root(self) -> Path:
+        """The workspace, links followed."""
+        return self._roots[0]
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The workspace and the folders added to it, links followed."""
+        return self._roots
+
+    def add_root(self, path: Path) -> None:
+        """Lets file tools read and write below ``path`` from now on."""
+        self._roots = tuple(dict.fromkeys((*self._roots, _real(path))))
+
+    def resolve(self, path: str, access: Access | str, *, base: Path | None = None) -> Touch:
+        """What a file tool's path means: the real file, and the concern to ask a person about.
+
+        A relative path starts at ``base`` (default: the workspace root), ``~`` is the
+        home folder; nothing else is expanded. Raises PathRefused for what cannot be a
+        path, for every write outside the roots, and for writing protected folders.
+        """
+        touch = self.examine(path, access, base=base)
+        if touch.access is Access.WRITE and touch.path is not None:
+            if not self._is_inside(touch.path):
+                raise PathRefused(
+                    f"{path} is outside the workspace: it is {touch.path}.",
+                    hint=f"Only files in {self.root} and folders added with --add-dir are written.",
+                )
+            if path.endswith(("/", "/.", "/..")) or path in {".", "..", "~"}:
+                raise PathRefused(f"{path} names a folder.", hint="Name the file to write.")
+        return touch
+
+    def examine(self, path: str, access: Access | str, *, base: Path | None = None) -> Touch:
+        """Like resolve, for what a shell command writes: outside the roots most paths are only a concern.
+
+        Raises PathRefused for what cannot be a path, and for writes to credentials,
+        shell start-up files outside the roots and protected folders.
+        """
+        access = Access(access)
+        lexical = self._absolute(path, base)
+        real = _real(lexical)
+        _check_loop(path, real)
+        if access is Access.WRITE:
+            self._refuse_hard_writes(path, lexical, real)
+        return Touch(path=real, access=access, written=path, concern=self._concern(path, lexical, real, access))
+
+    def is_sensitive(self, path: Path, access: Access = Access.READ) -> bool:
+        """Whether an absolute path is asked about each time, told by its name alone; quick enough for a search."""
+        return bool(self._secret(path) or (access is Access.WRITE and start_reason(self._names_in_root(path))))
+
+    def show(self, path: Path) -> str:
+        """The path for people: relative in the workspace, with ``~`` in the home folder, else absolute."""
+        if path.is_relative_to(self.root):
+            return str(path.relative_to(self.root))
+        for home in (self._home, _real(self._home)):
+            if path.is_relative_to(home):
+                return str(Path("~") / path.relative_to(home))
+        return str(path)
+
+    def _absolute(self, path: str, base: Path | None) -> Path:
+        """The written path joined and tidied by its text alone, no link followed."""
+        _check_text(path)
+        if path == "~" or path.startswith("~/"):
+            joined = self._home / path[2:].lstrip("/")
+        elif path.startswith("/"):
+            joined = Path("/" + path.lstrip("/"))
+        else:
+            joined = (base or self.root) / path
+        if len(os.fsencode(joined)) > _LONGEST_PATH:
+            raise PathRefused("The path is too long.", hint=f"At most {_LONGEST_PATH} bytes are possible.")
+        return joined
+
+    def _concern(self, written: str, lexical: Path, real: Path, access: Access) -> Concern | None:
+        is_outside = not self._is_inside(real) and not (
+            access is Access.READ and any(real.is_relative_to(folder) for folder in self._readable)
+        )
+        place = f" (outside the workspace: it is {real})" if is_outside else ""
+        for path in dict.fromkeys((_without_dots(lexical), real)):
+            reason = self._secret(path)
+            if access is Access.WRITE and not reason:
+                reason = self._start(path)
+            if reason:
+                return Concern(
+                    kind=ConcernKind.SENSITIVE, reason=f"{written}{place} is asked about each time: {reason}."
+                )
+        if is_outside:
+            return Concern(kind=ConcernKind.OUTSIDE, reason=f"{written} is outside the workspace: it is {real}.")
+        return None
+
+    def _secret(self, path: Path) -> str:
+        return secret_reason(self._names_in_root(path), self._at_home(path))
+
+    def _start(self, path: Path) -> str:
+        reason = start_reason(self._names_in_root(path))
+        if reason:
+            return reason
+        if is_shell_start(self._at_home(path)):
+            return "it is run by itself when somebody logs in or opens a shell"
+        for root in self._roots:
+            if is_in_git_folder(path, root):
+                return GIT_INTERNALS
+            if is_hook(path, root):
+                return "git runs the scripts in it"
+        return ""
+
+    def _refuse_hard_writes(self, written: str, lexical: Path, real: Path) -> None:
+        for path in (_without_dots(lexical), real):
+            if any(path.is_relative_to(folder) for folder in self._protected):
+                raise PathRefused(f"{written} belongs to codeagent's own configuration and is never written by tools.")
+        if self._is_inside(real):
+            return
+        for path in (_without_dots(lexical), real):
+            if self._secret(path):
+                raise PathRefused(f"{written} may hold credentials and lies outside the workspace: it is {real}.")
+            if is_shell_start(self._at_home(path)):
+                raise PathRefused(f"{written} is run by itself at login and lies outside the workspace: it is {real}.")
+
+    def _is_inside(self, real: Path) -> bool:
+        return any(real.is_relative_to(root) for root in self._roots)
+
+    def _names_in_root(self, path: Path) -> tuple[str, ...]:
+        """The compared names below the innermost root; where the workspace itself lies says nothing about a file."""
+        inner = max(
+            (root for root in self._roots if path.is_relative_to(root)), key=lambda r: len(r.parts), default=None
+        )
+        return plain_names(path.relative_to(inner) if inner else path)
+
+    def _at_home(self, path: Path) -> tuple[str, ...] | None:
+        names = plain_names(path)
+        for home in self._homes:
+            if names[: len(home)] == home:
+                return names[len(home) :]
+        return None
+
+
+def _check_text(path: str) -> None:
+    """Refuses what can be no path on any system that we run on."""
+    if not path:
+        raise PathRefused("The path is empty.", hint="Name a file or folder; the workspace itself is '.'.")
+    if "\0" in path:
+        raise PathRefused("The path holds a NUL character.")
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise PathRefused("The path holds half a character (a lone surrogate).") from None
+    if any(len(name) > _LONGEST_NAME for name in encoded.split(b"/")):
+        raise PathRefused("A name in the path is too long.", hint=f"At most {_LONGEST_NAME} bytes are possible.")
+
+
+def _check_loop(written: str, real: Path) -> None:
+    """What is still a link after all links were followed leads in a circle."""
+    try:
+        is_link = real.is_symlink()
+    except OSError:
+        is_link = True
+    if is_link:
+        raise _circle(written)
+
+
+def _real(path: Path) -> Path:
+    """The path with links followed, as far as it exists."""
+    try:
+        return path.resolve()
+    except (RuntimeError, OSError):
+        raise _circle(str(path)) from None
+
+
+def _circle(written: str) -> PathRefused:
+    return PathRefused(f"The links in {written} lead in a circle.")
+
+
+def _without_dots(path: Path) -> Path:
+    """``..`` taken back by its text alone: the path as a person reads it."""
+    parts: list[str] = []
+    for part in path.parts:
+        if part == "..":
+            if len(parts) > 1:
+                parts.pop()
+        else:
+            parts.append(part)
+    return Path(*parts)

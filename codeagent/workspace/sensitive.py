@@ -1,0 +1,194 @@
+"""Which files hold secrets or start programs, told by their names: the ones that are asked about each time."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+SECRETS = "it may hold secrets"
+GIT_INTERNALS = "it belongs to git's own files, which can make git run programs"
+
+_EXAMPLE_ENDINGS = (".example", ".sample", ".template", ".dist")
+_SECRET_NAMES = ("*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", ".netrc", ".pgpass", ".git-credentials", ".pypirc")
+_SECRET_FOLDERS = frozenset({".ssh", ".gnupg"})
+_SECRETS_AT_HOME = tuple(
+    tuple(place.split("/"))
+    for place in (
+        ".ssh",
+        ".aws",
+        ".kube",
+        ".gnupg",
+        ".netrc",
+        ".pgpass",
+        ".config/gcloud",
+        ".docker/config.json",
+        ".git-credentials",
+        ".npmrc",
+        ".pypirc",
+    )
+)
+_SOURCE_ENDINGS = frozenset(
+    {
+        ".c",
+        ".cc",
+        ".cpp",
+        ".cs",
+        ".css",
+        ".cxx",
+        ".dart",
+        ".ex",
+        ".go",
+        ".h",
+        ".hpp",
+        ".html",
+        ".java",
+        ".js",
+        ".jsx",
+        ".kt",
+        ".lua",
+        ".md",
+        ".mjs",
+        ".php",
+        ".proto",
+        ".py",
+        ".pyi",
+        ".rb",
+        ".rs",
+        ".rst",
+        ".scala",
+        ".scss",
+        ".sql",
+        ".swift",
+        ".ts",
+        ".tsx",
+        ".vue",
+    }
+)
+_STARTS_AT_HOME = frozenset(
+    {
+        ".bashrc",
+        ".bash_profile",
+        ".bash_login",
+        ".bash_logout",
+        ".bash_aliases",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".zlogin",
+        ".zlogout",
+        ".kshrc",
+        ".cshrc",
+        ".tcshrc",
+        ".login",
+        ".inputrc",
+        ".xprofile",
+        ".xinitrc",
+        ".xsessionrc",
+        ".pam_environment",
+        ".gitconfig",
+    }
+)
+_START_FOLDERS_AT_HOME = tuple(
+    tuple(place.split("/"))
+    for place in (
+        ".config/fish",
+        ".config/git",
+        ".config/autostart",
+        ".config/systemd",
+        ".config/environment.d",
+        ".local/bin",
+        "library/launchagents",
+    )
+)
+
+_START_FILES = {
+    ".envrc": "direnv runs it when somebody enters the folder",
+    ".gitmodules": "it makes git fetch and run other repositories' content",
+    ".gitattributes": "it makes git run filter and diff programs",
+    ".mcp.json": "it starts tool servers",
+    "agents.md": "agents take instructions from it",
+    "claude.md": "agents take instructions from it",
+    ".gitlab-ci.yml": "it runs on the build server",
+    ".pre-commit-config.yaml": "it runs with every commit",
+}
+_START_FOLDERS = {
+    (".codeagent",): "it configures this agent",
+    (".vscode",): "the editor can run programs from it when the folder is opened",
+    (".devcontainer",): "the editor can run programs from it when the folder is opened",
+    (".github", "workflows"): "it runs on the build server",
+    (".github", "actions"): "it runs on the build server",
+    (".circleci",): "it runs on the build server",
+    (".husky",): "git runs the scripts in it",
+    (".githooks",): "git runs the scripts in it",
+}
+_GIT_FOLDERS = frozenset({".git", "git~1"})
+
+
+def plain_name(name: str) -> str:
+    """A file name as it is compared: letter case, invisible characters and trailing dots or blanks left out.
+
+    Some file systems see such names as one; asking once too often is the cheaper mistake.
+    """
+    if name.isascii() and name.isprintable():
+        return name.lower().rstrip(" .") or name
+    visible = "".join(c for c in unicodedata.normalize("NFKC", name) if unicodedata.category(c) not in {"Cf", "Cc"})
+    return visible.casefold().rstrip(" .") or name
+
+
+def plain_names(path: Path) -> tuple[str, ...]:
+    """The components of a path, as they are compared."""
+    return tuple(plain_name(part) for part in path.parts)
+
+
+def secret_reason(names: tuple[str, ...], at_home: tuple[str, ...] | None) -> str:
+    """Why reading asks, or an empty string.
+
+    ``names`` are the compared components to look at, ``at_home`` those below the
+    home folder, None when the path is not there.
+    """
+    name = names[-1] if names else ""
+    is_secret = (
+        _is_environment_file(name)
+        or any(fnmatchcase(name, pattern) for pattern in _SECRET_NAMES)
+        or _is_private_key(name)
+        or not _SECRET_FOLDERS.isdisjoint(names)
+        or (at_home is not None and any(at_home[: len(place)] == place for place in _SECRETS_AT_HOME))
+    )
+    return SECRETS if is_secret else ""
+
+
+def start_reason(names: tuple[str, ...]) -> str:
+    """Why writing asks, or an empty string; ``names`` are the compared components below the workspace root."""
+    if not _GIT_FOLDERS.isdisjoint(names):
+        return GIT_INTERNALS
+    if names and names[-1] in _START_FILES:
+        return _START_FILES[names[-1]]
+    for folder, reason in _START_FOLDERS.items():
+        if any(part == folder for part in _runs(names, len(folder))):
+            return reason
+    return ""
+
+
+def is_shell_start(at_home: tuple[str, ...] | None) -> bool:
+    """Whether shells or the desktop run it by themselves; ``at_home`` as for secret_reason."""
+    if not at_home:
+        return False
+    return (len(at_home) == 1 and at_home[0] in _STARTS_AT_HOME) or any(
+        at_home[: len(place)] == place for place in _START_FOLDERS_AT_HOME
+    )
+
+
+def _is_environment_file(name: str) -> bool:
+    return name == ".env" or (name.startswith(".env.") and not name.endswith(_EXAMPLE_ENDINGS))
+
+
+def _is_private_key(name: str) -> bool:
+    """``id_rsa`` and its kin with any ending but that of a public key; source code may be called like that too."""
+    return name.startswith("id_") and not name.endswith((".pub", *_SOURCE_ENDINGS))
+
+
+def _runs(names: tuple[str, ...], length: int) -> Iterator[tuple[str, ...]]:
+    return (names[at : at + length] for at in range(len(names) - length + 1))
