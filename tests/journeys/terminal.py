@@ -1,0 +1,170 @@
+"""A real terminal for the journeys: runs the program in a pty, types like a person, sees what a person sees."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import pyte
+
+KEYS = {
+    "enter": "\r",
+    "esc": "\x1b",
+    "tab": "\t",
+    "shift+tab": "\x1b[Z",
+    "up": "\x1b[A",
+    "down": "\x1b[B",
+    "right": "\x1b[C",
+    "left": "\x1b[D",
+    "pageup": "\x1b[5~",
+    "pagedown": "\x1b[6~",
+    "backspace": "\x7f",
+    "alt+enter": "\x1b\r",
+    "alt+up": "\x1b[1;3A",
+    "f1": "\x1bOP",
+}
+
+# What pyte does not know: kitty keyboard, mode queries, device attributes, control strings.
+_UNKNOWN = re.compile(rb"\x1b\[[<>=?][0-9;]*u|\x1b\[\?[0-9;]*\$p|\x1b\[>[0-9;]*[a-zA-Z]|\x1b[P_].*?\x1b\\")
+
+
+class _Screen(pyte.Screen):
+    def select_graphic_rendition(self, *attributes: int, **kwargs: bool) -> None:
+        if not kwargs.get("private"):
+            super().select_graphic_rendition(*attributes)
+
+
+class Terminal:
+    """The program in a terminal of a given size; leaving the block ends it, and all it started."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        *,
+        cwd: Path,
+        environ: Mapping[str, str] | None = None,
+        columns: int = 100,
+        lines: int = 30,
+    ) -> None:
+        self._screen = _Screen(columns, lines)
+        self._stream = pyte.ByteStream(self._screen)
+        self.raw = b""
+        self.exit_code: int | None = None
+        self.started = time.monotonic()
+        self.pid, self._descriptor = pty.fork()
+        if self.pid == 0:  # the child
+            os.chdir(cwd)
+            inherited = {name: value for name, value in os.environ.items() if not name.startswith(("CODEAGENT", "PYTEST"))}
+            fixed = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+            os.execvpe(words[0], list(words), {**inherited, **fixed, **(environ or {})})
+        self._size(columns, lines)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self.exit_code is not None:
+                break
+            os.kill(self.pid, number)
+            self.wait_for_exit(3)
+        os.close(self._descriptor)
+
+    @property
+    def text(self) -> str:
+        """The screen as text, blanks at line ends left out."""
+        return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def pump(self, seconds: float) -> bool:
+        """Reads what the program prints for a while; False when it has ended."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if not select.select([self._descriptor], [], [], min(left, 0.05))[0]:
+                continue
+            try:
+                data = os.read(self._descriptor, 65_536)
+            except OSError:
+                data = b""
+            if not data:
+                self._reap()
+                return False
+            self.raw += data
+            self._stream.feed(_UNKNOWN.sub(b"", data))
+        return True
+
+    def wait(self, pattern: str, seconds: float = 15) -> None:
+        """Waits until the screen shows the pattern."""
+        self._until(lambda: re.search(pattern, self.text, re.MULTILINE) is not None, seconds, f"no {pattern!r}")
+
+    def wait_gone(self, pattern: str, seconds: float = 15) -> None:
+        """Waits until the screen does not show the pattern any more."""
+        self._until(lambda: re.search(pattern, self.text, re.MULTILINE) is None, seconds, f"still {pattern!r}")
+
+    def wait_for_exit(self, seconds: float = 10) -> int:
+        """Waits until the program ends; its exit code, -1 when it goes on."""
+        end = time.monotonic() + seconds
+        while self.exit_code is None and time.monotonic() < end:
+            if not self.pump(0.1):
+                time.sleep(0.02)
+                self._reap()
+        return -1 if self.exit_code is None else self.exit_code
+
+    def type(self, text: str, pause: float = 0.01) -> None:
+        """Types characters, ``pause`` seconds apart."""
+        for character in text:
+            self.send(character)
+            self.pump(pause)
+
+    def press(self, *names: str) -> None:
+        """Presses keys by name."""
+        for name in names:
+            self.send(KEYS[name] if name in KEYS else _control(name))
+            self.pump(0.15)
+
+    def paste(self, text: str) -> None:
+        """Pastes text as terminals do."""
+        self.send(f"\x1b[200~{text}\x1b[201~")
+        self.pump(0.2)
+
+    def send(self, text: str) -> None:
+        """Sends characters as they are."""
+        os.write(self._descriptor, text.encode())
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Changes the size of the terminal."""
+        self._screen.resize(lines, columns)
+        self._size(columns, lines)
+        self.pump(0.5)
+
+    def _until(self, condition, seconds: float, problem: str) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > end or not self.pump(0.05):
+                if condition():
+                    return
+                raise AssertionError(f"{problem} on the screen:\n{self.text}")
+
+    def _size(self, columns: int, lines: int) -> None:
+        fcntl.ioctl(self._descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def _reap(self) -> None:
+        if self.exit_code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.exit_code = os.waitstatus_to_exitcode(status)
+
+
+def _control(name: str) -> str:
+    if name.startswith("ctrl+"):
+        return chr(ord(name[5:]) & 31)
+    return name
