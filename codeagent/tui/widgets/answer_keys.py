@@ -1,0 +1,120 @@
+"""The row of answers below a question: which key gives which, to be read, chosen with the arrows, or clicked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+_GAP = 2
+_NARROW = 92
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One answer: the key, what it does, in few words for narrow screens, and the action's name.
+
+    A choice that is no answer by itself, such as taking a hunk out, cannot be reached with the arrows.
+    """
+
+    key: str
+    words: str
+    short: str
+    action: str
+    is_answer: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    choice: Choice
+    row: int
+    start: int
+    text: str
+
+
+class AnswerKeys(Widget):
+    """The answers there are, in as many rows as they need."""
+
+    DEFAULT_CSS = """
+    AnswerKeys { height: auto; }
+    """
+
+    class Clicked(Message):
+        """An answer was clicked."""
+
+        def __init__(self, action: str) -> None:
+            super().__init__()
+            self.action = action
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._choices: tuple[Choice, ...] = ()
+        self._chosen: int | None = None
+        self._is_live = False
+
+    def show(self, choices: tuple[Choice, ...], *, is_live: bool) -> None:
+        """Shows other answers; ``is_live`` says that their keys work now."""
+        if choices != self._choices:
+            self._chosen = None
+        self._choices, self._is_live = choices, is_live
+        if not is_live:
+            self._chosen = None
+        self.refresh(layout=True)
+
+    def choose(self, by: int) -> None:
+        """Chooses the next answer, or the one before; nothing is chosen until this was used."""
+        answers = [index for index, choice in enumerate(self._choices) if choice.is_answer]
+        if not answers:
+            return
+        at = answers.index(self._chosen) + by if self._chosen in answers else (0 if by > 0 else -1)
+        self._chosen = answers[at % len(answers)]
+        self.refresh()
+
+    @property
+    def chosen(self) -> str | None:
+        """The action of the chosen answer, None when nothing was chosen."""
+        return None if self._chosen is None else self._choices[self._chosen].action
+
+    def rows(self, width: int) -> int:
+        """How many rows the answers take."""
+        placed = self._placed(width)
+        return placed[-1].row + 1 if placed else 0
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        """As many rows as they need."""
+        return self.rows(width)
+
+    def render(self) -> Content:
+        """The rows; the keys stand out only while they work."""
+        placed = self._placed(self.size.width)
+        rows = [Content() for _ in range(placed[-1].row + 1)] if placed else []
+        for index, one in enumerate(placed):
+            key, words = one.text[: len(one.choice.key)], one.text[len(one.choice.key) :]
+            part = Content.assemble((key, "bold $accent" if self._is_live else ""), (words, "$text-muted"))
+            if index == self._chosen:
+                part = Content.styled(one.text, "$background on $accent")
+            gap = one.start - rows[one.row].cell_length
+            rows[one.row] = Content.assemble(rows[one.row], " " * gap, part)
+        return Content("\n").join(rows)
+
+    def _placed(self, width: int) -> list[_Placed]:
+        """Where each answer stands, wrapped between answers only."""
+        placed: list[_Placed] = []
+        row = start = 0
+        for choice in self._choices:
+            text = f"{choice.key} {choice.short if width < _NARROW else choice.words}"
+            if start and start + len(text) > width:
+                row, start = row + 1, 0
+            placed.append(_Placed(choice, row, start, text))
+            start += len(text) + _GAP
+        return placed
+
+    def on_click(self, event: events.Click) -> None:
+        """Gives the answer under the mouse."""
+        event.stop()
+        for one in self._placed(self.size.width):
+            if one.row == event.y and one.start <= event.x < one.start + len(one.text):
+                self.post_message(self.Clicked(one.choice.action))

@@ -1,0 +1,451 @@
+"""The dialog in which a person decides about a call: it shows all of it, and is never answered by accident."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import assert_never
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, TextArea
+
+from codeagent.core.approvals import Answer, ApprovalRequest, Deny, DiffPreview, Scope
+from codeagent.core.text import clean
+from codeagent.tui.keys import Place, bindings
+from codeagent.tui.themes import Palette
+from codeagent.tui.widgets.answer_keys import AnswerKeys, Choice
+from codeagent.tui.widgets.lines import Line
+from codeagent.tui.widgets.open_questions import OpenQuestion, OpenQuestions
+from codeagent.tui.widgets.question_body import QuestionBody
+from codeagent.tui.widgets.question_lines import certainty_of, offer_lines, question_lines, title_of, verdict_lines
+
+REACTION_SECONDS = 0.25
+"""A key that comes sooner after the dialog took the keyboard by itself was meant for what was there before."""
+
+_NEVER = float("inf")
+_HIGHEST = 0.6
+_LOWEST = 7
+_FRAME = 2
+_SIDES = 5
+_SCOPES = {"1": Scope.SESSION, "2": Scope.PROJECT, "3": Scope.ALWAYS}
+
+
+class View(StrEnum):
+    """What the dialog shows of a question."""
+
+    QUESTION = "question"
+    REFUSING = "refusing"
+    EXPLAINING = "explaining"
+    EDITING = "editing"
+    STORING = "storing"
+    ASKING_WHY = "asking why"
+
+
+_BACK = Choice(key="esc", words="back", short="back", action="back", is_answer=False)
+
+
+class ApprovalDialog(Vertical, can_focus=True):
+    """All open questions, one of them in view."""
+
+    DEFAULT_CSS = """
+    ApprovalDialog {
+        height: auto; margin: 0 1; padding: 0 1; background: $surface; display: none;
+        border: round $rule; border-title-background: $surface; border-subtitle-background: $surface;
+        border-title-color: $text; border-subtitle-color: $text-muted; border-subtitle-align: right;
+    }
+    ApprovalDialog:focus, ApprovalDialog:focus-within { border: round $accent; }
+    ApprovalDialog Input, ApprovalDialog Input:focus {
+        border: none; height: 1; padding: 0; background: $raised; display: none;
+    }
+    ApprovalDialog TextArea, ApprovalDialog TextArea:focus {
+        border: none; height: 1fr; padding: 0; background: $raised; display: none;
+    }
+    """
+    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual declares it as a plain list
+        *bindings(Place.QUESTION),
+        Binding("escape", "back", show=False),
+        Binding("ctrl+s", "approve_edited", show=False),
+        *[Binding(key, f"store('{key}')", show=False) for key in _SCOPES],
+    ]
+
+    class Answered(Message):
+        """The person decided about the question with this ticket."""
+
+        def __init__(self, ticket: int, answer: Answer) -> None:
+            super().__init__()
+            self.ticket = ticket
+            self.answer = answer
+
+    class Turned(Message):
+        """Another question came into view, or none is left: the keyboard has to be earned anew."""
+
+    class Remarked(Message):
+        """Something to tell the person in the status line."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._palette = palette
+        self._questions = OpenQuestions()
+        self._view = View.QUESTION
+        self._armed_at = _NEVER
+        self._hunk_starts: Sequence[int] = ()
+        self._body = QuestionBody()
+        self._reason = Input(select_on_focus=False)
+        self._editor = TextArea(soft_wrap=True, tab_behavior="indent", compact=True, highlight_cursor_line=False)
+        self._reason.cursor_blink = self._editor.cursor_blink = False
+        self._keys = AnswerKeys()
+
+    def compose(self) -> ComposeResult:
+        """The question, what can be typed, and the answers."""
+        yield self._body
+        yield self._editor
+        yield self._reason
+        yield self._keys
+
+    # --- what others do with it
+
+    @property
+    def waiting(self) -> int:
+        """How many questions are open."""
+        return len(self._questions)
+
+    def add(self, ticket: int, request: ApprovalRequest) -> None:
+        """Asks one more question; it comes into view when it is the only one."""
+        if self._questions.add(OpenQuestion(ticket=ticket, request=request)):
+            self._turn()
+        else:
+            self._redraw()
+
+    def remove(self, ticket: int) -> None:
+        """Closes a question, answered or not."""
+        if self._questions.remove(ticket):
+            self._turn()
+        elif self._questions:
+            self._redraw()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Draws with other colours."""
+        self._palette = palette
+        self._redraw()
+
+    def take_keyboard(self, *, by_itself: bool) -> None:
+        """Gives the dialog the keyboard; when no one asked for that, keys count only after a moment."""
+        self.focus(scroll_visible=False)
+        self.call_after_refresh(self._arm, REACTION_SECONDS if by_itself else 0.0)
+
+    def answers_to(self, time: float) -> bool:
+        """Whether a key pressed at ``time`` (Textual's clock) was pressed at a dialog that had the keyboard."""
+        return time > self._armed_at
+
+    # --- views
+
+    def _turn(self) -> None:
+        """Another question is in view: it starts from its beginning, and no key counts yet."""
+        self._armed_at = _NEVER
+        self._view = View.QUESTION
+        self.display = bool(self._questions)
+        self._redraw(from_start=True)
+        self.post_message(self.Turned())
+
+    def _arm(self, after: float) -> None:
+        if self.has_focus and (current := self._questions.current):
+            self._armed_at = events.Focus().time + after
+            current.was_shown = True
+
+    def on_focus(self) -> None:
+        """The keys stand out; a click or Tab makes them count at once."""
+        if self._armed_at == _NEVER:
+            self.call_after_refresh(self._arm, 0.0)
+        self._redraw()
+
+    def on_blur(self) -> None:
+        """No key counts any more."""
+        self._armed_at = _NEVER
+        self._redraw()
+
+    def on_resize(self) -> None:
+        """Wraps anew."""
+        self._redraw()
+
+    def _redraw(self, *, from_start: bool = False) -> None:
+        question = self._questions.current
+        if question is None or not self.is_mounted:
+            return
+        width = self.app.size.width - _SIDES - 2
+        lines = self._lines(question, width)
+        choices = self._choices(question)
+        is_typing = self._view in {View.REFUSING, View.EXPLAINING}
+        self._reason.display = is_typing
+        self._editor.display = self._view is View.EDITING
+        self._body.display = self._view is not View.EDITING
+        self._keys.show(choices, is_live=self.has_focus or self._view is not View.QUESTION)
+        wanted = len(lines) + self._keys.rows(width + 1) + is_typing + _FRAME
+        wanted = max(wanted, len(self._editor.text.splitlines()) + 4) if self._view is View.EDITING else wanted
+        self.styles.height = min(wanted, max(int(self.app.size.height * _HIGHEST), _LOWEST))
+        self._body.show(lines, from_start=from_start)
+        self._title(question, width)
+
+    def _lines(self, question: OpenQuestion, width: int) -> Sequence[Line]:
+        request, palette = question.request, self._palette
+        self._hunk_starts = ()
+        match self._view:
+            case View.QUESTION | View.REFUSING | View.EXPLAINING | View.EDITING:
+                current = question.hunk if question.hunks > 1 else None
+                shown = question_lines(request, width, palette, chosen=question.chosen, current=current)
+                self._hunk_starts = shown.hunk_starts
+                return shown.lines
+            case View.STORING:
+                return offer_lines(request.offers, width, palette)
+            case View.ASKING_WHY:
+                return verdict_lines(request.verdict, width, palette)
+            case _:
+                assert_never(self._view)
+
+    def _title(self, question: OpenQuestion, width: int) -> None:
+        certainty, is_sure = certainty_of(question.request)
+        preview = question.request.preview
+        left = Content.styled(title_of(question.request), "bold $text")
+        if isinstance(preview, DiffPreview):
+            diff = preview.diff
+            left = Content.assemble(left, ("  +", "$text-success"), (str(diff.added), "$text-success"), " ",
+                                    (f"−{diff.removed}", "$text-error"))
+        if certainty:
+            left = Content.assemble(left, " · ", (clean(certainty), "$text-muted" if is_sure else "$warning"))
+        right = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
+        left = left.truncate(max(width - len(right) - 4, 8), ellipsis=True)
+        rule = "─" * max(width - left.cell_length - len(right) - 2, 0)
+        line = "$accent" if self.has_focus else "$rule"
+        self.border_title = Content.assemble(left, " ", (rule, line), " ", right) if right else left
+        self._tell_what_follows()
+
+    def on_question_body_moved(self, event: QuestionBody.Moved) -> None:
+        """Keeps the mark of what follows true."""
+        event.stop()
+        self._tell_what_follows()
+
+    def _tell_what_follows(self) -> None:
+        below, total = self._body.below, self._body.total
+        if self._view is View.EDITING or not below:
+            self.border_subtitle = Content()
+        else:
+            self.border_subtitle = Content.styled(f"↓ {below} more of {total} lines", "bold $warning")
+
+    def _choices(self, question: OpenQuestion) -> tuple[Choice, ...]:
+        match self._view:
+            case View.REFUSING | View.EXPLAINING:
+                return (Choice(key="enter", words="send", short="send", action="", is_answer=False), _BACK)
+            case View.EDITING:
+                return (
+                    Choice(key="ctrl+s", words="approve what stands here", short="approve this", action="approve_edited"),
+                    _BACK,
+                )
+            case View.STORING:
+                return (
+                    Choice(key="1", words="for this session", short="session", action="store('1')"),
+                    Choice(key="2", words="in this project", short="project", action="store('2')"),
+                    Choice(key="3", words="always", short="always", action="store('3')"),
+                    _BACK,
+                )
+            case View.ASKING_WHY:
+                return (_BACK,)
+            case View.QUESTION:
+                return _question_choices(question, self.waiting)
+            case _:
+                assert_never(self._view)
+
+    def _show(self, view: View) -> None:
+        self._view = view
+        self._redraw(from_start=view in {View.STORING, View.ASKING_WHY, View.QUESTION})
+        if view in {View.REFUSING, View.EXPLAINING}:
+            self._reason.value = ""
+            self._reason.placeholder = (
+                "why not, for the model" if view is View.REFUSING else "why not the other hunks; empty is fine"
+            )
+            self._reason.focus()
+        elif view is View.EDITING:
+            self._editor.focus()
+        elif not self.has_focus:
+            self.take_keyboard(by_itself=False)
+
+    # --- answers
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Answers are given to the question alone, each other view has its own keys."""
+        if action == "back":
+            return self._view is not View.QUESTION
+        if action == "store":
+            return self._view is View.STORING
+        if action == "approve_edited":
+            return self._view is View.EDITING
+        if action in _ONLY_AT_THE_QUESTION:
+            return self._view is View.QUESTION and self._questions.current is not None
+        return super().check_action(action, parameters)
+
+    def _answer(self, answer: Answer) -> None:
+        if question := self._questions.current:
+            self._questions.remove(question.ticket)
+            self.post_message(self.Answered(question.ticket, answer))
+            self._turn()
+
+    def action_approve(self) -> None:
+        """Yes, to the chosen hunks; when some are left out the model may be told why."""
+        question = self._questions.current
+        if question is None:
+            return
+        if question.chosen is None:
+            self._answer(question.yes())
+        elif question.chosen:
+            self._show(View.EXPLAINING)
+        else:
+            self.post_message(self.Remarked("No hunk is chosen: n denies, space puts one back"))
+
+    def action_deny(self) -> None:
+        """No."""
+        self._answer(Deny())
+
+    def action_deny_because(self) -> None:
+        """No, with a sentence for the model."""
+        self._show(View.REFUSING)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The sentence is typed."""
+        event.stop()
+        question, reason = self._questions.current, event.value.strip()
+        if question is not None:
+            self._answer(Deny(feedback=reason) if self._view is View.REFUSING else question.yes(feedback=reason))
+
+    def action_always(self) -> None:
+        """Shows the rules before any is stored."""
+        question = self._questions.current
+        if question is not None and question.request.offers:
+            self._show(View.STORING)
+        else:
+            self.post_message(self.Remarked("This is asked each time: no rule can answer it"))
+
+    def action_store(self, key: str) -> None:
+        """Yes, and stores the rules that are shown."""
+        if question := self._questions.current:
+            self._answer(question.yes(scope=_SCOPES[key]))
+
+    def action_edit(self) -> None:
+        """Opens the proposed text or command for changes."""
+        question = self._questions.current
+        if question is not None and question.proposal is not None:
+            self._editor.load_text(question.proposal)
+            self._show(View.EDITING)
+
+    def action_approve_edited(self) -> None:
+        """Yes, to the text as it was edited."""
+        question = self._questions.current
+        if question is not None:
+            text = self._editor.text
+            self._answer(question.yes() if text == question.proposal else question.yes(edited=text))
+
+    def action_why(self) -> None:
+        """Shows why this is asked."""
+        self._show(View.ASKING_WHY)
+
+    def action_back(self) -> None:
+        """Back to the question."""
+        self._show(View.QUESTION)
+
+    def action_approve_all(self) -> None:
+        """Yes, to all that were in view; the others stay."""
+        unseen = sum(not one.was_shown for one in self._questions)
+        for question in [one for one in self._questions if one.was_shown and one.chosen is None]:
+            self._questions.remove(question.ticket)
+            self.post_message(self.Answered(question.ticket, question.yes()))
+        if unseen:
+            self.post_message(self.Remarked(f"{unseen} not looked at yet: ] shows the next"))
+        self._turn()
+
+    # --- moving about
+
+    def action_switch(self, by: int) -> None:
+        """Another question comes into view; the person asked for it, so its keys count."""
+        if self.waiting > 1:
+            self._questions.switch(by)
+            self._armed_at = _NEVER
+            self._redraw(from_start=True)
+            self.call_after_refresh(self._arm, REACTION_SECONDS)
+
+    def action_hunk(self, by: int) -> None:
+        """Another hunk."""
+        question = self._questions.current
+        if question is not None and question.hunks:
+            question.walk(by)
+            self._redraw()
+            self._body.bring(self._hunk_starts[question.hunk])
+
+    def action_toggle_hunk(self) -> None:
+        """Takes the hunk out, or puts it back."""
+        question = self._questions.current
+        if question is not None and question.hunks > 1:
+            question.toggle()
+            self._redraw()
+
+    def action_choose(self, by: int) -> None:
+        """Chooses an answer for Enter."""
+        self._keys.choose(by)
+
+    async def action_give_choice(self) -> None:
+        """Gives the chosen answer; without a choice, Enter means nothing."""
+        if action := self._keys.chosen:
+            await self.run_action(action)
+
+    def action_scroll_lines(self, by: int) -> None:
+        """Scrolls by lines."""
+        self._body.scroll_relative(y=by, animate=False)
+
+    def action_scroll_pages(self, by: int) -> None:
+        """Scrolls by pages, keeping one line in view."""
+        self._body.scroll_relative(y=by * max(self._body.size.height - 1, 1), animate=False)
+
+    def action_scroll_edge(self, by: int) -> None:
+        """Scrolls to the first or last line."""
+        if by < 0:
+            self._body.scroll_home(animate=False)
+        else:
+            self._body.scroll_end(animate=False)
+
+    async def on_answer_keys_clicked(self, event: AnswerKeys.Clicked) -> None:
+        """A click answers as the key would, once the question could have been read."""
+        event.stop()
+        if self.answers_to(event.time) or self._view is not View.QUESTION:
+            await self.run_action(event.action)
+
+
+_ONLY_AT_THE_QUESTION = frozenset(
+    "approve deny deny_because always edit why approve_all hunk toggle_hunk switch choose give_choice".split()
+)
+
+
+def _question_choices(question: OpenQuestion, waiting: int) -> tuple[Choice, ...]:
+    request = question.request
+    taken = question.hunks - len(question.left_out)
+    yes = f"approve {taken} of {question.hunks} hunks" if question.left_out else "approve"
+    choices = [
+        Choice(key="y", words=yes, short=yes, action="approve"),
+        Choice(key="n", words="deny", short="deny", action="deny"),
+        Choice(key="t", words="deny and say why", short="say why", action="deny_because"),
+    ]
+    if question.hunks > 1:
+        choices.append(Choice(key="space", words="hunk", short="hunk", action="toggle_hunk", is_answer=False))
+    if question.proposal is not None:
+        choices.append(Choice(key="e", words="edit", short="edit", action="edit"))
+    if request.offers:
+        choices.append(Choice(key="a", words="always…", short="always…", action="always"))
+    choices.append(Choice(key="?", words="why am I asked", short="why", action="why"))
+    if waiting > 1:
+        choices.append(Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False))
+        choices.append(Choice(key="Y", words="approve all seen", short="all seen", action="approve_all"))
+    return tuple(choices)

@@ -1,0 +1,276 @@
+"""Lines of the transcript: what is drawn, and what copying it gives.
+
+Text reaches the screen as lines of styled pieces, wrapped by cells (a wide
+character is two). What is only drawn, such as gutters, frames and padding, is
+marked as not copied, and a line knows how it hangs together with the one before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from rich.cells import cell_len, split_graphemes
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+TAB = "    "
+
+# Characters that take one cell each and join with nothing: the common case, cut by index.
+_SINGLE = re.compile(
+    "[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2800-\u28ff]*"
+)
+_WIDE = 2
+
+
+class Piece(NamedTuple):
+    """A run of characters in one style; a tuple, since there are very many.
+
+    ``copied`` is what copying gives in its place: None the text itself, empty
+    nothing. ``link`` is where a click leads.
+    """
+
+    text: str
+    style: Style
+    copied: str | None = None
+    link: str = ""
+
+
+Pieces = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row of the screen.
+
+    ``joint`` stands between this line and the one before when both are copied: a
+    newline, or what a wrap swallowed. ``whole`` is copied, when given, if the
+    line is taken from end to end. ``fill`` carries a background to the right edge.
+    """
+
+    pieces: Pieces = ()
+    joint: str = "\n"
+    whole: str | None = None
+    fill: Style | None = None
+
+    @property
+    def text(self) -> str:
+        """The characters as drawn."""
+        return "".join([piece.text for piece in self.pieces])
+
+    @property
+    def width(self) -> int:
+        """Cells taken, without the fill."""
+        return sum([cell_len(piece.text) for piece in self.pieces])
+
+    @property
+    def is_drawn_only(self) -> bool:
+        """Whether nothing of it can be copied, such as a rule."""
+        if self.whole is not None:
+            return not self.whole
+        return bool(self.pieces) and all(piece.copied == "" for piece in self.pieces)
+
+    def after(self, prefix: Pieces) -> Line:
+        """The line with something before it."""
+        return Line(pieces=prefix + self.pieces, joint=self.joint, whole=self.whole, fill=self.fill)
+
+    def strip(self, width: int, marked: tuple[int, int] | None = None, mark: Style | None = None) -> Strip:
+        """The row as Textual draws it; characters ``marked`` from-to carry the style ``mark`` on top."""
+        pieces = self.pieces if marked is None or mark is None else _marked(self.pieces, marked, mark)
+        segments = [Segment(piece.text, piece.style) for piece in pieces]
+        taken = self.width
+        if self.fill is not None and taken < width:
+            segments.append(Segment(" " * (width - taken), self.fill))
+            taken = width
+        return Strip(segments, taken)
+
+    def index_at(self, cell: int) -> int:
+        """The index of the character drawn at a cell; the length of the text beyond its end."""
+        text = self.text
+        if _SINGLE.fullmatch(text):
+            return min(max(cell, 0), len(text))
+        at = 0
+        for start, _, cells in split_graphemes(text)[0]:
+            at += cells
+            if cell < at:
+                return start
+        return len(text)
+
+    def piece_at(self, cell: int) -> Piece | None:
+        """The piece drawn at a cell, if any."""
+        for piece in self.pieces:
+            cell -= cell_len(piece.text)
+            if cell < 0:
+                return piece
+        return None
+
+    def copied(self, start: int = 0, end: int | None = None) -> str:
+        """What copying the characters ``start`` to ``end`` gives."""
+        length = len(self.text)
+        end = length if end is None else end
+        if self.whole is not None and start <= 0 and end >= length:
+            return self.whole
+        taken: list[str] = []
+        at = 0
+        for piece in self.pieces:
+            first, last = max(start - at, 0), min(end - at, len(piece.text))
+            if first < last:
+                taken.append(piece.text[first:last] if piece.copied is None else piece.copied)
+            at += len(piece.text)
+        return "".join(taken)
+
+
+EMPTY = Line()
+
+
+def one_line(pieces: Iterable[Piece], width: int) -> Pieces:
+    """As many cells of the pieces as fit; an ellipsis takes the place of the rest."""
+    kept: list[Piece] = []
+    left = width
+    for piece in pieces:
+        cells = cell_len(piece.text)
+        if cells <= left:
+            kept.append(piece)
+            left -= cells
+            continue
+        kept.append(piece._replace(text=_cut(piece.text, left - 1) + "…") if left > 0 else piece._replace(text=""))
+        break
+    return tuple(kept)
+
+
+def wrap(
+    pieces: Sequence[Piece],
+    width: int,
+    *,
+    first: Pieces = (),
+    rest: Pieces | None = None,
+    by_word: bool = True,
+    fill: Style | None = None,
+) -> list[Line]:
+    """The pieces in lines of at most ``width`` cells, ``first`` and ``rest`` drawn before them.
+
+    A newline in a piece ends a line. ``by_word`` breaks at spaces, which are swallowed; else anywhere.
+    """
+    rest = first if rest is None else rest
+    width = max(width - max(sum(cell_len(piece.text) for piece in before) for before in (first, rest)), 1)
+    lines: list[Line] = []
+    for logical in split_at_newlines(pieces):
+        text = "".join([piece.text for piece in logical])
+        spans = breaks(text, width, by_word=by_word)
+        if len(spans) == 1:
+            lines.append(Line(pieces=(rest if lines else first) + tuple(logical), fill=fill))
+            continue
+        joints = ["\n", *(text[before[1] : after[0]] for before, after in pairwise(spans))]
+        for joint, span in zip(joints, spans, strict=True):
+            lines.append(Line(pieces=(rest if lines else first) + _between(logical, *span), joint=joint, fill=fill))
+    return lines
+
+
+def split_at_newlines(pieces: Iterable[Piece]) -> list[list[Piece]]:
+    """The pieces of each logical line."""
+    lines: list[list[Piece]] = [[]]
+    for piece in pieces:
+        if "\n" not in piece.text:
+            if piece.text:
+                lines[-1].append(piece)
+            continue
+        head, *more = piece.text.split("\n")
+        if head:
+            lines[-1].append(piece._replace(text=head))
+        lines.extend([piece._replace(text=part)] if part else [] for part in more)
+    return lines
+
+
+def breaks(text: str, width: int, *, by_word: bool = True) -> list[tuple[int, int]]:
+    """Where a text without newlines is cut so that each part takes at most ``width`` cells; at least one part."""
+    if len(text) <= width // _WIDE:
+        return [(0, len(text))]
+    if _SINGLE.fullmatch(text):
+        return list(_single_breaks(text, width, by_word=by_word))
+    return list(_cell_breaks(text, width, by_word=by_word))
+
+
+def count_rows(text: str, width: int) -> int:
+    """How many lines a text without newlines takes when it is cut anywhere."""
+    if len(text) <= width // _WIDE:
+        return 1
+    if _SINGLE.fullmatch(text):
+        return max(-(-len(text) // width), 1)
+    return sum(1 for _ in _cell_breaks(text, width, by_word=False))
+
+
+def guess_rows(text: str, width: int) -> int:
+    """Roughly how many lines a text takes: cheap, right for most, never less than one."""
+    if "\n" not in text:
+        return len(text) // width + 1
+    return sum([len(line) // width + 1 for line in text.split("\n")])
+
+
+def _single_breaks(text: str, width: int, *, by_word: bool) -> Iterator[tuple[int, int]]:
+    start, length = 0, len(text)
+    while length - start > width:
+        cut = text.rfind(" ", start, start + width + 1) if by_word else -1
+        end = start + len(text[start:cut].rstrip(" ")) if cut > start else start
+        if end == start:
+            yield start, start + width
+            start += width
+            continue
+        yield start, end
+        start = length - len(text[cut:].lstrip(" "))
+    if start < length or not length:
+        yield start, length
+
+
+def _cell_breaks(text: str, width: int, *, by_word: bool) -> Iterator[tuple[int, int]]:
+    """As above for texts with wide or joined characters; between two wide ones a line may end as well."""
+    start = at = 0
+    cut: tuple[int, int] | None = None
+    was_wide = False
+    spans = split_graphemes(text)[0]
+    for first, last, cells in spans:
+        is_space = text[first] == " "
+        if cells == _WIDE and was_wide and first > start:
+            cut = (first, first)
+        if at + cells > width and first > start and not (is_space and by_word):
+            end, following = cut if by_word and cut is not None else (first, first)
+            yield start, end
+            start, cut = following, None
+            at = cell_len(text[start:first])
+        at += cells
+        was_wide = cells == _WIDE
+        if is_space and text[start:first].strip():
+            cut = (start + len(text[start:first].rstrip()), last)
+    yield start, len(text)
+
+
+def _between(pieces: Iterable[Piece], start: int, end: int) -> Pieces:
+    """The characters ``start`` to ``end`` of the pieces; what a piece copies goes with its first part."""
+    kept: list[Piece] = []
+    at = 0
+    for piece in pieces:
+        first, last = max(start - at, 0), min(end - at, len(piece.text))
+        if first < last:
+            copied = piece.copied if piece.copied is None or first == 0 else ""
+            kept.append(Piece(piece.text[first:last], piece.style, copied, piece.link))
+        at += len(piece.text)
+        if at >= end:
+            break
+    return tuple(kept)
+
+
+def _marked(pieces: Pieces, marked: tuple[int, int], mark: Style) -> Pieces:
+    start, end = marked
+    length = sum(len(piece.text) for piece in pieces)
+    within = tuple(piece._replace(style=piece.style + mark) for piece in _between(pieces, start, end))
+    return _between(pieces, 0, start) + within + _between(pieces, end, length)
+
+
+def _cut(text: str, width: int) -> str:
+    if width <= 0:
+        return ""
+    start, end = breaks(text, width, by_word=False)[0]
+    return text[start:end]

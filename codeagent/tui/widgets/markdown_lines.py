@@ -1,0 +1,160 @@
+"""The model's Markdown as lines: headings, lists, quotes, tables and highlighted code.
+
+Nothing in it is trusted: control characters are taken out first, HTML is shown
+as the text it is, and Rich or Textual markup has no meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from rich.style import Style
+
+from codeagent.core.text import clean
+from codeagent.tui.widgets.code_lines import highlight
+from codeagent.tui.widgets.inks import Inks
+from codeagent.tui.widgets.lines import EMPTY, TAB, Line, Piece, Pieces, wrap
+from codeagent.tui.widgets.markdown_inline import inline_pieces
+from codeagent.tui.widgets.table_lines import Table, table_lines
+
+_WIDEST_PROSE = 100
+_BULLETS = "•◦▪"
+_CODE_MARGIN = " "
+
+
+def markdown_lines(source: str, width: int, inks: Inks, *, number: int | None = None) -> list[Line]:
+    """The Markdown in lines of at most ``width`` cells; ``number`` replaces that of a leading list item."""
+    tokens = _parser().parse(clean(source).expandtabs(len(TAB)))
+    return _Page(inks=inks, number=number).blocks(tokens, max(width, 8))
+
+
+def code_block_lines(code: str, language: str, width: int, inks: Inks) -> list[Line]:
+    """Code on its own ground, the language named above it."""
+    ground = inks.raised_ground
+    margin = Piece(_CODE_MARGIN, ground, "")
+    label = language.split(maxsplit=1)[0][: max(width - 4, 0)] if language.split() else ""
+    blank = " " * max(width - len(label) - 1, 0)
+    head = (Piece(blank, ground, ""), Piece(label, inks.faint + ground, ""), margin)
+    lines = [Line(pieces=head, whole="", fill=ground)]
+    for pieces in highlight(code, label.lower(), inks.palette):
+        row = [piece._replace(style=piece.style + ground) for piece in pieces]
+        lines += wrap(row, width - 1, first=(margin,), by_word=False, fill=ground)
+    lines.append(Line(pieces=(Piece(" ", ground, ""),), whole="", fill=ground))
+    return lines
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    return (
+        MarkdownIt("commonmark", {"html": False})
+        .disable(["html_block", "html_inline"])
+        .enable(["table", "strikethrough"])
+    )
+
+
+class _Page:
+    """Turns tokens into lines, from the outside in; each container narrows the width for what it holds."""
+
+    def __init__(self, *, inks: Inks, number: int | None) -> None:
+        self._inks = inks
+        self._number = number
+        self._depth = 0
+
+    def blocks(self, tokens: Sequence[Token], width: int, *, is_tight: bool = False) -> list[Line]:
+        """The blocks of one container, an empty line between them unless it is a tight list item."""
+        lines: list[Line] = []
+        for group in _groups(tokens):
+            drawn = self._block(group, width)
+            if (
+                lines
+                and drawn
+                and not (is_tight and group[0].type in {"paragraph_open", "bullet_list_open", "ordered_list_open"})
+            ):
+                lines.append(EMPTY)
+            lines += drawn
+        return lines
+
+    def _block(self, group: Sequence[Token], width: int) -> list[Line]:
+        token, inks = group[0], self._inks
+        match token.type:
+            case "heading_open":
+                lines = self._prose(group[1], width, inks.accent_strong if token.tag in {"h1", "h2"} else inks.strong)
+                mark = "#" * int(token.tag[1:]) + " "
+                return [Line(pieces=lines[0].pieces, whole=mark + lines[0].copied()), *lines[1:]]
+            case "fence" | "code_block":
+                return code_block_lines(token.content.removesuffix("\n"), token.info, width, inks)
+            case "table_open":
+                return table_lines(self._table(group), width, inks)
+            case "hr":
+                return [Line(pieces=(Piece("─" * min(width, _WIDEST_PROSE), inks.rule, "---"),))]
+            case "bullet_list_open" | "ordered_list_open" | "blockquote_open":
+                return self._container(group, width)
+            case _:
+                inline = next((token for token in group if token.type == "inline"), None)
+                return self._prose(inline, width, inks.text) if inline is not None else []
+
+    def _container(self, group: Sequence[Token], width: int) -> list[Line]:
+        if group[0].type != "blockquote_open":
+            return self._items(group, width)
+        bar = Piece("▎ ", self._inks.rule, "> ")
+        return [_before(line, bar) for line in self.blocks(group[1:-1], width - 2)]
+
+    def _prose(self, inline: Token, width: int, style: Style) -> list[Line]:
+        return wrap(inline_pieces(inline.children or (), self._inks, style), min(width, _WIDEST_PROSE))
+
+    def _items(self, group: Sequence[Token], width: int) -> list[Line]:
+        is_ordered = group[0].type == "ordered_list_open"
+        number = int(group[0].attrs.get("start", 1))
+        if self._number is not None:
+            number, self._number = self._number, None
+        items = list(_groups(group[1:-1]))
+        digits = len(str(number + len(items) - 1))
+        is_tight = any(token.type == "paragraph_open" and token.hidden for token in group)
+        lines: list[Line] = []
+        for place, item in enumerate(items):
+            bullet = f"{number + place:>{digits}}. " if is_ordered else f"{_BULLETS[min(self._depth, 2)]} "
+            self._depth += not is_ordered
+            drawn = self.blocks(item[1:-1], width - len(bullet), is_tight=is_tight) or [EMPTY]
+            self._depth -= not is_ordered
+            if lines and not is_tight:
+                lines.append(EMPTY)
+            mark = Piece(bullet, self._inks.muted, bullet if is_ordered else "- ")
+            blank = Piece(" " * len(bullet), self._inks.text)
+            lines.append(_before(drawn[0], mark))
+            lines += [_before(line, blank) if line.pieces else line for line in drawn[1:]]
+        return lines
+
+    def _table(self, group: Sequence[Token]) -> Table:
+        rows: list[list[Pieces]] = []
+        right: list[bool] = []
+        for place, token in enumerate(group):
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type in {"th_open", "td_open"}:
+                style = self._inks.strong if token.type == "th_open" else self._inks.text
+                if token.type == "th_open":
+                    right.append("right" in str(token.attrs.get("style", "")))
+                rows[-1].append(tuple(inline_pieces(group[place + 1].children or (), self._inks, style)))
+        return Table(header=tuple(rows[0]), rows=tuple(tuple(row) for row in rows[1:]), aligned_right=tuple(right))
+
+
+def _groups(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """The tokens of each block, from its opening to its closing."""
+    start = depth = 0
+    for place, token in enumerate(tokens):
+        depth += token.nesting
+        if depth == 0:
+            yield tokens[start : place + 1]
+            start = place + 1
+
+
+def _before(line: Line, mark: Piece) -> Line:
+    """A line inside a container, its bullet, bar or blank drawn first; copied once, not at each wrap."""
+    copied = mark.text if mark.copied is None else mark.copied
+    if line.joint != "\n":
+        mark = mark._replace(copied="")
+    whole = copied + line.whole if line.whole else line.whole
+    return Line(pieces=(mark, *line.pieces), joint=line.joint, whole=whole, fill=line.fill)

@@ -1,0 +1,157 @@
+"""Cuts streamed Markdown into parts that will not change any more, so that only the last one is drawn anew.
+
+Parts are paragraphs, headings, single list items, quotes, tables and fences: each
+is complete Markdown by itself. The cuts are those that CommonMark makes, save in
+rare constructions that need text from further on.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*$")
+_ANY_FENCE = re.compile(r"\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+_ITEM = re.compile(r"( {0,3})([-*+]|(\d{1,9})[.)])( +|$)")
+_RULE = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:_\s*){3,}|(?:-\s*){3,})$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A finished part; ``number`` is that of a numbered list item, counted on from the list's first.
+
+    ``is_close`` says that it is a list item right after another one, without an empty line between.
+    """
+
+    source: str
+    is_close: bool = False
+    number: int | None = None
+
+
+class MarkdownStream:
+    """Takes text as it comes and gives parts as they end; the unfinished one is ``tail``."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._partial = ""
+        self._fence = ""
+        self._indent: int | None = None
+        self._number: int | None = None
+        self._previous_number: int | None = None
+        self._blank_lines = 0
+        self._is_close = False
+        self._done: list[Part] = []
+
+    @property
+    def tail(self) -> Part:
+        """What may still change; its source is empty when there is nothing."""
+        if not self._lines:
+            return Part(source=self._partial, is_close=self._is_close and _ITEM.match(self._partial) is not None)
+        lines = [*self._lines, *[""] * self._blank_lines, self._partial] if self._partial else self._lines
+        return Part(source="\n".join(lines), is_close=self._is_close, number=self._number)
+
+    @property
+    def code(self) -> tuple[str, int] | None:
+        """While the tail is a fence at the margin: its language, and the number of whole code lines in it."""
+        found = _FENCE.match(self._lines[0]) if self._fence and self._lines else None
+        return (self._lines[0].strip().strip("`~").strip(), len(self._lines) - 1) if found else None
+
+    def code_lines(self, start: int, end: int) -> str:
+        """Whole code lines of the fence that is the tail."""
+        return "\n".join(self._lines[1 + start : 1 + end])
+
+    @property
+    def partial(self) -> str:
+        """The last line, as far as it has come."""
+        return self._partial
+
+    def feed(self, text: str) -> list[Part]:
+        """Adds text; the parts that ended with it."""
+        *whole, self._partial = (self._partial + text).split("\n")
+        for line in whole:
+            self._line(line.rstrip("\r"))
+        if self._blank_lines and self._partial.strip() and self._starts_anew(self._partial):
+            self._end()
+        return self._taken()
+
+    def finish(self) -> list[Part]:
+        """Ends the text; the parts that were left."""
+        if self._partial:
+            self._line(self._partial)
+            self._partial = ""
+        self._end()
+        self._previous_number = None
+        return self._taken()
+
+    def _taken(self) -> list[Part]:
+        done, self._done = self._done, []
+        return done
+
+    def _line(self, line: str) -> None:
+        if self._fence:
+            self._lines.append(line)
+            if line.strip().startswith(self._fence) and not line.strip().strip(self._fence[0]):
+                self._fence = ""
+                if self._indent is None:
+                    self._end()
+            return
+        if not line.strip():
+            self._blank()
+            return
+        if self._starts_anew(line):
+            self._end()
+        if not self._lines:
+            self._start(line)
+        elif self._blank_lines:
+            self._lines.extend([""] * self._blank_lines)
+        self._blank_lines = 0
+        self._lines.append(line)
+        if found := _ANY_FENCE.match(line):
+            self._fence = found[1]
+        elif self._indent is None and (_HEADING.match(line) or (len(self._lines) == 1 and _RULE.match(line))):
+            self._end()
+
+    def _blank(self) -> None:
+        """An empty line: the end of all but a list item, which an indented line may go on with."""
+        if self._indent is not None:
+            self._blank_lines += 1
+        else:
+            self._end()
+
+    def _starts_anew(self, line: str) -> bool:
+        """Whether the line belongs to another part than the one before it."""
+        if not self._lines:
+            return False
+        item = _ITEM.match(line) if not _RULE.match(line) else None
+        if self._indent is not None:
+            if len(line) - len(line.lstrip(" ")) >= self._indent:
+                return False
+            is_other = _FENCE.match(line) or _HEADING.match(line) or _RULE.match(line)
+            return bool(self._blank_lines or item or is_other)
+        if self._lines[0].lstrip().startswith(">"):
+            return False
+        return bool(_FENCE.match(line) or _HEADING.match(line) or (item and item[3] in {None, "1"}))
+
+    def _start(self, line: str) -> None:
+        item = _ITEM.match(line) if not _RULE.match(line) else None
+        if item is None:
+            self._indent = self._number = self._previous_number = None
+            self._is_close = False
+            return
+        self._indent = len(item[1]) + len(item[2]) + 1
+        if item[3] is None:
+            self._number = self._previous_number = None
+        else:
+            self._number = int(item[3]) if self._previous_number is None else self._previous_number + 1
+
+    def _end(self) -> None:
+        if not self._lines:
+            return
+        self._done.append(Part(source="\n".join(self._lines), is_close=self._is_close, number=self._number))
+        self._is_close = self._indent is not None and self._blank_lines == 0
+        self._previous_number = self._number
+        self._lines = []
+        self._fence = ""
+        self._indent = self._number = None
+        self._blank_lines = 0

@@ -1,0 +1,95 @@
+"""The questions that wait for the person, and which of them is in view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from codeagent.core.approvals import ApprovalRequest, Approve, CommandPreview, DiffPreview, Scope
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenQuestion:
+    """One question; ``left_out`` are the hunks taken out, ``was_shown`` that the person could have read it."""
+
+    ticket: int
+    request: ApprovalRequest
+    left_out: set[int] = field(default_factory=set[int])
+    hunk: int = 0
+    was_shown: bool = False
+
+    @property
+    def hunks(self) -> int:
+        """How many hunks there are to choose from."""
+        preview = self.request.preview
+        return len(preview.diff.hunks) if isinstance(preview, DiffPreview) else 0
+
+    @property
+    def chosen(self) -> frozenset[int] | None:
+        """The hunks that are taken, None when all are."""
+        return frozenset(range(self.hunks)) - self.left_out if self.left_out else None
+
+    @property
+    def proposal(self) -> str | None:
+        """The text that can be edited, if there is one."""
+        preview = self.request.preview
+        if isinstance(preview, DiffPreview):
+            return preview.proposal
+        return preview.command if isinstance(preview, CommandPreview) else None
+
+    def walk(self, by: int) -> None:
+        """Goes to another hunk, stopping at the ends."""
+        self.hunk = min(max(self.hunk + by, 0), max(self.hunks - 1, 0))
+
+    def toggle(self) -> None:
+        """Takes the hunk out, or puts it back."""
+        self.left_out ^= {self.hunk}
+
+    def yes(self, *, scope: Scope = Scope.ONCE, feedback: str = "", edited: str | None = None) -> Approve:
+        """The approval as it was chosen; an edited text stands for itself, without hunks."""
+        hunks = None if edited is not None else self.chosen
+        return Approve(scope=scope, hunks=hunks, feedback=feedback, edited=edited)
+
+
+class OpenQuestions:
+    """The open questions in call order."""
+
+    def __init__(self) -> None:
+        self._all: list[OpenQuestion] = []
+        self._at = 0
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[OpenQuestion]:
+        return iter(self._all)
+
+    @property
+    def at(self) -> int:
+        """The place of the one in view, from 0."""
+        return self._at
+
+    @property
+    def current(self) -> OpenQuestion | None:
+        """The one in view."""
+        return self._all[self._at] if self._all else None
+
+    def add(self, question: OpenQuestion) -> bool:
+        """Puts one at the end; whether it came into view by that."""
+        self._all.append(question)
+        return len(self._all) == 1
+
+    def remove(self, ticket: int) -> bool:
+        """Takes one out; whether it was the one in view."""
+        index = next((index for index, one in enumerate(self._all) if one.ticket == ticket), None)
+        if index is None:
+            return False
+        was_current = index == self._at
+        del self._all[index]
+        if index < self._at or self._at == len(self._all):
+            self._at = max(self._at - 1, 0)
+        return was_current
+
+    def switch(self, by: int) -> None:
+        """Brings another one into view, round the ends."""
+        self._at = (self._at + by) % len(self._all)

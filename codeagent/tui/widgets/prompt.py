@@ -1,0 +1,281 @@
+"""Where the person types: grows with its text, walks history, completes, folds long pastes, never sends a paste."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Offset
+from textual.message import Message
+from textual.widgets import TextArea
+
+from codeagent.core.text import clean
+from codeagent.tui.keys import Place, bindings
+from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
+from codeagent.tui.widgets.folded_paste import FoldedPastes
+from codeagent.tui.widgets.typed_before import TypedBefore
+
+Complete = Callable[[Completing], Awaitable[tuple[Suggestion, ...]]]
+"""Finds the suggestions for a word."""
+
+
+class Prompt(TextArea):
+    """The text field at the bottom."""
+
+    DEFAULT_CSS = """
+    Prompt, Prompt:focus {
+        height: auto; max-height: 33vh; min-height: 1; width: 1fr; border: none; padding: 0; background: $background;
+        scrollbar-size-vertical: 1;
+        & .text-area--cursor-line { background: $background; }
+        & .text-area--placeholder { color: $text-faint; }
+    }
+    """
+    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual declares it as a plain list
+        *bindings(Place.PROMPT),
+        # Textual's text field has meanings of its own for these; here they belong to the screen.
+        Binding("pageup", "screen.scroll_page(-1)", show=False),
+        Binding("pagedown", "screen.scroll_page(1)", show=False),
+        Binding("ctrl+c", "app.interrupt", show=False),
+        Binding("ctrl+z", "app.suspend_process", show=False),
+    ]
+
+    class Submitted(Message):
+        """The person sent ``text``; ``is_later`` means when the agent has finished."""
+
+        def __init__(self, text: str, *, is_later: bool) -> None:
+            super().__init__()
+            self.text = text
+            self.is_later = is_later
+
+    class Edited(Message):
+        """The text is another one now."""
+
+    class HelpWanted(Message):
+        """A question mark was typed into an empty prompt."""
+
+    def __init__(self, completions: CompletionList) -> None:
+        super().__init__(
+            soft_wrap=True,
+            show_line_numbers=False,
+            tab_behavior="focus",
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder="Ask for a change, or type / for commands, @ for files, ! for a shell command",
+        )
+        self.cursor_blink = False
+        self._completions = completions
+        self._complete: Complete | None = None
+        self._pastes = FoldedPastes()
+        self._history = TypedBefore()
+        self._dismissed: Completing | None = None
+
+    # --- what others do with it
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is typed."""
+        return not self.text
+
+    @property
+    def full_text(self) -> str:
+        """What would be sent: the text with folded pastes in full."""
+        return self._pastes.unfold(self.text)
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        """What was typed before, oldest first."""
+        return self._history.texts
+
+    def connect(self, complete: Complete, history: tuple[str, ...], draft: str) -> None:
+        """Makes completion and history work, and brings back a draft unless something is typed already."""
+        self._complete = complete
+        self._history = TypedBefore((*history, *self._history.texts))
+        if draft and self.is_empty:
+            self.put(draft)
+        self._look_for_completions()
+
+    def put(self, text: str) -> None:
+        """Replaces the text (undo brings the old one back), cursor at its end."""
+        self.replace(clean(text), (0, 0), self.document.end, maintain_selection_offset=False)
+        self.move_cursor(self.document.end)
+
+    def give_back(self, text: str) -> None:
+        """Puts text that was not delivered before whatever is typed now."""
+        self.put(f"{text}\n{self.text}" if self.text else text)
+
+    def insert_typed(self, text: str) -> None:
+        """Inserts at the cursor, as if pasted."""
+        folded = self._pastes.fold(clean(text.replace("\r\n", "\n").replace("\r", "\n")))
+        result = self.replace(folded, *self.selection, maintain_selection_offset=False)
+        self.move_cursor(result.end_location)
+
+    def clear_typed(self) -> None:
+        """Empties the prompt; undo brings the text back."""
+        self.put("")
+
+    @property
+    def can_unfold(self) -> bool:
+        """Whether the cursor is at a folded paste."""
+        row, column = self.cursor_location
+        return self._pastes.mark_at(self.document.get_line(row), column) is not None
+
+    # --- keys
+
+    def action_submit(self) -> None:
+        """Sends, takes a completion that was chosen with the arrows, or makes a new line after a backslash."""
+        if self._completions.is_open and self._completions.was_moved:
+            self.action_complete()
+            return
+        row, column = self.cursor_location
+        if column and self.document.get_line(row)[:column].endswith("\\"):
+            self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
+            return
+        self._send(is_later=False)
+
+    def action_submit_later(self) -> None:
+        """Sends as a follow-up."""
+        self._send(is_later=True)
+
+    def action_newline(self) -> None:
+        """Starts a new line."""
+        self.replace("\n", *self.selection, maintain_selection_offset=False)
+
+    def action_complete(self) -> None:
+        """Takes the chosen completion, else opens a folded paste."""
+        if chosen := self._completions.chosen:
+            self.take(chosen)
+        else:
+            self._unfold()
+
+    def action_quit_or_delete(self) -> None:
+        """Quits on an empty prompt, else deletes the character under the cursor."""
+        if self.is_empty:
+            self.app.call_later(self.app.run_action, "quit")
+        else:
+            self.action_delete_right()
+
+    def action_close(self) -> None:
+        """Closes the completion list until another word is begun."""
+        self._dismissed = self._completing()
+        self._completions.show(())
+
+    def action_cursor_up(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - Textual's signature
+        """Up in the list, the text or the history, whichever is there."""
+        if self._completions.is_open:
+            self._completions.move(-1)
+        elif not select and self._row_on_screen() == 0:
+            self._walk(self._history.older(self.text))
+        else:
+            super().action_cursor_up(select)
+
+    def action_cursor_down(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - Textual's signature
+        """Down in the list, the text or the history, whichever is there."""
+        if self._completions.is_open:
+            self._completions.move(1)
+        elif not select and self._row_on_screen() >= self.wrapped_document.height - 1:
+            self._walk(self._history.newer())
+        else:
+            super().action_cursor_down(select)
+
+    def action_delete_left(self) -> None:
+        """Deletes to the left; a folded paste as a whole."""
+        row, column = self.cursor_location
+        span = self._pastes.mark_at(self.document.get_line(row), column)
+        if span and span[1] == column and self.selection.is_empty:
+            self.replace("", (row, span[0]), (row, span[1]), maintain_selection_offset=False)
+        else:
+            super().action_delete_left()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Tab is for completion only while there is something to complete or to open."""
+        if action == "complete":
+            return self._completions.is_open or self.can_unfold
+        return super().check_action(action, parameters)
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "escape" and self._completions.is_open:
+            event.stop()
+            event.prevent_default()
+            self.action_close()
+        elif event.character == "?" and self.is_empty:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.HelpWanted())
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.insert_typed(event.text)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a folded paste opens it."""
+        location = self.get_target_document_location(event)
+        line = self.document.get_line(location[0])
+        if self._pastes.mark_at(line, location[1] + 1):
+            self.move_cursor((location[0], location[1] + 1))
+            self._unfold()
+
+    # --- inside
+
+    def _send(self, *, is_later: bool) -> None:
+        text = self.full_text.strip()
+        if not text:
+            return
+        self._history.add(text)
+        self.load_text("")
+        self._completions.show(())
+        self.post_message(self.Submitted(text, is_later=is_later))
+
+    def _walk(self, text: str | None) -> None:
+        if text is not None:
+            self.put(text)
+            self._completions.show(())
+            self._dismissed = self._completing()
+
+    def _row_on_screen(self) -> int:
+        offset: Offset = self.wrapped_document.location_to_offset(self.cursor_location)
+        return offset.y
+
+    def _unfold(self) -> None:
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if span := self._pastes.mark_at(line, column):
+            text = self._pastes.unfold(line[span[0] : span[1]])
+            result = self.replace(text, (row, span[0]), (row, span[1]), maintain_selection_offset=False)
+            self.move_cursor(result.end_location)
+
+    def take(self, suggestion: Suggestion) -> None:
+        """Puts a completion in place of the word at the cursor."""
+        word = self._completing()
+        if word is None:
+            return
+        row, column = self.cursor_location
+        result = self.replace(f"{suggestion.text} ", (row, word.start), (row, column), maintain_selection_offset=False)
+        self.move_cursor(result.end_location)
+        self._completions.show(())
+
+    def _completing(self) -> Completing | None:
+        row, column = self.cursor_location
+        return completing(self.document.get_line(row), column, is_first_line=row == 0)
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Looks for completions and tells that the text changed."""
+        event.stop()
+        self._look_for_completions()
+        self.post_message(self.Edited())
+
+    def _look_for_completions(self) -> None:
+        word = self._completing()
+        if word is None or (self._dismissed and self._dismissed.start == word.start):
+            self.workers.cancel_group(self, "completion")
+            self._completions.show(())
+            self._dismissed = self._dismissed if word else None
+        elif self._complete is not None:
+            self.run_worker(self._suggest(self._complete, word), group="completion", exclusive=True)
+
+    async def _suggest(self, complete: Complete, word: Completing) -> None:
+        suggestions = await complete(word)
+        if self._completing() == word:
+            is_done = any(one.text == f"@{word.query}" for one in suggestions) and word.kind is CompletionKind.FILE
+            self._completions.show(() if is_done else suggestions)

@@ -1,0 +1,67 @@
+"""The scrolling part of an approval question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.style import Style
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from codeagent.tui.widgets.lines import Line
+
+
+class QuestionBody(ScrollView):
+    """Lines drawn as they come into view, so that a very long change opens at once."""
+
+    DEFAULT_CSS = """
+    QuestionBody { height: 1fr; background: $surface; scrollbar-size-vertical: 1; overflow-x: hidden; }
+    """
+    can_focus = False
+
+    class Moved(Message):
+        """Other lines are in view."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: Sequence[Line] = ()
+
+    def show(self, lines: Sequence[Line], *, from_start: bool) -> None:
+        """Shows other lines, from the first one or from where it stood."""
+        self._lines = lines
+        self.virtual_size = Size(self.size.width, len(lines))
+        if from_start:
+            self.scroll_home(animate=False, immediate=True)
+        self.refresh()
+
+    @property
+    def below(self) -> int:
+        """How many lines are below the last one in view."""
+        return max(len(self._lines) - self.scroll_offset.y - self.size.height, 0)
+
+    @property
+    def total(self) -> int:
+        """How many lines there are."""
+        return len(self._lines)
+
+    def bring(self, line: int) -> None:
+        """Scrolls so that a line stands near the top, unless it is in view with some of what follows."""
+        top = self.scroll_offset.y
+        if not top <= line < top + max(self.size.height - 3, 1):
+            self.scroll_to(y=max(line - 1, 0), animate=False, immediate=True)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Tells the dialog, which says how much follows."""
+        super().watch_scroll_y(old_value, new_value)
+        self.post_message(self.Moved())
+
+    def render_line(self, y: int) -> Strip:
+        """One row."""
+        at = y + self.scroll_offset.y
+        width = self.size.width
+        style: Style = self.rich_style
+        if at >= len(self._lines):
+            return Strip.blank(width, style)
+        return self._lines[at].strip(width).apply_style(style).adjust_cell_length(width, style)

@@ -1,0 +1,214 @@
+"""What an approval question shows, as lines: the whole command or change, what to know about it, and why it is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import assert_never, overload
+
+from rich.style import Style
+
+from codeagent.core.approvals import (
+    Access,
+    ApprovalRequest,
+    CommandPreview,
+    Decision,
+    DiffPreview,
+    NoPreview,
+    RuleOffer,
+    Verdict,
+)
+from codeagent.core.diff import ChangeKind
+from codeagent.core.text import show_invisible
+from codeagent.tui.themes import Palette
+from codeagent.tui.widgets.code_lines import highlight
+from codeagent.tui.widgets.diff_lines import render_diff
+from codeagent.tui.widgets.header import from_home
+from codeagent.tui.widgets.inks import inks_of
+from codeagent.tui.widgets.lines import EMPTY, Line, Piece, wrap
+
+_LONG_BLANK = re.compile(r"[ \t]{24,}")
+_LONG_GAP = re.compile(r"\n{5,}")
+
+
+class Stacked(Sequence[Line]):
+    """Lines from several places as one sequence, none of them copied; a long diff stays as lazy as it is."""
+
+    def __init__(self, *parts: Sequence[Line]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = index + len(self) if index < 0 else index
+        for part in self._parts:
+            if at < len(part):
+                return part[at]
+            at -= len(part)
+        raise IndexError(index)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionLines:
+    """The lines of a question; ``hunk_starts`` are the indexes of the lines where a diff's hunks begin."""
+
+    lines: Sequence[Line]
+    hunk_starts: tuple[int, ...] = field(default=())
+
+
+def question_lines(
+    request: ApprovalRequest, width: int, palette: Palette, *, chosen: frozenset[int] | None, current: int | None
+) -> QuestionLines:
+    """The question itself: warnings first, then exactly what would happen.
+
+    ``chosen`` are the hunks that are taken and ``current`` the one being looked at, for a diff.
+    """
+    top = list(_warnings(request, width, palette))
+    preview = request.preview
+    match preview:
+        case DiffPreview():
+            diff = render_diff(preview.diff, width, palette, chosen=chosen, current=current)
+            starts = tuple(start + len(top) for start in diff.hunk_starts)
+            return QuestionLines(lines=Stacked(top, diff.lines), hunk_starts=starts)
+        case CommandPreview():
+            command = command_lines(preview.command, width, palette)
+            return QuestionLines(lines=[*top, *command, EMPTY, *_circumstances(request, preview, width, palette)])
+        case NoPreview():
+            return QuestionLines(lines=[*top, *_touched(request, width, palette)])
+        case _:
+            assert_never(preview)
+
+
+def command_lines(command: str, width: int, palette: Palette) -> list[Line]:
+    """A whole command in colours; what cannot be seen is written out, and long blanks are counted."""
+    inks = inks_of(palette)
+    shown = show_invisible(_LONG_GAP.sub(_counted_gap, _LONG_BLANK.sub(_counted_blank, command)))
+    code = highlight(shown, "bash", palette)
+    if "\n".join("".join(piece.text for piece in row) for row in code) != shown.expandtabs(4):
+        code = [[Piece(row, inks.text)] for row in shown.split("\n")]
+    lines: list[Line] = []
+    for row in code:
+        first = (Piece("  " if lines else "$ ", inks.faint),)
+        lines += wrap(_stressed(row, inks.warning), width, first=first, rest=(Piece("  ", inks.faint),), by_word=False)
+    return lines
+
+
+def verdict_lines(verdict: Verdict, width: int, palette: Palette) -> list[Line]:
+    """Why the question is asked: the whole verdict, then each part of the command with its own."""
+    inks = inks_of(palette)
+    lines = _text(verdict.because or "No rule allows it.", width, inks.text)
+    if verdict.is_opaque:
+        lines += _text("What it would run cannot be told beforehand, so it is asked each time.", width, inks.warning)
+    for part in verdict.parts:
+        style = {Decision.ALLOW: inks.success, Decision.ASK: inks.warning, Decision.DENY: inks.error}[part.decision]
+        lines.append(EMPTY)
+        words = show_invisible(" ".join(part.words))
+        lines += wrap([Piece(f"{part.decision:<6}", style), Piece(words, inks.text)], width, by_word=False)
+        lines += _text(part.because, width, inks.muted, indent=6)
+    if verdict.remedy:
+        lines += [EMPTY, *_text(f"Never asked again with: {verdict.remedy}", width, inks.muted)]
+    return lines
+
+
+def offer_lines(offers: Sequence[RuleOffer], width: int, palette: Palette) -> list[Line]:
+    """The exact rules that would be stored, and what else each would let through."""
+    inks = inks_of(palette)
+    word = "this rule" if len(offers) == 1 else f"these {len(offers)} rules"
+    lines = _text(f"Approves, and stores {word}:", width, inks.muted)
+    for offer in offers:
+        lines += [EMPTY, *_text(offer.rule, width, inks.accent, indent=2)]
+        lines += _text(offer.covers, width, inks.text, indent=2)
+    return lines
+
+
+def title_of(request: ApprovalRequest) -> str:
+    """The tool and its object in a few words, safe to show."""
+    preview = request.preview
+    if isinstance(preview, DiffPreview):
+        return f"{request.tool} {show_invisible(preview.diff.path)}"
+    if isinstance(preview, CommandPreview):
+        return f"{request.tool} in the background" if preview.background else request.tool
+    written = next((touch.written for touch in request.touches if touch.written), "")
+    return f"{request.tool} {show_invisible(written)}".rstrip()
+
+
+def certainty_of(request: ApprovalRequest) -> tuple[str, bool]:
+    """How sure the place of an edit is, in words, and whether that is beyond doubt."""
+    preview = request.preview
+    if not isinstance(preview, DiffPreview):
+        return "", True
+    if preview.diff.change is ChangeKind.CREATED:
+        return "new file", True
+    if request.tool != "edit":
+        return "whole file", True
+    return ("exact match", True) if preview.level == "exact" else (preview.level, False)
+
+
+def _warnings(request: ApprovalRequest, width: int, palette: Palette) -> Iterator[Line]:
+    inks = inks_of(palette)
+    said: list[str] = [*request.warnings, *(touch.concern.reason for touch in request.touches if touch.concern)]
+    if isinstance(request.preview, DiffPreview):
+        said += [*request.preview.notes]
+    for warning in dict.fromkeys(said):
+        yield from wrap([Piece(show_invisible(warning), inks.warning)], width, first=(Piece("! ", inks.warning),),
+                        rest=(Piece("  ", inks.warning),))
+    if said:
+        yield EMPTY
+
+
+def _circumstances(request: ApprovalRequest, preview: CommandPreview, width: int, palette: Palette) -> Iterator[Line]:
+    inks = inks_of(palette)
+    limit = f"stops after {preview.timeout:g} s"
+    held = "held by the sandbox" if request.is_confined else "not sandboxed"
+    place = show_invisible(from_home(preview.cwd))
+    pieces = [
+        Piece(f"in {place} · {limit} · ", inks.muted),
+        Piece(held, inks.muted if request.is_confined else inks.warning),
+    ]
+    yield from wrap(pieces, width)
+    writes = [touch.written for touch in request.touches if touch.access is Access.WRITE and touch.written]
+    if writes:
+        yield from _text(f"writes {', '.join(writes)}", width, inks.muted)
+
+
+def _touched(request: ApprovalRequest, width: int, palette: Palette) -> Iterator[Line]:
+    inks = inks_of(palette)
+    for touch in request.touches:
+        real = from_home(touch.path) if touch.path is not None else "the whole workspace"
+        yield from wrap([Piece(f"{touch.access:<6}", inks.muted), Piece(show_invisible(real), inks.text)], width,
+                        by_word=False)
+        if touch.written and touch.path is not None and Path(touch.written) != touch.path:
+            yield from _text(f"written as {touch.written}", width, inks.muted, indent=6)
+
+
+def _text(text: str, width: int, style: Style, *, indent: int = 0) -> list[Line]:
+    return wrap([Piece(show_invisible(text), style)], width, first=(Piece(" " * indent, style),))
+
+
+def _stressed(row: list[Piece], style: Style) -> list[Piece]:
+    """What was written out stands out from the command's own characters."""
+    pieces: list[Piece] = []
+    for piece in row:
+        at = 0
+        for found in re.finditer(r"<U\+[0-9A-F]{4,6}>|<\d+ (?:blanks|empty lines)>", piece.text):
+            pieces += [piece._replace(text=piece.text[at : found.start()]), piece._replace(text=found[0], style=style)]
+            at = found.end()
+        pieces.append(piece._replace(text=piece.text[at:]))
+    return [piece for piece in pieces if piece.text]
+
+
+def _counted_blank(found: re.Match[str]) -> str:
+    return f" <{len(found[0]) - 2} blanks> "
+
+
+def _counted_gap(found: re.Match[str]) -> str:
+    return f"\n<{len(found[0]) - 1} empty lines>\n"

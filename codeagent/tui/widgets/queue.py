@@ -1,0 +1,81 @@
+"""The messages that wait for their turn, above the prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.content import Content
+from textual.widget import Widget
+
+from codeagent.core.events import Delivery
+from codeagent.core.text import show_invisible
+
+_HINT = "alt+↑ take back"
+MOST_ROWS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """A message on its way to the model; ``waits_for`` says in words what for."""
+
+    message_id: str
+    text: str
+    delivery: Delivery
+    waits_for: str
+
+
+class QueueLines(Widget):
+    """One line for each queued message, oldest first; no lines when nothing waits."""
+
+    DEFAULT_CSS = """
+    QueueLines { height: auto; padding: 0 1 0 3; color: $text-muted; display: none; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._queued: list[Queued] = []
+
+    @property
+    def queued(self) -> tuple[Queued, ...]:
+        """What waits, oldest first."""
+        return tuple(self._queued)
+
+    def add(self, message: Queued) -> None:
+        """Puts a message at the end."""
+        self._queued.append(message)
+        self._changed()
+
+    def remove(self, message_id: str) -> None:
+        """Takes a message out; one that is not there is none to take."""
+        self._queued = [one for one in self._queued if one.message_id != message_id]
+        self._changed()
+
+    def _changed(self) -> None:
+        self.display = bool(self._queued)
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        """One row a message, up to four."""
+        return min(len(self._queued), MOST_ROWS)
+
+    def render(self) -> Content:
+        """The rows; with more than fit, the first says how many are left out."""
+        hidden = len(self._queued) - MOST_ROWS
+        shown = self._queued[hidden + 1 :] if hidden > 0 else self._queued
+        rows = [self._row(one, is_last=one is shown[-1]) for one in shown]
+        if hidden > 0:
+            rows.insert(0, Content.styled(f"and {hidden + 1} queued before these", "$text-faint"))
+        return Content("\n").join(rows)
+
+    def _row(self, message: Queued, *, is_last: bool) -> Content:
+        hint = _HINT if is_last else ""
+        word = "queued" if message.delivery is Delivery.STEER else "later"
+        waits = f"  {message.waits_for}" if message.waits_for else ""
+        one_line = " ".join(show_invisible(message.text).split())
+        room = self.size.width - len(hint) - len(word) - 6
+        waits_room = min(len(waits), max(room // 2, 0))
+        text = Content(f"“{one_line}").truncate(max(room - waits_room, 8), ellipsis=True)
+        left = Content.assemble((f"{word}: ", "$text-faint"), text, "”", (show_invisible(waits), "$text-faint"))
+        left = left.truncate(max(self.size.width - len(hint) - 1, 8), ellipsis=True)
+        gap = " " * max(self.size.width - left.cell_length - len(hint), 1)
+        return Content.assemble(left, gap, (hint, "$text-faint"))

@@ -1,0 +1,127 @@
+"""The bottom line: mode, context, money and what runs on the left, the keys of the moment on the right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
+
+from codeagent.core.approvals import Mode
+from codeagent.core.text import show_invisible
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_FRAME_SECONDS = 0.125
+_TIGHT = 100
+_NEARLY_FULL = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """All that the line shows; ``context`` is the filled part of the window, from 0 to 1."""
+
+    mode: Mode | None = None
+    context: float | None = None
+    cost: float | None = None
+    running: int = 0
+    waiting: int = 0
+    activity: str = ""
+    sandbox: str = ""
+    is_connecting: bool = True
+    is_working: bool = False
+    is_answering: bool = False
+    remark: str = ""
+
+
+class StatusLine(Widget):
+    """The status line; nothing in it moves while the agent rests."""
+
+    DEFAULT_CSS = """
+    StatusLine { height: 2; padding: 0 1; border-top: solid $rule; color: $text-muted; }
+    """
+
+    def __init__(self, *, reduced_motion: bool) -> None:
+        super().__init__()
+        self._reduced_motion = reduced_motion
+        self._frame = 0
+        self._spinner: Timer | None = None
+        self._remark_timer: Timer | None = None
+        self.status = Status()
+
+    def show(self, status: Status) -> None:
+        """Shows another state; the spinner turns only while the agent works."""
+        if status == self.status:
+            return
+        self.status = status
+        if status.is_working and not self._reduced_motion and self._spinner is None:
+            self._spinner = self.set_interval(_FRAME_SECONDS, self._turn)
+        elif not status.is_working and self._spinner is not None:
+            self._spinner.stop()
+            self._spinner = None
+        self.refresh()
+
+    def remark(self, text: str, seconds: float) -> None:
+        """Shows a remark in place of the keys for a while."""
+        if self._remark_timer is not None:
+            self._remark_timer.stop()
+        self.show(replace(self.status, remark=text))
+        self._remark_timer = self.set_timer(seconds, self.forget_remark)
+
+    def forget_remark(self) -> None:
+        """Shows the keys again."""
+        self.show(replace(self.status, remark=""))
+
+    def _turn(self) -> None:
+        self._frame = (self._frame + 1) % len(_FRAMES)
+        self.refresh()
+
+    def render(self) -> Content:
+        """Both sides; the right one gives way when the line is too short."""
+        left = Content(" · ").stylize("$text-faint").join(self._left())
+        right = self._right()
+        gap = self.size.width - left.cell_length - right.cell_length
+        if gap < 2:  # noqa: PLR2004 - two cells keep the sides apart
+            room = self.size.width - left.cell_length - 2
+            right = right.truncate(max(room, 0), ellipsis=True)
+            gap = max(self.size.width - left.cell_length - right.cell_length, 0)
+        return Content.assemble(left, " " * gap, right).truncate(self.size.width, ellipsis=True)
+
+    def _left(self) -> list[Content]:
+        status = self.status
+        parts: list[Content] = []
+        if status.is_working:
+            mark = "●" if self._reduced_motion else _FRAMES[self._frame]
+            parts.append(Content.styled(mark + (f" {status.activity}" if status.activity else ""), "$accent"))
+        if status.is_connecting:
+            parts.append(Content("starting…"))
+        if status.mode is not None:
+            parts.append(mode_word(status.mode))
+        if status.context is not None:
+            style = "$warning" if status.context >= _NEARLY_FULL else ""
+            parts.append(Content.styled(f"context {status.context:.0%}".replace("%", " %"), style))
+        if status.cost is not None:
+            parts.append(Content(f"${status.cost:.2f}"))
+        if status.running:
+            parts.append(Content(f"{status.running} running"))
+        if status.sandbox:
+            parts.append(Content.styled(show_invisible(status.sandbox), "$warning"))
+        return parts
+
+    def _right(self) -> Content:
+        status = self.status
+        if status.remark:
+            return Content.styled(show_invisible(status.remark), "$text")
+        if status.waiting and not status.is_answering:
+            return Content.styled("tab answer the question · esc stop", "$text")
+        if status.is_answering:
+            return Content("tab prompt · esc stop")
+        if status.is_working:
+            return Content("enter steer · alt+enter later · esc stop")
+        return Content("enter send · ctrl+p commands · f1 keys")
+
+
+def mode_word(mode: Mode) -> Content:
+    """The mode, coloured when it lets things happen without a question."""
+    style = {Mode.ASK: "$text", Mode.EDITS: "$warning", Mode.AUTO: "$warning", Mode.PLAN: "$accent"}[mode]
+    return Content.styled(str(mode), style)

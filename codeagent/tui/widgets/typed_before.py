@@ -1,0 +1,43 @@
+"""What was typed before in this workspace, to walk through with Up and Down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class TypedBefore:
+    """Earlier prompts, with the unsent draft as the newest."""
+
+    def __init__(self, texts: Sequence[str] = ()) -> None:
+        """``texts`` are oldest first."""
+        self._texts = list(texts)
+        self._at = len(self._texts)
+        self._draft = ""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of them, oldest first."""
+        return tuple(self._texts)
+
+    def add(self, text: str) -> None:
+        """Remembers a sent prompt, once when it is the same as the last one, and starts at the end again."""
+        if text and (not self._texts or self._texts[-1] != text):
+            self._texts.append(text)
+        self._at = len(self._texts)
+        self._draft = ""
+
+    def older(self, current: str) -> str | None:
+        """The prompt before, or None at the oldest; ``current`` is kept as the draft when the walk starts."""
+        if self._at == 0:
+            return None
+        if self._at == len(self._texts):
+            self._draft = current
+        self._at -= 1
+        return self._texts[self._at]
+
+    def newer(self) -> str | None:
+        """The prompt after, the draft last, or None when it is already shown."""
+        if self._at == len(self._texts):
+            return None
+        self._at += 1
+        return self._draft if self._at == len(self._texts) else self._texts[self._at]
