@@ -34,6 +34,11 @@ class ArgumentsModel(Protocol):
         ...
 
     @classmethod
+    def model_validate_json(cls, json_data: str, *, strict: bool | None = None) -> Self:
+        """Builds the arguments from JSON, when ``strict`` without changing any value's type; raises ValidationError."""
+        ...
+
+    @classmethod
     def model_json_schema(cls) -> dict[str, object]:
         """The JSON schema the model is told: one flat object."""
         ...
@@ -283,7 +288,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingPiece:
-    """More of the model's thinking."""
+    """More of the model's thinking; empty text says only that the model is at work."""
 
     kind: Literal["thinking"] = "thinking"
     text: str

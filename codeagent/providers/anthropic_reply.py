@@ -1,0 +1,179 @@
+"""One reply in the Messages protocol, from the events of its stream to the message."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from codeagent.core.errors import ProviderUnavailable
+from codeagent.core.messages import (
+    AssistantBlock,
+    AssistantMessage,
+    OpaqueBlock,
+    StopReason,
+    TextBlock,
+    ThinkingBlock,
+    ToolCall,
+    Usage,
+)
+from codeagent.core.protocols import JsonObject
+from codeagent.core.text import storable
+from codeagent.providers.failures import Service
+from codeagent.providers.pieces import Display, GrowingText
+from codeagent.providers.sse import as_count, as_object, as_text, parse_object
+
+PROVIDER = "anthropic"
+_STOPS = {
+    "end_turn": StopReason.END_TURN,
+    "stop_sequence": StopReason.END_TURN,
+    "tool_use": StopReason.TOOL_USE,
+    "max_tokens": StopReason.MAX_TOKENS,
+    "pause_turn": StopReason.PAUSE_TURN,
+    "refusal": StopReason.REFUSAL,
+    "model_context_window_exceeded": StopReason.CONTEXT_EXCEEDED,
+}
+
+
+@dataclass(slots=True)
+class _Block:
+    """A content block that is still growing; ``start`` is what it began as."""
+
+    kind: str
+    start: JsonObject
+    text: GrowingText = field(default_factory=GrowingText)
+    signature: str = ""
+    is_closed: bool = False
+
+
+class MessagesReply:
+    """A reply that grows with each event; ``display`` holds what the screen has not been told yet."""
+
+    def __init__(self, model: str, service: Service, call_ids: set[str]) -> None:
+        """``call_ids`` are those the history has used up."""
+        self._model = model
+        self._service = service
+        self._call_ids = call_ids
+        self._blocks: dict[int, _Block] = {}
+        self._tokens: dict[str, int] = {}
+        self._stop = ""
+        self.is_over = False
+        self.display = Display()
+
+    def take(self, payload: bytes) -> None:
+        """Adds one event; raises a ProviderError when it is an error."""
+        event = parse_object(payload)
+        if event is None:
+            raise ProviderUnavailable(f"{self._service.name} sent an event that is not JSON.")
+        match event.get("type"):
+            case "content_block_delta":
+                self._grow(event)
+            case "content_block_start":
+                self._open(event)
+            case "content_block_stop":
+                self._block(event).is_closed = True
+            case "message_start":
+                self._count(as_object(as_object(event.get("message")).get("usage")))
+            case "message_delta":
+                self._stop = as_text(as_object(event.get("delta")).get("stop_reason")) or self._stop
+                self._count(as_object(event.get("usage")))
+            case "message_stop":
+                self.is_over = True
+            case "error":
+                raise self._service.reported(event.get("error"))
+            case _:
+                pass  # pings, and unknown events, which the protocol asks clients to let pass
+
+    def message(self) -> AssistantMessage:
+        """The whole reply; raises ProviderUnavailable when the stream ended before it was whole."""
+        is_whole = self.is_over or (self._stop and all(block.is_closed for block in self._blocks.values()))
+        if not is_whole:
+            raise self._service.broke_off()
+        blocks = tuple(made for block in self._blocks.values() if (made := self._made(block)) is not None)
+        has_calls = any(isinstance(block, ToolCall) for block in blocks)
+        usual = StopReason.TOOL_USE if has_calls else StopReason.END_TURN
+        return AssistantMessage(
+            blocks=blocks, stop=_STOPS.get(self._stop, usual), model=self._model, usage=self._usage()
+        )
+
+    def _block(self, event: JsonObject) -> _Block:
+        index = as_count(event.get("index"))
+        return self._blocks.setdefault(index, _Block("text", {}))
+
+    def _open(self, event: JsonObject) -> None:
+        start = as_object(event.get("content_block"))
+        block = _Block(as_text(start.get("type")), start)
+        self._blocks[as_count(event.get("index"))] = block
+        if block.kind == "tool_use":
+            self.display.call(as_text(start.get("name")), 0)
+        for key in ("text", "thinking"):
+            if text := as_text(start.get(key)):
+                self._add(block, text)
+        block.signature = as_text(start.get("signature"))
+
+    def _grow(self, event: JsonObject) -> None:
+        block = self._block(event)
+        delta = as_object(event.get("delta"))
+        match delta.get("type"):
+            case "text_delta":
+                self._add(block, as_text(delta.get("text")))
+            case "thinking_delta":
+                self._add(block, as_text(delta.get("thinking")))
+            case "input_json_delta":
+                block.text.add(as_text(delta.get("partial_json")))
+                if block.kind == "tool_use":
+                    self.display.call(as_text(block.start.get("name")), block.text.size)
+            case "signature_delta":
+                block.signature += as_text(delta.get("signature"))
+            case _:
+                pass  # citations and what may come
+
+    def _add(self, block: _Block, text: str) -> None:
+        block.text.add(text)
+        if block.kind == "thinking":
+            self.display.thinking(text)
+        elif block.kind == "text":
+            self.display.text(text)
+
+    def _made(self, block: _Block) -> AssistantBlock | None:
+        text = storable(str(block.text))
+        match block.kind:
+            case "text":
+                return TextBlock(text=text) if text else None
+            case "thinking":
+                return ThinkingBlock(text=text, signature=block.signature, provider=PROVIDER)
+            case "redacted_thinking":
+                return OpaqueBlock(provider=PROVIDER, payload_json=json.dumps(block.start))
+            case "tool_use":
+                return ToolCall(
+                    id=self._fresh_id(as_text(block.start.get("id"))),
+                    name=storable(as_text(block.start.get("name"))),
+                    arguments_json=text or self._arguments_at_start(block),
+                )
+            case _:
+                return None
+
+    def _arguments_at_start(self, block: _Block) -> str:
+        """A call that streams no arguments has those it began with, unless it was cut off before any came."""
+        given = as_object(block.start.get("input"))
+        return "" if not given and self._stop == "max_tokens" else json.dumps(given, ensure_ascii=False)
+
+    def _fresh_id(self, given: str) -> str:
+        """The service's id for the call; another one when it gave none, or gave it before."""
+        chosen = given if given and given not in self._call_ids else f"toolu_{uuid4().hex[:24]}"
+        self._call_ids.add(chosen)
+        return chosen
+
+    def _count(self, usage: JsonObject) -> None:
+        """Counts are cumulative: a later one replaces an earlier one."""
+        for key in ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
+            if isinstance(usage.get(key), int):
+                self._tokens[key] = as_count(usage[key])
+
+    def _usage(self) -> Usage:
+        return Usage(
+            input_tokens=self._tokens.get("input_tokens", 0),
+            output_tokens=self._tokens.get("output_tokens", 0),
+            cache_read_tokens=self._tokens.get("cache_read_input_tokens", 0),
+            cache_write_tokens=self._tokens.get("cache_creation_input_tokens", 0),
+        )

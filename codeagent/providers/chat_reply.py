@@ -1,0 +1,190 @@
+"""One reply in Chat Completions, from the chunks of its stream to the message.
+
+Compatible servers leave out indexes, ids, finish reasons and usage, or send
+arguments as objects; all of that is understood. What the model wrote as a
+call's arguments is kept to the letter.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from codeagent.core.errors import ProviderUnavailable
+from codeagent.core.messages import (
+    AssistantBlock,
+    AssistantMessage,
+    StopReason,
+    TextBlock,
+    ThinkingBlock,
+    ToolCall,
+    Usage,
+)
+from codeagent.core.protocols import JsonObject, JsonValue
+from codeagent.core.text import storable
+from codeagent.providers.failures import Service
+from codeagent.providers.pieces import Display, GrowingText
+from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse_object
+
+_THINKING_KEYS = ("reasoning_content", "reasoning")
+_STOPS = {
+    "length": StopReason.MAX_TOKENS,
+    "max_tokens": StopReason.MAX_TOKENS,
+    "content_filter": StopReason.REFUSAL,
+    "refusal": StopReason.REFUSAL,
+    "model_length": StopReason.CONTEXT_EXCEEDED,
+}
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call that is still growing."""
+
+    id: str = ""
+    name: str = ""
+    arguments: GrowingText = field(default_factory=GrowingText)
+
+
+class ChatReply:
+    """A reply that grows with each chunk; ``display`` holds what the screen has not been told yet.
+
+    ``is_over`` says that nothing more comes; ``is_finished`` that what may come is no part of the message.
+    """
+
+    def __init__(self, model: str, service: Service, call_ids: set[str]) -> None:
+        """``call_ids`` are those the history has used up."""
+        self._model = model
+        self._service = service
+        self._call_ids = call_ids
+        self._text = GrowingText()
+        self._thinking = GrowingText()
+        self._thinking_key = ""
+        self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
+        self._usage = Usage()
+        self._stop = ""
+        self.is_over = False
+        self.display = Display()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the message is whole."""
+        return self.is_over or bool(self._stop)
+
+    def take(self, payload: bytes) -> None:
+        """Adds one chunk; raises a ProviderError when it is an error."""
+        if payload == b"[DONE]":
+            self.is_over = True
+            return
+        chunk = parse_object(payload)
+        if chunk is None:
+            if not payload:
+                return
+            raise ProviderUnavailable(f"{self._service.name} sent a chunk that is not JSON.")
+        if chunk.get("error"):
+            raise self._service.reported(chunk["error"])
+        if usage := as_object(chunk.get("usage")):
+            self._usage = _usage(usage)
+        for choice in as_list(chunk.get("choices"))[:1]:
+            fields = as_object(choice)
+            self._grow(as_object(fields.get("delta") or fields.get("message")))
+            self._stop = as_text(fields.get("finish_reason")) or self._stop
+
+    def message(self) -> AssistantMessage:
+        """The whole reply; raises ProviderUnavailable when the stream ended before it was whole."""
+        if not self.is_finished:
+            raise self._service.broke_off()
+        blocks: list[AssistantBlock] = []
+        if self._thinking.size:
+            thinking = storable(str(self._thinking))
+            blocks.append(ThinkingBlock(text=thinking, signature=self._thinking_key, provider=self._model))
+        if text := storable(str(self._text)):
+            blocks.append(TextBlock(text=text))
+        blocks += [self._made(call) for call in self._calls]
+        usual = StopReason.TOOL_USE if self._calls else StopReason.END_TURN
+        stop = _STOPS.get(self._stop, usual)
+        return AssistantMessage(blocks=tuple(blocks), stop=stop, model=self._model, usage=self._usage)
+
+    def _grow(self, delta: JsonObject) -> None:
+        for key in _THINKING_KEYS:
+            if thinking := as_text(delta.get(key)):
+                self._think(thinking, key)
+                break
+        content = delta.get("content")
+        if isinstance(content, list):
+            self._take_parts(content)
+        elif text := as_text(content) or as_text(delta.get("refusal")):
+            self._say(text)
+        for piece in as_list(delta.get("tool_calls")):
+            self._grow_call(as_object(piece))
+
+    def _take_parts(self, parts: list[JsonValue]) -> None:
+        """Content as a list: text, and thinking that is a list of texts itself."""
+        for part in map(as_object, parts):
+            if part.get("type") == "thinking":
+                for inner in map(as_object, as_list(part.get("thinking"))):
+                    self._think(as_text(inner.get("text")), "")
+            else:
+                self._say(as_text(part.get("text")))
+
+    def _say(self, text: str) -> None:
+        self._text.add(text)
+        self.display.text(text)
+
+    def _think(self, text: str, key: str) -> None:
+        self._thinking.add(text)
+        self._thinking_key = key
+        self.display.thinking(text)
+
+    def _grow_call(self, piece: JsonObject) -> None:
+        function = as_object(piece.get("function"))
+        call = self._call_of(piece, as_text(function.get("name")))
+        call.id = call.id or as_text(piece.get("id"))
+        call.name = call.name or as_text(function.get("name"))
+        arguments = function.get("arguments")
+        if isinstance(arguments, str):
+            call.arguments.add(arguments)
+        elif arguments is not None:
+            call.arguments.add(json.dumps(arguments, ensure_ascii=False))
+        self.display.call(call.name, call.arguments.size)
+
+    def _call_of(self, piece: JsonObject, name: str) -> _Call:
+        """The call a piece belongs to: by index, but a new id at an old index is a new call; without both, the last."""
+        index, given = piece.get("index"), as_text(piece.get("id"))
+        if isinstance(index, int):
+            known = self._by_index.get(index)
+        elif given:
+            known = next((call for call in self._calls if call.id == given), None)
+        else:
+            known = self._calls[-1] if self._calls and not name else None
+        if known is None or (given and known.id and given != known.id):
+            known = _Call()
+            self._calls.append(known)
+        if isinstance(index, int):
+            self._by_index[index] = known
+        return known
+
+    def _made(self, call: _Call) -> ToolCall:
+        """Nothing at all as arguments means none, unless the reply was cut off there."""
+        arguments = storable(str(call.arguments))
+        if not arguments and _STOPS.get(self._stop) is not StopReason.MAX_TOKENS:
+            arguments = "{}"
+        return ToolCall(id=self._fresh_id(call.id), name=storable(call.name), arguments_json=arguments)
+
+    def _fresh_id(self, given: str) -> str:
+        """The server's id for the call; another one when it gave none, or gave it before."""
+        chosen = given if given and given not in self._call_ids else f"call_{uuid4().hex[:24]}"
+        self._call_ids.add(chosen)
+        return chosen
+
+
+def _usage(counts: JsonObject) -> Usage:
+    """The prompt's count includes what the cache served; some servers name that in their own way."""
+    details = as_object(counts.get("prompt_tokens_details"))
+    cached = as_count(details.get("cached_tokens")) or as_count(counts.get("prompt_cache_hit_tokens"))
+    return Usage(
+        input_tokens=max(0, as_count(counts.get("prompt_tokens")) - cached),
+        output_tokens=as_count(counts.get("completion_tokens")),
+        cache_read_tokens=cached,
+    )

@@ -1,0 +1,71 @@
+"""Sending a ready request through a model SDK and reading what streams back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import httpx2
+
+from codeagent.core.errors import ProviderUnavailable
+from codeagent.providers.failures import Service
+from codeagent.providers.sse import EventLines
+
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "text/event-stream",
+    "X-Stainless-Raw-Response": "stream",  # asks the SDKs for the open response
+}
+MANY_MESSAGES = 64
+_WAIT_FOR_END = 0.5
+_WAIT_FOR_CONNECTION = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a model is asked for.
+
+    ``max_output`` is in tokens, None leaves it to the provider; ``thinks`` asks for
+    thinking where the protocol has to; ``timeout`` is in seconds without a byte.
+    """
+
+    max_output: int | None = None
+    thinks: bool = False
+    timeout: float = 600.0
+
+
+def timeouts(limits: Limits) -> httpx2.Timeout:
+    """The SDK's limits; the wait for a connection is short, so that a wrong address shows soon."""
+    return httpx2.Timeout(limits.timeout, connect=_WAIT_FOR_CONNECTION)
+
+
+async def read_payloads(response: httpx2.Response, service: Service) -> AsyncGenerator[list[bytes]]:
+    """The payloads of a stream as they arrive: one list for each read, empty for mere signs of life.
+
+    A server that answers in one piece of JSON gives one payload. Raises
+    ProviderUnavailable when the connection breaks off, ProviderRejected when the
+    answer is something else, such as a web page.
+    """
+    content_type = response.headers.get("content-type", "")
+    try:
+        if "json" in content_type:
+            yield [await response.aread()]
+        elif "html" in content_type:
+            raise service.not_a_stream(content_type, (await response.aread()).decode("utf-8", "replace"))
+        else:
+            lines = EventLines()
+            async for data in response.aiter_bytes():
+                yield lines.feed(data)
+            yield lines.finish()
+    except httpx2.HTTPError as error:
+        raise service.broke_off(error) from error
+
+
+async def read_to_end(reads: AsyncIterator[list[bytes]]) -> None:
+    """Takes the end of a finished stream off the connection, so that the next request can use it again."""
+    with suppress(TimeoutError, ProviderUnavailable):
+        async with asyncio.timeout(_WAIT_FOR_END):
+            async for _ in reads:
+                pass

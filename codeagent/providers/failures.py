@@ -1,0 +1,225 @@
+"""What went wrong at a model service, in one clear sentence, and whether another try can help."""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import httpx2
+
+from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
+from codeagent.core.protocols import JsonValue
+from codeagent.core.text import Redactor, clean
+from codeagent.providers.sse import as_object, as_text, parse_object
+
+_LONGEST_MESSAGE = 600
+_BUSY = frozenset({408, 409, 425, 429, 499})
+_REFUSED_TYPES = frozenset(
+    {"invalid_request_error", "authentication_error", "permission_error", "not_found_error", "billing_error"}
+)
+_TOO_LONG = re.compile(
+    r"prompt is too long|context[_ ]length|context[_ ]window|context[_ ]size|context limit|maximum context"
+    r"|exceeds? the (?:available|maximum|model'?s?) (?:context|number of (?:input )?tokens)"
+    r"|reduce the length of the (?:messages|prompt)|input (?:is|length|tokens?) (?:too long|exceed)"
+    r"|too many (?:input )?tokens|request_too_large",
+    re.IGNORECASE,
+)
+_OUT_OF_MONEY = re.compile(
+    r"insufficient_quota|credit balance|exceeded your current quota|billing|payment required|spending limit",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A model service as failures speak of it; ``key_variable`` is where its key comes from."""
+
+    name: str
+    url: str
+    model: str
+    key_variable: str
+    url_variable: str
+    secret: str = ""
+
+    def refused(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:
+        """The error for an HTTP status other than success; ``body`` as it came."""
+        kind, said = _error_of(parse_object(body) or body)
+        said = self._safe(said)
+        wait = retry_after(headers)
+        if status == 413 or (status < 500 and _TOO_LONG.search(f"{kind} {said}")):  # noqa: PLR2004
+            return ContextOverflow(
+                f"The conversation is too long for {self.model}{_quoted(said)}",
+                hint="Compact it or start a new session.",
+                status=status,
+            )
+        if status in {402, 429} and (status == 402 or _OUT_OF_MONEY.search(f"{kind} {said}")):  # noqa: PLR2004
+            return ProviderRejected(
+                f"{self.name} wants payment{_quoted(said)}",
+                hint="Check the account's credit and limits.",
+                status=status,
+            )
+        should_retry = headers.get("x-should-retry")
+        is_busy = (status in _BUSY or status >= 500) and status != 501  # noqa: PLR2004
+        if should_retry != "false" and (is_busy or should_retry == "true"):
+            return ProviderUnavailable(
+                f"{self.name} {_trouble(status)}{_quoted(said)}", status=status, retry_after=wait
+            )
+        return self._rejected(status, said)
+
+    def reported(self, error: JsonValue) -> ProviderError:
+        """The error for a failure that the service reports in mid-stream."""
+        details = as_object(error)
+        kind, said = _error_of({"error": error})
+        said = self._safe(said)
+        code = details.get("code")
+        if isinstance(code, int) and code >= 400:  # noqa: PLR2004
+            return self.refused(code, {}, json.dumps({"error": error}))
+        if _TOO_LONG.search(f"{kind} {said}"):
+            return ContextOverflow(
+                f"The conversation is too long for {self.model}{_quoted(said)}",
+                hint="Compact it or start a new session.",
+            )
+        if kind in _REFUSED_TYPES:
+            return ProviderRejected(f"{self.name} refused the request{_quoted(said)}")
+        what = "is overloaded" if kind == "overloaded_error" else "broke off its reply"
+        return ProviderUnavailable(f"{self.name} {what}{_quoted(said)}")
+
+    def unreachable(self, error: BaseException) -> ProviderError:
+        """The error for a request that got no answer."""
+        cause = _deepest(error)
+        if isinstance(cause, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in str(cause):
+            return ProviderRejected(
+                f"The certificate of {self.place} could not be verified.",
+                hint="Behind a company proxy, set SSL_CERT_FILE to its certificate file.",
+            )
+        if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+            return ProviderRejected(
+                f"{self.place} is not a usable base URL.", hint=f"Check {self.url_variable}: it starts with https://."
+            )
+        if isinstance(cause, httpx2.TimeoutException | TimeoutError):
+            return ProviderUnavailable(f"{self.place} did not answer in time.")
+        if isinstance(cause, httpx2.ProxyError):
+            return ProviderUnavailable(
+                f"The proxy on the way to {self.place} refused{_quoted(self._safe(str(cause)))}",
+                hint="Check HTTPS_PROXY and NO_PROXY.",
+            )
+        if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError | ConnectionResetError):
+            return ProviderUnavailable(f"{self.place} closed the connection without an answer.")
+        return ProviderUnavailable(
+            f"{self.place} cannot be reached{_quoted(self._safe(str(cause)))}",
+            hint=f"Check the network, and {self.url_variable} if it is set.",
+        )
+
+    def broke_off(self, error: BaseException | None = None) -> ProviderUnavailable:
+        """The error for a stream that ended before the reply was whole."""
+        if isinstance(error, httpx2.TimeoutException):
+            return ProviderUnavailable(f"{self.name} went silent in the middle of its reply.")
+        return ProviderUnavailable(f"The connection to {self.name} broke off in the middle of its reply.")
+
+    def not_a_stream(self, content_type: str, start: str) -> ProviderRejected:
+        """The error for an answer that is no model's reply, such as a web page."""
+        kind = content_type.partition(";")[0] or "no content type"
+        return ProviderRejected(
+            f"{self.place} answered with {kind}, not with a model's reply{_quoted(self._safe(start[:200]))}",
+            hint=f"Check the base URL ({self.url_variable}).",
+        )
+
+    @property
+    def place(self) -> str:
+        """Scheme, host and port of the service, without any name or password in its URL."""
+        try:
+            url = httpx2.URL(self.url)
+        except httpx2.InvalidURL:
+            return self._safe(self.url)
+        return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}" if url.host else self._safe(self.url)
+
+    def _rejected(self, status: int, said: str) -> ProviderRejected:
+        match status:
+            case 401:
+                text, hint = f"{self.name} does not accept the key", f"Check {self.key_variable}."
+            case 403:
+                text, hint = f"{self.name} does not let this key do that", f"Check the rights of {self.key_variable}."
+            case 404 | 405:
+                text = f"{self.place} knows no model {self.model}, or no such address"
+                hint = f"Check the model's name and the base URL ({self.url_variable})."
+            case _:
+                text, hint = f"{self.name} refused the request (HTTP {status})", ""
+        return ProviderRejected(f"{text}{_quoted(said)}", hint=hint, status=status)
+
+    def _safe(self, text: str) -> str:
+        short = " ".join(clean(text).split())
+        if self.secret:
+            short = short.replace(self.secret, "[redacted]")
+        short = Redactor((self.secret,)).redact(short)
+        return short if len(short) <= _LONGEST_MESSAGE else short[:_LONGEST_MESSAGE] + " …"
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the service wants to be left alone, from its headers; None when it does not say.
+
+    ``Retry-After`` is a number of seconds or an HTTP date (RFC 9110, section 10.2.3).
+    """
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    written = headers.get("retry-after", "")
+    seconds = _number(written)
+    if seconds is not None:
+        return seconds
+    try:
+        when = parsedate_to_datetime(written)
+    except ValueError:
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None
+
+
+def _error_of(body: JsonValue) -> tuple[str, str]:
+    """Type or code, and message, of an error in any of the shapes that services use."""
+    error = as_object(body).get("error") or body
+    if isinstance(error, str):
+        return "", error
+    details = as_object(error)
+    kind = as_text(details.get("code")) or as_text(details.get("type"))
+    said = as_text(details.get("message")) or as_text(details.get("detail")) or as_text(as_object(body).get("message"))
+    return kind, said
+
+
+def _trouble(status: int) -> str:
+    match status:
+        case 429:
+            return "is getting too many requests from this account"
+        case 529 | 503:
+            return "is overloaded"
+        case _:
+            return f"failed (HTTP {status})"
+
+
+def _quoted(said: str) -> str:
+    said = said.strip().rstrip(".")
+    return f": {said}." if said else "."
+
+
+def _deepest(error: BaseException) -> BaseException:
+    """The httpx or ssl error behind what an SDK raised."""
+    found = error
+    while (cause := found.__cause__ or found.__context__) is not None:
+        if isinstance(found, httpx2.TimeoutException | httpx2.UnsupportedProtocol | httpx2.ProxyError):
+            break
+        found = cause
+        if isinstance(found, ssl.SSLError | OSError):
+            break
+    return found

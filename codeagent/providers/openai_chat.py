@@ -1,0 +1,241 @@
+"""OpenAI Chat Completions, and every server that speaks it: llama.cpp, Ollama, vLLM, LM Studio, gateways.
+
+The protocol: https://platform.openai.com/docs/api-reference/chat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import aclosing
+from itertools import groupby
+
+import httpx2
+import openai
+
+from codeagent.core.errors import ProviderRejected, ProviderUnavailable
+from codeagent.core.messages import (
+    AssistantMessage,
+    ImageBlock,
+    ThinkingBlock,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from codeagent.core.protocols import JsonObject, JsonValue, ModelEvent, ModelRequest, ReplyFinished, ToolSpec
+from codeagent.core.text import storable
+from codeagent.providers.chat_reply import ChatReply
+from codeagent.providers.connection import HEADERS, MANY_MESSAGES, Limits, read_payloads, read_to_end, timeouts
+from codeagent.providers.failures import Service
+from codeagent.providers.history import (
+    EMPTY_MESSAGE,
+    NO_OUTPUT,
+    EncodedHistory,
+    Said,
+    clean_id,
+    clean_name,
+    parse_arguments,
+    result_texts,
+)
+from codeagent.providers.sse import to_json
+
+PREFIX = "openai-chat"
+DEFAULT_URL = "https://api.openai.com/v1"
+
+
+class OpenAIChatProvider:
+    """A model behind ``/chat/completions``; nothing is connected before the first request.
+
+    ``model`` is the service's own name for it; ``base_url`` None is OpenAI itself,
+    other servers need no key. Proxies and certificates come from the usual
+    environment variables.
+    """
+
+    def __init__(self, model: str, api_key: str, base_url: str | None = None, limits: Limits | None = None) -> None:
+        self._name = model
+        self._key = api_key
+        self._url = (base_url or DEFAULT_URL).rstrip("/")
+        self._limits = limits or Limits()
+        self._client: openai.AsyncOpenAI | None = None
+        self._connecting = asyncio.Lock()
+        self._history = EncodedHistory(ChatDialect(self.model))
+        self._service = Service(
+            name="OpenAI" if self._is_openai else self._url,
+            url=self._url,
+            model=model,
+            key_variable="OPENAI_API_KEY",
+            url_variable="OPENAI_BASE_URL",
+            secret=api_key,
+        )
+
+    @property
+    def model(self) -> str:
+        """Its name in the form that ``--model`` takes."""
+        return f"{PREFIX}/{self._name}"
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
+        response = await self._send(await self._body(request))
+        reply = ChatReply(self.model, self._service, self._history.call_ids)
+        try:
+            async with aclosing(read_payloads(response, self._service)) as reads:
+                async for payloads in reads:
+                    for payload in payloads:
+                        reply.take(payload)
+                    for event in reply.display.drain():
+                        yield event
+                    if reply.is_over:
+                        await read_to_end(reads)
+                        break
+        except ProviderUnavailable:
+            if not reply.is_finished:
+                raise
+        finally:
+            await response.aclose()
+        yield ReplyFinished(message=reply.message())
+
+    async def aclose(self) -> None:
+        """Closes the connections that are kept for the next request."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    @property
+    def _is_openai(self) -> bool:
+        return self._url.startswith("https://api.openai.com")
+
+    async def _send(self, body: bytes) -> httpx2.Response:
+        async with self._connecting:
+            client = self._client or await asyncio.to_thread(self._connect)
+            self._client = client
+        try:
+            return await client.post(
+                "/chat/completions", cast_to=httpx2.Response, content=body, options={"headers": HEADERS}
+            )
+        except openai.APIStatusError as error:
+            raise self._service.refused(error.status_code, error.response.headers, error.response.text) from error
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise self._service.unreachable(error) from error
+
+    def _connect(self) -> openai.AsyncOpenAI:
+        """The SDK's client; loading certificates makes it slow, so it is made in a thread."""
+        if not self._key and self._is_openai:
+            raise ProviderRejected("There is no key for OpenAI.", hint="Set OPENAI_API_KEY.")
+        try:
+            return openai.AsyncOpenAI(
+                api_key=self._key or "none", base_url=self._url, max_retries=0, timeout=timeouts(self._limits)
+            )
+        except (httpx2.InvalidURL, openai.OpenAIError, ValueError, OSError) as error:
+            raise self._service.unreachable(error) from error
+
+    async def _body(self, request: ModelRequest) -> bytes:
+        if self._history.missing(request.messages) > MANY_MESSAGES:
+            said = await asyncio.to_thread(self._history.encode, request.messages)
+        else:
+            said = self._history.encode(request.messages)
+        fields = [
+            b'"model":' + to_json(self._name),
+            b'"stream":true',
+            b'"stream_options":{"include_usage":true}',
+        ]
+        if max_tokens := request.max_tokens or self._limits.max_output:
+            key = b"max_completion_tokens" if self._is_openai else b"max_tokens"
+            fields.append(b'"%b":%d' % (key, max_tokens))
+        if request.tools:
+            fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
+        messages = list(_messages(said))
+        if request.system.strip():
+            messages.insert(0, to_json({"role": "system", "content": request.system}))
+        fields.append(b'"messages":[' + b",".join(messages) + b"]")
+        return b"{" + b",".join(fields) + b"}"
+
+
+def _tool(tool: ToolSpec) -> bytes:
+    return b'{"type":"function","function":{"name":%b,"description":%b,"parameters":%b}}' % (
+        to_json(tool.name),
+        to_json(tool.description),
+        storable(tool.schema_json).encode(),
+    )
+
+
+def _messages(said: Sequence[Said]) -> Iterable[bytes]:
+    """The messages; what was said to the model in a row becomes one message."""
+    for role, group in groupby(said, lambda one: one.role):
+        parts = [part for one in group for part in one.parts]
+        if role == "user":
+            yield b'{"role":"user","content":%b}' % _joined(parts)
+        else:
+            yield from parts
+
+
+def _joined(parts: Sequence[bytes]) -> bytes:
+    """Text alone as one string, which every server takes; with images, a list of parts."""
+    if all(part.startswith(b'"') for part in parts):
+        return b'"' + b"\\n\\n".join(part[1:-1] for part in parts) + b'"'
+    return b"[%b]" % b",".join(b'{"type":"text","text":%b}' % part if part[:1] == b'"' else part for part in parts)
+
+
+class ChatDialect:
+    """How Chat Completions writes down what was said; ``model`` is whose thinking may go back."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+
+    def user(self, message: UserMessage) -> tuple[Said, ...]:
+        """Text parts as JSON strings, images as objects; joined when the request is put together."""
+        parts = [
+            _image(block) if isinstance(block, ImageBlock) else to_json(block.text)
+            for block in message.blocks
+            if isinstance(block, ImageBlock) or block.text.strip()
+        ]
+        return (Said(role="user", parts=tuple(parts or [to_json(EMPTY_MESSAGE)])),)
+
+    def reply(self, message: AssistantMessage) -> tuple[Said, ...]:
+        """Text and calls, and with calls the thinking that led to them, which some servers want back."""
+        encoded: JsonObject = {"role": "assistant", "content": message.text if message.text.strip() else None}
+        calls: list[JsonValue] = [_call(call) for call in message.calls]
+        if calls:
+            encoded |= self._thinking(message)
+            encoded["tool_calls"] = calls
+        return (Said(role="assistant", parts=(to_json(encoded),)),) if calls or encoded["content"] else ()
+
+    def results(self, calls: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[Said, ...]:
+        """One ``tool`` message for each call; their images, which it cannot hold, follow as the user's."""
+        parts: list[bytes] = []
+        images: list[bytes] = []
+        for call, result in calls:
+            shown = [_image(block) for block in result.blocks if isinstance(block, ImageBlock)]
+            text = "\n".join(result_texts(call, result)) or ("(see the image below)" if shown else NO_OUTPUT)
+            parts.append(to_json({"role": "tool", "tool_call_id": clean_id(call.id), "content": text}))
+            if shown:
+                images += [to_json(f"The image that {clean_name(call.name)} gave:"), *shown]
+        said = Said(role="tool", parts=tuple(parts))
+        return (said, Said(role="user", parts=tuple(images))) if images else (said,)
+
+    def _thinking(self, message: AssistantMessage) -> JsonObject:
+        """Thinking goes back under the name it came with, kept as its signature."""
+        own = [
+            block
+            for block in message.blocks
+            if isinstance(block, ThinkingBlock) and block.provider == self._model and block.signature and block.text
+        ]
+        return {own[0].signature: "".join(block.text for block in own)} if own else {}
+
+
+def _image(block: ImageBlock) -> bytes:
+    url = f"data:{block.media_type};base64,{block.data}"
+    return to_json({"type": "image_url", "image_url": {"url": url}})
+
+
+def _call(call: ToolCall) -> JsonObject:
+    """A call as it was made: servers that fill chat templates fail on arguments that are no object."""
+    arguments = parse_arguments(call.arguments_json)
+    is_sound = arguments is not None and _is_sound(call.arguments_json)
+    text = call.arguments_json if is_sound else to_json(arguments or {}).decode()
+    function: JsonObject = {"name": clean_name(call.name), "arguments": text}
+    return {"id": clean_id(call.id), "type": "function", "function": function}
+
+
+def _is_sound(arguments_json: str) -> bool:
+    """Whether no half of a surrogate pair hides in the text, written out or escaped."""
+    return "\\ud" not in arguments_json.lower() and storable(arguments_json) == arguments_json
