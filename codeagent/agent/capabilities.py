@@ -1,0 +1,73 @@
+"""What a tool says about one of its calls, with the safe default where it says nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from codeagent.core.approvals import Access, Touch
+from codeagent.core.protocols import (
+    AnyTool,
+    ArgumentsModel,
+    ConcurrencySafe,
+    HasTimeout,
+    Interruptible,
+    Interruption,
+    JsonObject,
+    Labels,
+    ReadOnly,
+)
+
+_log = logging.getLogger(__name__)
+_EVERYTHING = (Touch(path=None, access=Access.WRITE),)
+_LONGEST_LABEL = 200
+
+
+def claims_of(tool: AnyTool, arguments: ArgumentsModel, touches: Sequence[Touch]) -> tuple[Touch, ...]:
+    """What the call must lock: its touches when they surely say all there is to say, else the whole workspace."""
+    return tuple(touches) if _is_bounded(tool, arguments) else _EVERYTHING
+
+
+def covers(claims: Sequence[Touch], touches: Sequence[Touch]) -> bool:
+    """Whether locks on ``claims`` are enough for ``touches``."""
+    return all(any(_covers(claim, touch) for claim in claims) for touch in touches)
+
+
+def interruption_of(tool: AnyTool, arguments: ArgumentsModel) -> Interruption:
+    """What steering may do to the call while it runs; default: nothing."""
+    if not isinstance(tool, Interruptible):
+        return Interruption.BLOCK
+    try:
+        answer = tool.interruption(arguments)
+    except Exception:  # noqa: BLE001 - a classifier's bug must not make a call interruptible
+        _log.exception("%s cannot say whether it may be interrupted", tool.name)
+        return Interruption.BLOCK
+    return Interruption.CANCEL if answer is Interruption.CANCEL else Interruption.BLOCK
+
+
+def time_limit_of(tool: AnyTool, arguments: ArgumentsModel, default: float) -> float | None:
+    """Seconds the call may run; None when the tool ends its calls itself."""
+    return tool.timeout(arguments) if isinstance(tool, HasTimeout) else default
+
+
+def label_of(tool: AnyTool, arguments: ArgumentsModel, mended: JsonObject) -> str:
+    """The call's object in a few words; default: its first argument."""
+    if isinstance(tool, Labels):
+        return tool.label(arguments)
+    first = next(iter(mended.values()), "")
+    return " ".join(str(first).split())[:_LONGEST_LABEL]
+
+
+def _is_bounded(tool: AnyTool, arguments: ArgumentsModel) -> bool:
+    try:
+        if isinstance(tool, ConcurrencySafe):
+            return tool.is_concurrency_safe(arguments) is True
+        return isinstance(tool, ReadOnly) and tool.is_read_only(arguments) is True
+    except Exception:  # noqa: BLE001 - a classifier's bug must not let calls run side by side
+        _log.exception("%s cannot say what may run beside it", tool.name)
+        return False
+
+
+def _covers(claim: Touch, touch: Touch) -> bool:
+    is_enough = claim.access is Access.WRITE or touch.access is Access.READ
+    return is_enough and (claim.path is None or (touch.path is not None and touch.path.is_relative_to(claim.path)))

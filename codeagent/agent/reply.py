@@ -1,0 +1,94 @@
+"""One reply of the model: read as it streams, watched for silence, asked for again when the service fails."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator
+
+from codeagent.agent.limits import Limits
+from codeagent.agent.record import Record
+from codeagent.core.errors import ProviderUnavailable
+from codeagent.core.events import CallStreamed, ReplyEnded, RetryScheduled, TextStreamed, ThinkingStreamed
+from codeagent.core.messages import AssistantMessage
+from codeagent.core.protocols import (
+    CallPiece,
+    ModelRequest,
+    Provider,
+    ReplyFinished,
+    TextPiece,
+    ThinkingPiece,
+)
+
+_LONGEST_RETRY_AFTER = 300
+
+
+class Asker:
+    """Gets whole replies; ``partial`` is the text so far of the one being written."""
+
+    def __init__(self, record: Record, limits: Limits) -> None:
+        self.partial = ""
+        self._record = record
+        self._limits = limits
+
+    async def ask(self, provider: Provider, request: ModelRequest) -> AssistantMessage:
+        """A reply with its end; half a reply is thrown away and asked for anew.
+
+        Raises ProviderError when trying again is no use, or was of no use often enough.
+        """
+        attempt = 0
+        while True:
+            is_discarded = False
+            try:
+                return await self._read(provider, request)
+            except ProviderUnavailable as error:
+                attempt += 1
+                if attempt > self._limits.retries or (error.retry_after or 0) > _LONGEST_RETRY_AFTER:
+                    raise
+                is_discarded = True
+                pause, reason = self._pause(attempt, error.retry_after), str(error)
+            finally:
+                self._record.tell(ReplyEnded(discarded=is_discarded))
+            self.partial = ""
+            self._record.tell(
+                RetryScheduled(attempt=attempt, attempts=self._limits.retries, seconds=pause, reason=reason)
+            )
+            await asyncio.sleep(pause)
+
+    async def _read(self, provider: Provider, request: ModelRequest) -> AssistantMessage:
+        self.partial = ""
+        stream = provider.stream(request)
+        clock = asyncio.timeout(self._limits.first_byte_seconds)
+        now = asyncio.get_running_loop().time
+        try:
+            async with clock:
+                async for event in stream:
+                    clock.reschedule(now() + self._limits.idle_seconds)
+                    if isinstance(event, ReplyFinished):
+                        self.partial = ""
+                        return event.message
+                    self._pass_on(event)
+        except TimeoutError as error:
+            raise ProviderUnavailable("The model has gone silent; the connection was closed.") from error
+        finally:
+            if isinstance(stream, AsyncGenerator):
+                await stream.aclose()
+        raise ProviderUnavailable("The reply broke off before its end.")
+
+    def _pass_on(self, event: TextPiece | ThinkingPiece | CallPiece) -> None:
+        match event:
+            case TextPiece(text=text):
+                self.partial += text
+                if text:
+                    self._record.tell(TextStreamed(text=text))
+            case ThinkingPiece(text=text):
+                if text:
+                    self._record.tell(ThinkingStreamed(text=text))
+            case CallPiece(name=name, size=size):
+                self._record.tell(CallStreamed(name=name, size=size))
+
+    def _pause(self, attempt: int, retry_after: float | None) -> float:
+        """Seconds until the next attempt: doubling, spread out by chance, at least what the service asked for."""
+        doubled = min(self._limits.retry_seconds * 2 ** (attempt - 1), self._limits.longest_pause)
+        spread = doubled * random.uniform(0.75, 1.25)  # noqa: S311 - spreading retries needs no secrecy
+        return max(spread, retry_after or 0.0)

@@ -1,0 +1,230 @@
+"""A session: what the person says goes in, everything that happens comes out as events."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+
+from codeagent.agent.breaker import Breaker, Repeats
+from codeagent.agent.history import History, user_message
+from codeagent.agent.limits import Limits
+from codeagent.agent.loop import OVERFLOW, Ending, Setting, Turn
+from codeagent.agent.record import Record
+from codeagent.agent.spending import Spending
+from codeagent.agent.steering import Queue
+from codeagent.agent.tool_call import Workshop
+from codeagent.core.errors import CodeagentError, ContextOverflow, JournalError, SessionBusy
+from codeagent.core.events import (
+    Delivery,
+    Level,
+    MessageQueued,
+    MessagesReturned,
+    NoticeGiven,
+    TurnEnd,
+    TurnEnded,
+    TurnStarted,
+)
+from codeagent.core.messages import AssistantMessage, ImageBlock, Message, Origin, ToolResult, UserMessage
+from codeagent.core.protocols import Emit, Gate, Hook, Journal, Ledger, Locks, Provider, ToolBox
+
+_log = logging.getLogger(__name__)
+
+
+class Session:
+    """A conversation with a model that has tools; one turn at a time, steered while it runs."""
+
+    def __init__(  # noqa: PLR0913 - everything the loop is made of comes from outside, here
+        self,
+        session_id: str,
+        provider: Provider,
+        *,
+        tools: ToolBox,
+        gate: Gate,
+        locks: Locks,
+        journal: Journal,
+        ledger: Ledger,
+        emit: Emit,
+        system: str,
+        hooks: Sequence[Hook] = (),
+        history: Iterable[Message] = (),
+        limits: Limits | None = None,
+    ) -> None:
+        """``system`` is the system prompt; ``history`` is what a resumed session starts from."""
+        limits = limits or Limits()
+        self._session_id = session_id
+        self._provider = provider
+        self._record = Record(journal, emit)
+        self._history = History(history, self._record)
+        self._queue = Queue()
+        self._turn: Turn | None = None
+        self._is_listening = False
+        self._has_ended = asyncio.Event()
+        self._turns = sum(_opens_turn(message) for message in self._history.messages)
+        workshop = Workshop(
+            tools=tools,
+            gate=gate,
+            locks=locks,
+            hooks=tuple(hooks),
+            record=self._record,
+            breaker=Breaker(),
+            repeats=Repeats(),
+            limits=limits,
+            slots=asyncio.Semaphore(limits.parallel),
+        )
+        self._setting = Setting(
+            provider=lambda: self._provider,
+            system=system,
+            specs=tools.specs(),
+            workshop=workshop,
+            history=self._history,
+            queue=self._queue,
+            ledger=ledger,
+            spending=Spending(ledger),
+        )
+
+    @property
+    def session_id(self) -> str:
+        """The id that ``--resume`` takes."""
+        return self._session_id
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a turn is under way."""
+        return self._turn is not None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history: what the next request would carry."""
+        return self._history.messages
+
+    def set_provider(self, provider: Provider) -> None:
+        """Another model answers from the next request on."""
+        self._provider = provider
+
+    def add_shell_result(self, command: str, result: ToolResult) -> None:
+        """The person's own shell command, shown to the model right before the next message."""
+        text = f"I ran this in the shell myself:\n$ {command}\n{result.text}"
+        self._history.set_aside(user_message(text, Origin.SHELL))
+
+    async def send(self, text: str, images: tuple[ImageBlock, ...] = ()) -> TurnEnded:
+        """Runs one turn to its end; raises SessionBusy while another is under way.
+
+        When the caller is cancelled, the turn is stopped as by ``cancel`` and has
+        ended before the cancellation goes on.
+        """
+        return await self._run_turn(text, user_message(text, Origin.PROMPT, images))
+
+    async def go_on(self) -> TurnEnded:
+        """Lets the model go on where the step limit stopped it, with as many steps again."""
+        messages = self._history.messages
+        is_waiting = bool(messages) and not isinstance(messages[-1], AssistantMessage)
+        return await self._run_turn("", None if is_waiting else user_message("Go on.", Origin.HARNESS))
+
+    def steer(self, text: str) -> str:
+        """Says something as soon as the running tools allow; returns the message's id."""
+        return self._enqueue(text, Delivery.STEER)
+
+    def follow_up(self, text: str) -> str:
+        """Says something when the model has stopped calling tools; returns the message's id."""
+        return self._enqueue(text, Delivery.FOLLOW_UP)
+
+    def take_back(self, message_id: str) -> str | None:
+        """Takes a queued message out again; its text, or None when it is already on its way."""
+        return self._queue.take_back(message_id)
+
+    async def cancel(self) -> None:
+        """Stops the turn and returns when it has ended; queued messages are given back as an event."""
+        if self._turn is None:
+            return
+        self._turn.stop()
+        await self._has_ended.wait()
+
+    def _enqueue(self, text: str, delivery: Delivery) -> str:
+        """Queues a message; where no turn would take it any more it goes straight back to the prompt."""
+        message = self._queue.add(text, delivery)
+        waits_for = "a turn"
+        if self._turn is not None and self._is_listening:
+            if delivery is Delivery.STEER:
+                self._turn.make_way()
+            waits_for = self._turn.waits_for(delivery)
+        self._record.tell(
+            MessageQueued(message_id=message.message_id, text=text, delivery=delivery, waits_for=waits_for)
+        )
+        if not self._is_listening:
+            self._return_queued()
+        return message.message_id
+
+    def _return_queued(self) -> None:
+        if returned := self._queue.take_all():
+            ids = tuple(message.message_id for message in returned)
+            text = "\n\n".join(message.text for message in returned)
+            self._record.tell(MessagesReturned(message_ids=ids, text=text))
+
+    async def _run_turn(self, text: str, opening: UserMessage | None) -> TurnEnded:
+        """Runs the turn in a task of its own, which is seen to its end even when the caller is cancelled."""
+        if self._turn is not None:
+            raise SessionBusy("A turn is under way.", hint="Steer it, or stop it first.")
+        self._turns += 1
+        turn = self._turn = Turn(self._turns, self._setting)
+        self._is_listening = True
+        self._has_ended.clear()
+        cancellation: asyncio.CancelledError | None = None
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(self._play(turn, text, opening))
+            while not task.done():
+                try:
+                    await asyncio.wait({task})
+                except asyncio.CancelledError as error:
+                    cancellation = error
+                    turn.stop()
+        if cancellation is not None:
+            raise cancellation
+        return task.result()
+
+    async def _play(self, turn: Turn, text: str, opening: UserMessage | None) -> TurnEnded:
+        workshop = self._setting.workshop
+        workshop.breaker.reopen()
+        workshop.repeats.forget()
+        try:
+            await self._record.keep(TurnStarted(turn=turn.number, text=text))
+            if opening is not None:
+                await self._history.append(opening)
+            ending = await turn.run()
+        except ContextOverflow:
+            ending = Ending(reason=TurnEnd.ERROR, text=OVERFLOW)
+        except CodeagentError as error:
+            ending = Ending(reason=TurnEnd.ERROR, text=str(error))
+        except Exception as fault:  # noqa: BLE001 - the loop's top: a bug ends the turn, not the session
+            _log.exception("a fault ended the turn")
+            ending = Ending(reason=TurnEnd.ERROR, text=f"A fault of the program ended the turn: {fault!r}")
+        return await self._close(turn, ending)
+
+    async def _close(self, turn: Turn, ending: Ending) -> TurnEnded:
+        """Leaves the session ready for the next turn, whatever ended this one."""
+        ended = TurnEnded(
+            turn=turn.number,
+            reason=ending.reason,
+            text=ending.text,
+            usage=turn.spending.usage,
+            cost=turn.spending.cost,
+            denials=tuple(turn.denials),
+        )
+        try:
+            await self._history.close_calls(turn.schedule.results)
+            self._is_listening = False
+            self._return_queued()
+            await self._record.write(ended)
+        except JournalError as error:
+            if str(error) != ending.text:
+                self._record.announce(NoticeGiven(text=str(error), level=Level.ERROR))
+            self._is_listening = False
+            self._return_queued()
+        self._turn = None
+        self._record.announce(ended)
+        self._has_ended.set()
+        return ended
+
+
+def _opens_turn(message: Message) -> bool:
+    return isinstance(message, UserMessage) and message.origin is Origin.PROMPT

@@ -1,0 +1,323 @@
+"""One tool call, from the model's words to its one result, in twelve steps."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codeagent.agent.arguments import read_arguments
+from codeagent.agent.breaker import Breaker, Repeats
+from codeagent.agent.capabilities import claims_of, covers, interruption_of, label_of, time_limit_of
+from codeagent.agent.history import storable_blocks
+from codeagent.agent.limits import Limits
+from codeagent.agent.record import Record
+from codeagent.agent.scope import CalledOff, Scope
+from codeagent.core.approvals import Touch
+from codeagent.core.errors import JournalError, StaleFile, ToolError
+from codeagent.core.events import ToolEnded, ToolPreviewed, ToolProgressed, ToolStarted
+from codeagent.core.messages import Outcome, TextBlock, ToolCall, ToolResult
+from codeagent.core.protocols import (
+    Allowed,
+    Denied,
+    Gate,
+    Hook,
+    Interruption,
+    Locks,
+    Plan,
+    ToolBox,
+    ToolContext,
+)
+
+_log = logging.getLogger(__name__)
+_WATCH_SECONDS = 0.3
+_MOST_QUESTIONS = 10
+_LONGEST_TAIL = 4_000
+
+
+class Halt(StrEnum):
+    """Why the calls of a step should make way."""
+
+    STOPPED = "the person stopped the turn"
+    STEERED = "the person said something new"
+
+
+class Phase(StrEnum):
+    """How far a call has come; from ``preparing`` on it has its locks and counts as started."""
+
+    WAITING = "waiting"
+    PREPARING = "preparing"
+    DECIDING = "deciding"
+    RUNNING = "running"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """What all calls of a session work with; ``slots`` bounds how many run at once."""
+
+    tools: ToolBox
+    gate: Gate
+    locks: Locks
+    hooks: Sequence[Hook]
+    record: Record
+    breaker: Breaker
+    repeats: Repeats
+    limits: Limits
+    slots: asyncio.Semaphore
+
+
+class CallRun:
+    """One call on its way: ``run`` it once; ``halt`` it from outside."""
+
+    def __init__(self, call: ToolCall, workshop: Workshop) -> None:
+        self.call = call
+        self.label = ""
+        self.phase = Phase.WAITING
+        self.result: ToolResult | None = None
+        self._shop = workshop
+        self._scope = Scope()
+        self._halt = Halt.STOPPED
+        self._interruption = Interruption.BLOCK
+        self._limit: float | None = workshop.limits.tool_seconds
+        self._seconds = 0.0
+        self._shown = ""
+        self._is_admitted = False
+        self._was_cut_off = False
+
+    @property
+    def title(self) -> str:
+        """The call in a few words."""
+        return f"{self.call.name} {self.label}".strip()
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it was told to make way."""
+        return self._scope.is_called_off
+
+    def halt(self, why: Halt) -> None:
+        """Asks the call to make way; a change of a file that has begun is done to its end.
+
+        New words of the person skip a call that has not started and cancel one whose
+        tool allows it; a stopped turn ends every call, open questions included.
+        """
+        may_cancel = self._interruption is Interruption.CANCEL and self.phase in {Phase.PREPARING, Phase.RUNNING}
+        if why is Halt.STOPPED or self.phase is Phase.WAITING or may_cancel:
+            if not self._scope.is_called_off:
+                self._halt = why
+            self._scope.call_off()
+
+    async def run(self) -> ToolResult:
+        """Carries the call out; whatever happens there is one start event, one end event and one result.
+
+        Nothing is waited for before the place in the lock queue is taken: tasks that
+        are started in call order are served in call order.
+        """
+        # 1. It is announced as the model wrote it.
+        call = self.call
+        self._shop.record.tell(ToolStarted(call_id=call.id, name=call.name, arguments_json=call.arguments_json))
+        try:
+            return await self._end(await self._attempt(), self._shop.repeats.reminder(call))
+        finally:
+            if self.result is None:
+                self._stand_in()
+
+    async def _attempt(self) -> ToolResult:
+        try:
+            # 2. Nothing starts once the turn was stopped or the person has said something.
+            async with self._scope:
+                return await self._carry_out()
+        except CalledOff:
+            return self._called_off()
+        except ToolError as error:
+            return self._result(str(error), Outcome.FAILED, error.code)
+        except Exception as fault:  # noqa: BLE001 - a bug in a tool or hook ends its call, not the turn
+            _log.exception("%s failed in a way nobody thought of", self.call.name)
+            return self._faulty(fault)
+
+    async def _carry_out(self) -> ToolResult:
+        shop, call = self._shop, self.call
+        # 3. A tool that keeps failing rests.
+        if not shop.breaker.admits(call.name):
+            text = f"{call.name} failed three times in a row and is switched off for now. Go on without it, or ask."
+            return self._result(text, Outcome.DISABLED, "DISABLED")
+        self._is_admitted = True
+        # 4. The tool is found; an unknown name is answered with the known ones.
+        tool = shop.tools.find(call.name)
+        # 5. The arguments are parsed and 6. mended where they can mean one thing only.
+        arguments, mended = read_arguments(tool, call.arguments_json)
+        self.label = label_of(tool, arguments, mended)
+        self._interruption = interruption_of(tool, arguments)
+        self._limit = time_limit_of(tool, arguments, shop.limits.tool_seconds)
+        # 7. It waits for earlier calls that touch the same things, and is planned.
+        context = ToolContext(call_id=call.id)
+        claims = claims_of(tool, arguments, tool.touches(arguments, context))
+        async with AsyncExitStack() as place:
+            await place.enter_async_context(shop.locks.reserve(claims))
+            self.phase = Phase.PREPARING
+            plan = await tool.plan(arguments, context)
+            return await self._decide_and_run(plan, claims, place)
+
+    async def _decide_and_run(self, plan: Plan, claims: Sequence[Touch], place: AsyncExitStack) -> ToolResult:
+        """Steps 8 to 11, again from the preview whenever the file changed under a question."""
+        for _ in range(_MOST_QUESTIONS):
+            # 8. What it would do is shown.
+            self._show(plan)
+            # 9. The gate decides, asking a person where that is needed.
+            self.phase = Phase.DECIDING
+            decision = await self._check(plan)
+            self.phase = Phase.PREPARING
+            if isinstance(decision, Denied):
+                return self._denied(decision)
+            if decision is None:
+                plan = await plan.rebuilt()
+                continue
+            if decision.plan is not plan:
+                self._show(decision.plan)
+            if not covers(claims, decision.plan.touches):
+                claims = decision.plan.touches
+                await place.aclose()
+                await place.enter_async_context(self._shop.locks.reserve(claims))
+            try:
+                # 10. A place among the running ones; only now the clock starts.
+                async with self._shop.slots:
+                    self.phase = Phase.RUNNING
+                    # 11. It runs inside the hooks, the first one outermost.
+                    return self._noted(decision, await self._through(self._shop.hooks, decision.plan))
+            except StaleFile:
+                if not decision.was_asked:
+                    raise
+                self.phase = Phase.PREPARING
+                plan = await decision.plan.rebuilt()
+        raise StaleFile(
+            f"{self.label} kept changing while it was asked about; nothing was done.", hint="Read it again."
+        )
+
+    def _show(self, plan: Plan) -> None:
+        self._shop.record.tell(ToolPreviewed(call_id=self.call.id, preview=plan.preview, label=self.label))
+
+    async def _check(self, plan: Plan) -> Allowed | Denied | None:
+        """The gate's decision; None when the plan grew stale meanwhile and the question was withdrawn."""
+        question = Scope()
+        async with asyncio.TaskGroup() as group:
+            watch = group.create_task(_watch(plan, question))
+            try:
+                async with question:
+                    return await self._shop.gate.check(self.call, plan)
+            except CalledOff:
+                return None
+            except Exception as fault:  # noqa: BLE001 - a gate that fails is a gate that stays shut
+                _log.exception("the permission check of %s failed", self.call.name)
+                return Denied(reason=f"The permission check failed ({type(fault).__name__}), which counts as a no.")
+            finally:
+                watch.cancel()
+
+    async def _through(self, hooks: Sequence[Hook], plan: Plan) -> ToolResult:
+        if not hooks:
+            return await self._run_plan(plan)
+        outermost, inner = hooks[0], hooks[1:]
+        if reason := await outermost.before(self.call, plan):
+            return self._denied(Denied(reason=reason))
+        return await outermost.after(self.call, await self._through(inner, plan))
+
+    async def _run_plan(self, plan: Plan) -> ToolResult:
+        """The run itself, within its time limit; a plan that shows a diff is writing a file and is never cut midway."""
+        started = time.monotonic()
+        clock = asyncio.timeout(self._limit)
+        try:
+            with self._scope.held() if plan.preview.kind == "diff" else nullcontext():
+                async with clock:
+                    return await plan.run(self._progressed)
+        except StaleFile:
+            raise
+        except ToolError as error:
+            return self._result(str(error), Outcome.FAILED, error.code)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            self._was_cut_off = True
+            text = f"{self.call.name} was ended: it took longer than {self._limit:g} s. What it did until then stays."
+            return self._result(text + self._tail(), Outcome.TIMED_OUT, "TIMEOUT")
+        finally:
+            self._seconds += time.monotonic() - started
+
+    def _progressed(self, text: str) -> None:
+        if self.phase is Phase.RUNNING:
+            self._shown = (self._shown + text)[-_LONGEST_TAIL:]
+            self._shop.record.tell(ToolProgressed(call_id=self.call.id, text=text))
+
+    async def _end(self, result: ToolResult, reminder: str) -> ToolResult:
+        # 12. The result is written down and told.
+        self.phase = Phase.OVER
+        added = (TextBlock(text=reminder),) if reminder else ()
+        blocks = storable_blocks((*result.blocks, *added)) or (TextBlock(text="(no output)"),)
+        result = ToolResult(
+            call_id=self.call.id, blocks=blocks, outcome=result.outcome, code=result.code, details=result.details
+        )
+        try:
+            await self._shop.record.keep(ToolEnded(result=result, seconds=self._seconds))
+        except JournalError as error:
+            result = self._result(f"The result could not be recorded: {error}", Outcome.INTERNAL, "NOT_RECORDED")
+            self._shop.record.announce(ToolEnded(result=result, seconds=self._seconds))
+        self.result = result
+        if self._is_admitted:
+            self._shop.breaker.learn(self.call.name, result.outcome, was_cut_off=self._was_cut_off)
+        return result
+
+    def _stand_in(self) -> None:
+        """Ends the call when its task is torn down with the program: there is no time to wait for the journal."""
+        self.phase = Phase.OVER
+        self.result = self._result(
+            "Ended with the program; how far it came is not known.", Outcome.CANCELLED, "ABORTED"
+        )
+        self._shop.record.tell(ToolEnded(result=self.result, seconds=self._seconds))
+
+    def _result(self, text: str, outcome: Outcome, code: str) -> ToolResult:
+        return ToolResult(call_id=self.call.id, blocks=(TextBlock(text=text),), outcome=outcome, code=code)
+
+    def _noted(self, allowed: Allowed, result: ToolResult) -> ToolResult:
+        """The result with what a person changed about the call."""
+        if not allowed.note:
+            return result
+        blocks = (*result.blocks, TextBlock(text=allowed.note))
+        return ToolResult(
+            call_id=self.call.id, blocks=blocks, outcome=result.outcome, code=result.code, details=result.details
+        )
+
+    def _denied(self, denied: Denied) -> ToolResult:
+        says = (
+            f"The person says: {denied.feedback}" if denied.feedback else "Do not reach for the same end another way."
+        )
+        return self._result(f"Not run. {denied.reason}\n{says}", Outcome.DENIED, "DENIED")
+
+    def _called_off(self) -> ToolResult:
+        if self.phase is Phase.WAITING and self._halt is Halt.STEERED:
+            text = f"Not run: {self._halt}. Read that first; make the call again if it still makes sense."
+            return self._result(text, Outcome.SKIPPED, "SKIPPED")
+        if self.phase is Phase.WAITING:
+            return self._result(f"Not run: {self._halt}.", Outcome.CANCELLED, "ABORTED_BEFORE_DISPATCH")
+        if self.phase is Phase.RUNNING:
+            text = f"Ended before it was done: {self._halt}. What it did until then stays.{self._tail()}"
+            return self._result(text, Outcome.CANCELLED, "ABORTED")
+        return self._result(f"Nothing was done: {self._halt}.", Outcome.CANCELLED, "ABORTED")
+
+    def _faulty(self, fault: Exception) -> ToolResult:
+        happened = "What it did until then stays." if self.phase is Phase.RUNNING else "Nothing was done."
+        text = f"A fault of the program, not of your arguments, ended {self.call.name}: {fault!r}. {happened}"
+        return self._result(text, Outcome.INTERNAL, "INTERNAL")
+
+    def _tail(self) -> str:
+        return f"\nOutput until then:\n{self._shown}" if self._shown.strip() else ""
+
+
+async def _watch(plan: Plan, question: Scope) -> None:
+    """Withdraws the question as soon as what was shown is no longer what would happen."""
+    while True:
+        await asyncio.sleep(_WATCH_SECONDS)
+        if await plan.is_stale():
+            question.call_off()
+            return
