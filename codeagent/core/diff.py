@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import accumulate
 
+from codeagent.core.comparison import Run, common_runs
 from codeagent.core.errors import StaleFile
 
 CONTEXT_LINES = 3
-_AUTOJUNK_FROM = 2_000
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _LONGEST_WORD_DIFF = 2_000
+_LEAST_LIKENESS = 0.35
 
 
 class ChangeKind(StrEnum):
@@ -68,15 +69,21 @@ class Hunk:
 
     @property
     def old_range(self) -> tuple[int, int]:
-        """First and last line (1-based, inclusive) that the change itself replaces in the old file."""
+        """First and last line (1-based, inclusive) of the old file that the change removes or replaces.
+
+        Where lines only come in it is twice the line that they come before.
+        """
         number = self.old_start
-        changed: list[int] = []
+        removed: list[int] = []
+        added_before: list[int] = []
         for line in self.lines:
-            if line.kind is not LineKind.SAME:
-                changed.append(number)
-            if line.kind is not LineKind.ADDED:
-                number += 1
-        return (changed[0], max(changed[0], changed[-1]))
+            if line.kind is LineKind.REMOVED:
+                removed.append(number)
+            elif line.kind is LineKind.ADDED:
+                added_before.append(number)
+            number += line.kind is not LineKind.ADDED
+        touched = removed or added_before
+        return (touched[0], touched[-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +108,7 @@ class FileDiff:
 
 def split_lines(text: str) -> list[str]:
     """Splits at LF only (at CR in a text that has CR and no LF), keeping the endings."""
-    mark = "\r" if "\r" in text and "\n" not in text else "\n"
-    lines = text.split(mark)
-    last = lines.pop()
-    kept = [line + mark for line in lines]
-    return [*kept, last] if last else kept
+    return _split(text, _line_end(text))
 
 
 def make_diff(
@@ -113,15 +116,16 @@ def make_diff(
 ) -> FileDiff:
     """Compares two texts; None stands for no file. ``context`` is in lines."""
     change = ChangeKind.CREATED if before is None else ChangeKind.DELETED if after is None else ChangeKind.CHANGED
-    old, new = split_lines(before or ""), split_lines(after or "")
-    hunks = tuple(_hunk(old, new, group, context) for group in _groups(_changes(old, new), context))
+    middle = _middle(before or "", after or "", context)
+    groups = _groups(_changes(middle), context)
+    hunks = tuple(_hunk(middle, group, context) for group in groups)
     return FileDiff(path=path, change=change, hunks=hunks, notes=notes)
 
 
 def apply_hunks(before: str, diff: FileDiff, chosen: Collection[int] | None = None) -> str:
     """The text after the ``chosen`` hunks (indexes; None is all) were applied to ``before``.
 
-    Raises StaleFile when ``before`` is not the text that the diff was made from.
+    Raises StaleFile when ``before`` is, at the hunks, not the text that the diff was made from.
     """
     lines = split_lines(before)
     result: list[str] = []
@@ -140,7 +144,7 @@ def apply_hunks(before: str, diff: FileDiff, chosen: Collection[int] | None = No
 def reverse_hunks(after: str, diff: FileDiff, chosen: Collection[int] | None = None) -> str:
     """The text after the ``chosen`` hunks (indexes; None is all) were taken back from ``after``.
 
-    Raises StaleFile when ``after`` is not the text that the whole diff leads to.
+    Raises StaleFile when ``after`` is, at the hunks, not the text that the whole diff leads to.
     """
     return apply_hunks(after, reversed_diff(diff), chosen)
 
@@ -170,33 +174,43 @@ def word_spans(old: str, new: str) -> tuple[Spans, Spans]:
     """
     if max(len(old), len(new)) > _LONGEST_WORD_DIFF:
         return (), ()
-    old_words, new_words = _WORD.findall(old), _WORD.findall(new)
-    matcher = SequenceMatcher(None, old_words, new_words, autojunk=False)
-    if matcher.ratio() < 0.35:  # noqa: PLR2004 - below this, marks cover nearly all of the line
+    old_words: list[str] = _WORD.findall(old)
+    new_words: list[str] = _WORD.findall(new)
+    runs = _worth_keeping(common_runs(old_words, new_words), old_words, new_words)
+    kept = sum(_weight(old_words[i : i + count]) for i, _, count in runs)
+    if 2 * kept < _LEAST_LIKENESS * (_weight(old_words) + _weight(new_words)):
         return (), ()
     old_at, new_at = _offsets(old_words), _offsets(new_words)
-    old_spans: list[tuple[int, int]] = []
-    new_spans: list[tuple[int, int]] = []
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag == "equal":
-            continue
-        if i1 < i2:
-            old_spans.append((old_at[i1], old_at[i2]))
-        if j1 < j2:
-            new_spans.append((new_at[j1], new_at[j2]))
-    return tuple(old_spans), tuple(new_spans)
+    gaps = list(_gaps(runs, len(old_words), len(new_words)))
+    return (
+        tuple((old_at[gap.i1], old_at[gap.i2]) for gap in gaps if gap.i1 < gap.i2),
+        tuple((new_at[gap.j1], new_at[gap.j2]) for gap in gaps if gap.j1 < gap.j2),
+    )
+
+
+def _worth_keeping(runs: list[Run], old_words: list[str], new_words: list[str]) -> list[Run]:
+    """Without blanks that stand alone between two changes: one mark over both reads better."""
+    return [
+        (i, j, count)
+        for i, j, count in runs
+        if _weight(old_words[i : i + count])
+        or (i, j) == (0, 0)
+        or (i + count, j + count) == (len(old_words), len(new_words))
+    ]
+
+
+def _weight(words: list[str]) -> int:
+    """How many characters other than blanks the words have."""
+    return sum(len(word) for word in words if not word.isspace())
 
 
 def _offsets(words: list[str]) -> list[int]:
-    offsets = [0]
-    for word in words:
-        offsets.append(offsets[-1] + len(word))
-    return offsets
+    return [0, *accumulate(map(len, words))]
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Lines old[i1:i2] become new[j1:j2]."""
+    """Items old[i1:i2] become new[j1:j2]."""
 
     i1: int
     i2: int
@@ -204,21 +218,78 @@ class _Change:
     j2: int
 
 
-def _changes(old: list[str], new: list[str]) -> Iterator[_Change]:
-    """What differs; common lines at both ends are cut off first, which makes edits of long files cheap."""
-    start = 0
-    shortest = min(len(old), len(new))
-    while start < shortest and old[start] == new[start]:
-        start += 1
-    tail = 0
-    while tail < shortest - start and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    old_middle, new_middle = old[start : len(old) - tail], new[start : len(new) - tail]
-    is_long = len(old_middle) + len(new_middle) > _AUTOJUNK_FROM
-    matcher = SequenceMatcher(None, old_middle, new_middle, autojunk=is_long)
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag != "equal":
-            yield _Change(start + i1, start + i2, start + j1, start + j2)
+def _gaps(runs: list[Run], old_length: int, new_length: int) -> Iterator[_Change]:
+    """What lies between the runs that stayed the same."""
+    i = j = 0
+    for start, new_start, count in [*runs, (old_length, new_length, 0)]:
+        if start > i or new_start > j:
+            yield _Change(i, start, j, new_start)
+        i, j = start + count, new_start + count
+
+
+@dataclass(frozen=True, slots=True)
+class _Middle:
+    """The lines of two texts without most of what they share at both ends; ``skipped`` lines stand before."""
+
+    old: list[str]
+    new: list[str]
+    skipped: int
+
+
+def _middle(before: str, after: str, context: int) -> _Middle:
+    """Cuts common ends off as text, which is much quicker than line by line, but leaves ``context`` lines of them."""
+    mark = _line_end(before)
+    if mark != _line_end(after):
+        return _Middle(split_lines(before), split_lines(after), 0)
+    start = _common_start(before, after)
+    rest = min(len(before), len(after)) - start
+    tail = _common_end(before[len(before) - rest :], after[len(after) - rest :])
+    for _ in range(context + 1):
+        start = before.rfind(mark, 0, max(start - 1, 0)) + 1
+        line_end = before.find(mark, len(before) - tail) + 1
+        tail = len(before) - line_end if line_end else 0
+    old = _split(before[start : len(before) - tail], mark)
+    new = _split(after[start : len(after) - tail], mark)
+    return _Middle(old, new, before.count(mark, 0, start))
+
+
+def _line_end(text: str) -> str:
+    return "\r" if "\r" in text and "\n" not in text else "\n"
+
+
+def _split(text: str, mark: str) -> list[str]:
+    lines = text.split(mark)
+    last = lines.pop()
+    kept = [line + mark for line in lines]
+    return [*kept, last] if last else kept
+
+
+def _common_start(one: str, two: str) -> int:
+    """How many characters are the same at the start; halving compares long stretches at once."""
+    low, high = 0, min(len(one), len(two))
+    while low < high:
+        half = (low + high + 1) // 2
+        if one[low:half] == two[low:half]:
+            low = half
+        else:
+            high = half - 1
+    return low
+
+
+def _common_end(one: str, two: str) -> int:
+    """How many characters are the same at the end of two texts of one length."""
+    low, high = 0, len(one)
+    while low < high:
+        half = (low + high + 1) // 2
+        if one[len(one) - half : len(one) - low] == two[len(two) - half : len(two) - low]:
+            low = half
+        else:
+            high = half - 1
+    return low
+
+
+def _changes(middle: _Middle) -> Iterator[_Change]:
+    return _gaps(common_runs(middle.old, middle.new), len(middle.old), len(middle.new))
 
 
 def _groups(changes: Iterator[_Change], context: int) -> Iterator[list[_Change]]:
@@ -233,18 +304,23 @@ def _groups(changes: Iterator[_Change], context: int) -> Iterator[list[_Change]]
         yield group
 
 
-def _hunk(old: list[str], new: list[str], group: list[_Change], context: int) -> Hunk:
+def _hunk(middle: _Middle, group: list[_Change], context: int) -> Hunk:
+    old, new = middle.old, middle.new
     first, last = group[0], group[-1]
-    before = min(context, first.i1, first.j1)
-    lines: list[DiffLine] = [_same(line) for line in old[first.i1 - before : first.i1]]
-    position = first.i1
+    before = min(context, first.i1)
+    position = first.i1 - before
+    lines: list[DiffLine] = []
     for change in group:
         lines += [_same(line) for line in old[position : change.i1]]
         lines += [DiffLine(kind=LineKind.REMOVED, text=line) for line in old[change.i1 : change.i2]]
         lines += [DiffLine(kind=LineKind.ADDED, text=line) for line in new[change.j1 : change.j2]]
         position = change.i2
     lines += [_same(line) for line in old[last.i2 : last.i2 + context]]
-    return Hunk(old_start=first.i1 - before + 1, new_start=first.j1 - before + 1, lines=tuple(lines))
+    return Hunk(
+        old_start=middle.skipped + first.i1 - before + 1,
+        new_start=middle.skipped + first.j1 - before + 1,
+        lines=tuple(lines),
+    )
 
 
 def _same(text: str) -> DiffLine:
