@@ -41,7 +41,8 @@ class CodeagentError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip()
+        between = "\n" if "\n" in self.message else " "
+        return f"{self.message}{between}{self.hint}".strip()
 
 
 class ConfigError(CodeagentError):
