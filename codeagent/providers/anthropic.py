@@ -27,7 +27,8 @@ from codeagent.core.messages import (
 from codeagent.core.protocols import JsonObject, JsonValue, ModelEvent, ModelRequest, ReplyFinished, ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.anthropic_reply import PROVIDER, MessagesReply
-from codeagent.providers.connection import HEADERS, MANY_MESSAGES, Limits, read_payloads, read_to_end, timeouts
+from codeagent.providers.catalog import Limits
+from codeagent.providers.connection import HEADERS, MANY_MESSAGES, read_payloads, read_to_end, timeouts
 from codeagent.providers.failures import Service
 from codeagent.providers.history import (
     EMPTY_MESSAGE,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 import httpx2
 
 from codeagent.core.errors import ProviderUnavailable
+from codeagent.providers.catalog import Limits
 from codeagent.providers.failures import Service
 from codeagent.providers.sse import EventLines
 
@@ -21,19 +21,6 @@ HEADERS = {
 MANY_MESSAGES = 64
 _WAIT_FOR_END = 0.5
 _WAIT_FOR_CONNECTION = 15.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a model is asked for.
-
-    ``max_output`` is in tokens, None leaves it to the provider; ``thinks`` asks for
-    thinking where the protocol has to; ``timeout`` is in seconds without a byte.
-    """
-
-    max_output: int | None = None
-    thinks: bool = False
-    timeout: float = 600.0
 
 
 def timeouts(limits: Limits) -> httpx2.Timeout:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import httpx2
@@ -24,8 +25,9 @@ from codeagent.core.messages import (
 )
 from codeagent.core.protocols import JsonObject, JsonValue, ModelEvent, ModelRequest, ReplyFinished, ToolSpec
 from codeagent.core.text import storable
+from codeagent.providers.catalog import Limits
 from codeagent.providers.chat_reply import ChatReply
-from codeagent.providers.connection import HEADERS, MANY_MESSAGES, Limits, read_payloads, read_to_end, timeouts
+from codeagent.providers.connection import HEADERS, MANY_MESSAGES, read_payloads, read_to_end, timeouts
 from codeagent.providers.failures import Service
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
@@ -41,6 +43,36 @@ from codeagent.providers.sse import to_json
 
 PREFIX = "openai-chat"
 DEFAULT_URL = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """How this server wants to be asked; servers differ, and tell when it was wrong."""
+
+    counts_usage: bool = True
+    sends_effort: bool = False
+    limit_key: str = "max_tokens"
+
+    def corrected(self, refusal: str) -> _Form:
+        """The form that answers the refusal; the same when that is about something else."""
+        if "stream_options" in refusal:
+            return replace(self, counts_usage=False)
+        if "reasoning_effort" in refusal:
+            return replace(self, sends_effort=True)
+        if "max_completion_tokens" in refusal and self.limit_key == "max_tokens":
+            return replace(self, limit_key="max_completion_tokens")
+        return self
+
+    def fields(self, max_tokens: int | None) -> list[bytes]:
+        """The fields of a request that depend on it."""
+        fields: list[bytes] = []
+        if self.counts_usage:
+            fields.append(b'"stream_options":{"include_usage":true}')
+        if self.sends_effort:
+            fields.append(b'"reasoning_effort":"none"')  # OpenAI: the only one that goes with tools here
+        if max_tokens:
+            fields.append(b'"%b":%d' % (self.limit_key.encode(), max_tokens))
+        return fields
 
 
 class OpenAIChatProvider:
@@ -59,6 +91,7 @@ class OpenAIChatProvider:
         self._client: openai.AsyncOpenAI | None = None
         self._connecting = asyncio.Lock()
         self._history = EncodedHistory(ChatDialect(self.model))
+        self._form = _Form(limit_key="max_completion_tokens" if self._is_openai else "max_tokens")
         self._service = Service(
             name="OpenAI" if self._is_openai else self._url,
             url=self._url,
@@ -75,7 +108,7 @@ class OpenAIChatProvider:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
-        response = await self._send(await self._body(request))
+        response = await self._ask(request)
         reply = ChatReply(self.model, self._service, self._history.call_ids)
         try:
             async with aclosing(read_payloads(response, self._service)) as reads:
@@ -104,6 +137,17 @@ class OpenAIChatProvider:
     def _is_openai(self) -> bool:
         return self._url.startswith("https://api.openai.com")
 
+    async def _ask(self, request: ModelRequest) -> httpx2.Response:
+        """Sends the request, and once more for each thing that the server wants otherwise."""
+        while True:
+            form = self._form
+            try:
+                return await self._send(await self._body(request, form))
+            except ProviderRejected as refusal:
+                self._form = form.corrected(refusal.message)
+                if self._form == form:
+                    raise
+
     async def _send(self, body: bytes) -> httpx2.Response:
         async with self._connecting:
             client = self._client or await asyncio.to_thread(self._connect)
@@ -128,19 +172,13 @@ class OpenAIChatProvider:
         except (httpx2.InvalidURL, openai.OpenAIError, ValueError, OSError) as error:
             raise self._service.unreachable(error) from error
 
-    async def _body(self, request: ModelRequest) -> bytes:
+    async def _body(self, request: ModelRequest, form: _Form) -> bytes:
         if self._history.missing(request.messages) > MANY_MESSAGES:
             said = await asyncio.to_thread(self._history.encode, request.messages)
         else:
             said = self._history.encode(request.messages)
-        fields = [
-            b'"model":' + to_json(self._name),
-            b'"stream":true',
-            b'"stream_options":{"include_usage":true}',
-        ]
-        if max_tokens := request.max_tokens or self._limits.max_output:
-            key = b"max_completion_tokens" if self._is_openai else b"max_tokens"
-            fields.append(b'"%b":%d' % (key, max_tokens))
+        fields = [b'"model":' + to_json(self._name), b'"stream":true']
+        fields += form.fields(request.max_tokens or self._limits.max_output)
         if request.tools:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
         messages = list(_messages(said))
