@@ -1,0 +1,273 @@
+"""The bash tool: runs a shell command and tells the model how it went."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from codeagent.core.approvals import Access, CommandPreview, Concern, ConcernKind, Touch
+from codeagent.core.diff import split_lines
+from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, PathRefused, PlanFixed
+from codeagent.core.messages import CommandDetails, Outcome, ToolResult
+from codeagent.core.protocols import Interruption, Plan, Progress, ToolContext
+from codeagent.tools.output import say, show_name
+from codeagent.tools.plans import present_or_none
+from codeagent.workspace.files import decode, read_bytes
+from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.process import Confine, Finished, clean_environment, run
+from codeagent.workspace.seen import SeenFiles
+
+DEFAULT_TIMEOUT = 120
+LONGEST_TIMEOUT = 600
+_MOST_NAMED = 10
+_LARGEST_SHOWN = 1_000_000
+_WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s'\"|&;<>()]+")
+
+
+class BashArguments(BaseModel):
+    """Which command, and where."""
+
+    model_config = ConfigDict(extra="forbid")
+    command: str = Field(min_length=1)
+    cwd: str | None = Field(default=None, description="Folder to run in; default: the workspace")
+    timeout: int | None = Field(
+        default=None, ge=1, le=LONGEST_TIMEOUT, description=f"Seconds, default {DEFAULT_TIMEOUT}"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shell:
+    """What every command of a session shares.
+
+    ``logs`` is the session's folder for long output, ``environment`` what commands
+    get, ``is_read_only`` says of a command and its folder that it surely changes nothing.
+    """
+
+    sandbox: PathSandbox
+    seen: SeenFiles
+    logs: Path
+    environment: Mapping[str, str]
+    is_read_only: Callable[[str, Path], bool]
+    confine: Confine | None
+
+
+class BashTool:
+    """Runs commands, each in a new shell that starts in the workspace."""
+
+    name = "bash"
+    description = (
+        "Run a bash command. Each starts anew in the workspace: `cd` and variables do not last. There is no terminal "
+        "and no input. Output is cut in the middle after 30,000 characters; the rest is in a log file. "
+        "Use read, grep, glob and edit rather than cat, grep, find and sed."
+    )
+    Arguments = BashArguments
+
+    def __init__(
+        self,
+        sandbox: PathSandbox,
+        seen: SeenFiles,
+        logs: Path,
+        is_read_only: Callable[[str, Path], bool],
+        environ: Mapping[str, str],
+        confine: Confine | None = None,
+        keep: Sequence[str] = (),
+    ) -> None:
+        """``environ`` is the program's environment, of which ``keep`` names secrets that commands get."""
+        self._shell = Shell(
+            sandbox=sandbox,
+            seen=seen,
+            logs=logs,
+            environment=clean_environment(environ, keep),
+            is_read_only=is_read_only,
+            confine=confine,
+        )
+
+    def label(self, arguments: object) -> str:
+        """The command."""
+        return arguments.command if isinstance(arguments, BashArguments) else ""
+
+    def is_read_only(self, arguments: object) -> bool:
+        """What the command analysis says."""
+        if not isinstance(arguments, BashArguments):
+            return False
+        try:
+            cwd = self._folder(arguments)
+        except CodeagentError:
+            return False
+        return self._shell.is_read_only(arguments.command, cwd.path or self._shell.sandbox.root)
+
+    def interruption(self, arguments: object) -> Interruption:
+        """A command that changes nothing may be cancelled."""
+        return Interruption.CANCEL if self.is_read_only(arguments) else Interruption.BLOCK
+
+    def timeout(self, arguments: object) -> None:
+        """None: the command has a time limit of its own."""
+        del arguments
+
+    def touches(self, arguments: BashArguments, context: ToolContext) -> tuple[Touch, ...]:
+        """The whole workspace; raises PathRefused for a folder outside."""
+        del context
+        self._folder(arguments)
+        access = Access.READ if self.is_read_only(arguments) else Access.WRITE
+        return (Touch(path=None, access=access, written=arguments.command),)
+
+    async def plan(self, arguments: BashArguments, context: ToolContext) -> Plan:
+        """The command as it would run; raises BadArguments and PathRefused."""
+        if not arguments.command.strip():
+            raise BadArguments("The command is empty; nothing was done.")
+        cwd = self._folder(arguments).path or self._shell.sandbox.root
+        if not await asyncio.to_thread(cwd.is_dir):
+            raise FileProblem(f"{arguments.cwd} is no folder.", hint="Use a folder of the workspace as `cwd`.")
+        preview = CommandPreview(
+            command=arguments.command, cwd=cwd, timeout=float(arguments.timeout or DEFAULT_TIMEOUT)
+        )
+        touches = self.touches(arguments, context)
+        return CommandPlan(call_id=context.call_id, preview=preview, touches=touches, shell=self._shell)
+
+    def _folder(self, arguments: BashArguments) -> Touch:
+        touch = self._shell.sandbox.resolve(arguments.cwd or ".", Access.READ)
+        if touch.concern is not None and touch.concern.kind is ConcernKind.OUTSIDE:
+            raise _outside(touch.concern)
+        return touch
+
+
+def _outside(concern: Concern) -> PathRefused:
+    return PathRefused(concern.reason, hint="`cwd` must lie in the workspace or in a folder added with --add-dir.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandPlan:
+    """One command, ready to run."""
+
+    call_id: str
+    preview: CommandPreview
+    touches: tuple[Touch, ...]
+    shell: Shell
+    remark: str = ""
+
+    async def run(self, progress: Progress) -> ToolResult:
+        """Runs it; cancelling ends everything it started."""
+        shell, command, cwd = self.shell, self.preview.command, self.preview.cwd
+        is_read_only = shell.is_read_only(command, cwd)
+        log = await asyncio.to_thread(self._log)
+        finished = await run(
+            command,
+            cwd=cwd,
+            timeout=self.preview.timeout,
+            on_output=progress,
+            env=shell.environment,
+            log=log,
+            confine=shell.confine,
+        )
+        changed: tuple[Path, ...] = ()
+        if is_read_only:
+            await asyncio.to_thread(_note_shown, shell, command, cwd, finished.head_tail)
+        else:
+            changed = await asyncio.to_thread(shell.seen.changed, present_or_none)
+        return self._result(finished, changed)
+
+    async def is_stale(self) -> bool:
+        """Never: a command is what it is."""
+        return False
+
+    async def rebuilt(self) -> Plan:
+        """The same plan."""
+        return self
+
+    def narrowed(self, hunks: frozenset[int]) -> Plan:
+        """Raises PlanFixed: a command runs whole or not at all."""
+        raise PlanFixed(f"A command has no hunks to choose ({len(hunks)} chosen).")
+
+    async def edited(self, text: str) -> Plan:
+        """The person's own command; raises PlanFixed for an empty one."""
+        if not text.strip():
+            raise PlanFixed("The command is empty; to run nothing, deny the call.")
+        if text == self.preview.command:
+            return self
+        access = Access.READ if self.shell.is_read_only(text, self.preview.cwd) else Access.WRITE
+        return replace(
+            self,
+            preview=replace(self.preview, command=text),
+            touches=(Touch(path=None, access=access, written=text),),
+            remark=f"[the person changed the command; this was run: {text}]",
+        )
+
+    def _log(self) -> Path:
+        self.shell.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self.shell.logs / f"bash-{secrets.token_hex(6)}.log"
+
+    def _result(self, finished: Finished, changed: Sequence[Path]) -> ToolResult:
+        details = CommandDetails(
+            command=self.preview.command,
+            cwd=str(self.preview.cwd),
+            ended=finished.ended,
+            exit_code=finished.exit_code,
+            seconds=round(finished.seconds, 3),
+            log=str(finished.log or ""),
+        )
+        lines = [self.remark, finished.head_tail.removesuffix("\n"), *self._notes(finished, changed)]
+        text = "\n".join(line for line in lines if line) or "[no output]"
+        if finished.timed_out:
+            return say(self.call_id, text, details=details, outcome=Outcome.TIMED_OUT, code="TIMEOUT")
+        return say(self.call_id, text, details=details)
+
+    def _notes(self, finished: Finished, changed: Sequence[Path]) -> list[str]:
+        notes: list[str] = []
+        if finished.timed_out:
+            notes.append(
+                f"[{finished.ended}; everything it started was ended; at most {LONGEST_TIMEOUT} s are possible]"
+            )
+        elif finished.exit_code != 0:
+            notes.append(f"[{finished.ended}]")
+        if finished.is_cut and finished.log is not None:
+            problem = f"; {finished.log_problem}" if finished.log_problem else ""
+            notes.append(f"[all {finished.total_lines:,} lines: read or grep {finished.log}{problem}]")
+        elif finished.is_cut:
+            notes.append(f"[the rest was not kept: the log failed, {finished.log_problem}]")
+        if finished.still_running:
+            more = f"; more output goes to {finished.log}" if finished.log and not finished.is_cut else ""
+            notes.append(f"[still running in the background: {'; '.join(finished.still_running)}{more}]")
+        if changed:
+            shown = [show_name(self.shell.sandbox.show(path)) for path in changed[:_MOST_NAMED]]
+            more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+            notes.append(f"[changed since you read them, read again before editing: {', '.join(shown)}{more}]")
+        return notes
+
+
+def _note_shown(shell: Shell, command: str, cwd: Path, output: str) -> None:
+    """Lines of files that a reading command names and that its output holds whole count as seen."""
+    printed = {line.rstrip("\r") for line in output.split("\n")}
+    for word in dict.fromkeys(_WORD.findall(command)):
+        try:
+            touch = shell.sandbox.resolve(word.strip("'\""), Access.READ, base=cwd)
+            if touch.path is None or touch.concern is not None or not touch.path.is_file():
+                continue
+            data = read_bytes(touch.path, limit=_LARGEST_SHOWN)
+            lines = [line.rstrip("\r\n") for line in split_lines(decode(data).text)]
+        except (CodeagentError, OSError):
+            continue
+        seen = _printed_lines(lines, printed)
+        if seen:
+            shell.seen.shown(touch.path, data, seen)
+
+
+def _printed_lines(lines: Sequence[str], printed: set[str]) -> list[int]:
+    """Numbers of the lines that were printed, alone or behind their number; a blank one where its neighbours were."""
+    shown = [
+        bool(line.strip())
+        and (line in printed or not printed.isdisjoint((f"{n}:{line}", f"{n}-{line}", f"{n:6}\t{line}")))
+        for n, line in enumerate(lines, start=1)
+    ]
+    last_text = -1
+    for index, line in enumerate(lines):
+        if line.strip():
+            if shown[index] and (last_text < 0 or shown[last_text]):
+                shown[last_text + 1 : index] = [True] * (index - last_text - 1)
+            last_text = index
+    return [number for number, is_shown in enumerate(shown, start=1) if is_shown]

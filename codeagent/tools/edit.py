@@ -1,0 +1,134 @@
+"""The edit tool: replaces text that the model has seen, where the place is certain."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from codeagent.core.approvals import Access, Touch
+from codeagent.core.errors import BadArguments, EditRefused, PathRefused
+from codeagent.core.protocols import Plan, ToolContext
+from codeagent.tools.matching import EditMatch, MatchLevel, apply_edit, apply_edits
+from codeagent.tools.output import line_ranges
+from codeagent.tools.plans import Change, ChangePlan, plan_change, present
+from codeagent.workspace.files import decode
+from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.seen import SeenFiles
+
+_MOST_PLACES = 5
+
+
+class Replacement(BaseModel):
+    """One replacement of several."""
+
+    model_config = ConfigDict(extra="forbid")
+    old: str
+    new: str
+
+
+class EditArguments(BaseModel):
+    """What to replace by what; either ``old`` and ``new``, or ``edits``."""
+
+    model_config = ConfigDict(extra="forbid")
+    path: str
+    old: str | None = Field(default=None, description="Text in the file, without line numbers; must occur once")
+    new: str | None = Field(default=None, description="What stands there afterwards")
+    replace_all: bool = Field(default=False, description="Replace every exact occurrence")
+    edits: list[Replacement] | None = Field(
+        default=None, description="Several replacements at once, instead of old and new; all or none"
+    )
+
+
+class EditTool:
+    """Changes parts of a file; the person sees the diff first."""
+
+    name = "edit"
+    description = (
+        "Replace text in a file that you have read. `old` must match exactly one place; add lines around it "
+        "where it does not. An empty `old` creates a file or fills an empty one."
+    )
+    Arguments = EditArguments
+
+    def __init__(self, sandbox: PathSandbox, seen: SeenFiles) -> None:
+        self._sandbox = sandbox
+        self._seen = seen
+
+    def label(self, arguments: object) -> str:
+        """The path."""
+        return arguments.path if isinstance(arguments, EditArguments) else ""
+
+    def is_concurrency_safe(self, arguments: object) -> bool:
+        """It touches one path."""
+        return isinstance(arguments, EditArguments)
+
+    def touches(self, arguments: EditArguments, context: ToolContext) -> tuple[Touch, ...]:
+        """The file; raises PathRefused."""
+        del context
+        return (self._sandbox.resolve(arguments.path, Access.WRITE),)
+
+    async def plan(self, arguments: EditArguments, context: ToolContext) -> Plan:
+        """The diff to the file as it is now; raises EditRefused and its kin, Unread, StaleFile, FileProblem."""
+        return await asyncio.to_thread(self._plan, arguments, context)
+
+    def _plan(self, arguments: EditArguments, context: ToolContext) -> ChangePlan:
+        touch = self._sandbox.resolve(arguments.path, Access.WRITE)
+        if touch.path is None:
+            raise PathRefused(f"{arguments.path} is no file.")
+        _check(arguments)
+        before = present(touch.path)
+        shown = self._sandbox.show(touch.path)
+        match = _match(arguments, before)
+        if before is not None:
+            self._require_seen(touch.path, before, match, shown)
+
+        async def replan() -> Plan:
+            return await asyncio.to_thread(self._plan, arguments, context)
+
+        change = _change(touch.path, shown, before, match)
+        return plan_change(context.call_id, touch, change, self._seen, replan)
+
+    def _require_seen(self, path: Path, before: bytes, match: EditMatch, shown: str) -> None:
+        lines = [line for first, last in match.lines for line in range(first, last + 1)]
+        if lines:
+            self._seen.require(path, before, lines, shown)
+
+
+def _check(arguments: EditArguments) -> None:
+    has_pair = arguments.old is not None and arguments.new is not None
+    if arguments.edits is None and not has_pair:
+        raise BadArguments("Send `old` and `new`, or `edits`; nothing was done.")
+    if arguments.edits is not None and (arguments.old or arguments.new):
+        raise BadArguments("Send either `old` and `new`, or `edits`, not both; nothing was done.")
+    if arguments.edits is not None and arguments.replace_all and len(arguments.edits) != 1:
+        raise BadArguments("`replace_all` goes with a single `old` and `new`; nothing was done.")
+
+
+def _match(arguments: EditArguments, before: bytes | None) -> EditMatch:
+    pairs = [(arguments.old or "", arguments.new or "")]
+    if arguments.edits is not None:
+        pairs = [(edit.old, edit.new) for edit in arguments.edits]
+    if len(pairs) == 1:
+        old, new = pairs[0]
+        return apply_edit(before, old, new, replace_all=arguments.replace_all)
+    return apply_edits(before, pairs)
+
+
+def _change(path: Path, shown: str, before: bytes | None, match: EditMatch) -> Change:
+    after = decode(match.content)
+    if before is not None and match.content == before:
+        raise EditRefused(f"{shown} already reads like this; nothing was changed.")
+    places = line_ranges(match.lines[:_MOST_PLACES]) + (" …" if len(match.lines) > _MOST_PLACES else "")
+    how = "" if match.level is MatchLevel.EXACT else f" The old text did not match exactly; overlooked: {match.level}."
+    done = f"Created {shown}." if before is None else f"Edited {shown}{f' at {places}' if places else ''}.{how}"
+    return Change(
+        path=path,
+        shown=shown,
+        before=before,
+        text=after.text,
+        encoding=after.encoding,
+        done=done,
+        level=match.level.value,
+        is_rewrite=not before,
+    )

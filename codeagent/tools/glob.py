@@ -1,0 +1,97 @@
+"""The glob tool: files whose path fits a pattern, newest first."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from codeagent.core.approvals import Access, Touch
+from codeagent.core.errors import FileProblem
+from codeagent.core.messages import SearchDetails, ToolResult
+from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.tools.output import say, show_name
+from codeagent.tools.pattern import compile_glob
+from codeagent.tools.plans import LookPlan
+from codeagent.tools.walk import find_ripgrep, list_files
+from codeagent.workspace.paths import PathSandbox
+
+MOST_FILES = 200
+_MOST_NAMED = 5
+
+
+class GlobArguments(BaseModel):
+    """Which files, and where."""
+
+    model_config = ConfigDict(extra="forbid")
+    pattern: str = Field(description="`*.py` (at any depth), `src/**/*.{ts,tsx}`")
+    path: str = Field(default=".", description="Folder that the pattern starts in")
+
+
+class GlobTool:
+    """Finds files by name among those that are neither ignored nor sensitive."""
+
+    name = "glob"
+    description = f"Find files by path. Ignored ones are left out. Shows {MOST_FILES}, the newest first."
+    Arguments = GlobArguments
+
+    def __init__(self, sandbox: PathSandbox, ripgrep: str | None = None) -> None:
+        """``ripgrep`` is the program's path; None looks for it, an empty text does without."""
+        self._sandbox = sandbox
+        self._ripgrep = find_ripgrep() if ripgrep is None else ripgrep
+
+    def label(self, arguments: object) -> str:
+        """The pattern."""
+        return arguments.pattern if isinstance(arguments, GlobArguments) else ""
+
+    def is_read_only(self, arguments: object) -> bool:
+        """Always."""
+        return isinstance(arguments, GlobArguments)
+
+    def is_concurrency_safe(self, arguments: object) -> bool:
+        """It reads below one folder."""
+        return isinstance(arguments, GlobArguments)
+
+    def interruption(self, arguments: object) -> Interruption:
+        """Nothing is lost when it is cancelled."""
+        return Interruption.CANCEL if isinstance(arguments, GlobArguments) else Interruption.BLOCK
+
+    def touches(self, arguments: GlobArguments, context: ToolContext) -> tuple[Touch, ...]:
+        """The folder; raises PathRefused."""
+        del context
+        return (self._sandbox.resolve(arguments.path, Access.READ),)
+
+    async def plan(self, arguments: GlobArguments, context: ToolContext) -> Plan:
+        """Searches when it is run; raises BadArguments for a pattern that cannot be used."""
+        touch = self._sandbox.resolve(arguments.path, Access.READ)
+        folder = touch.path or self._sandbox.root
+        wanted = compile_glob(arguments.pattern)
+
+        def look(stop: threading.Event) -> ToolResult:
+            if not folder.is_dir():
+                raise FileProblem(f"{arguments.path} is no folder.")
+            names = [name for name in list_files(folder, stop, self._ripgrep or None) if wanted.fullmatch(name)]
+            secret = [name for name in names if self._sandbox.is_sensitive(folder / name)]
+            hidden = set(secret)
+            return self._result(folder, [name for name in names if name not in hidden], secret, context.call_id)
+
+        return LookPlan(touches=(touch,), look=look)
+
+    def _result(self, folder: Path, names: list[str], secret: list[str], call_id: str) -> ToolResult:
+        newest = sorted(names, key=lambda name: (-_changed_at(folder / name), name))[:MOST_FILES]
+        lines = [show_name(self._sandbox.show(folder / name)) for name in newest]
+        if len(names) > MOST_FILES:
+            lines.append(f"[{len(names) - MOST_FILES:,} more files; narrow the pattern or path]")
+        if secret:
+            named = ", ".join(show_name(name) for name in secret[:_MOST_NAMED])
+            lines.append(f"[left out as secret: {named}{' …' if len(secret) > _MOST_NAMED else ''}]")
+        details = SearchDetails(matches=len(names), files=len(names), truncated=len(names) > MOST_FILES)
+        return say(call_id, "\n".join(lines) or "[no files; ignored ones were left out]", details=details)
+
+
+def _changed_at(path: Path) -> float:
+    with suppress(OSError):
+        return path.lstat().st_mtime
+    return 0.0

@@ -1,0 +1,101 @@
+"""The ls tool: the names in one folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from codeagent.core.approvals import Access, Touch
+from codeagent.core.errors import FileProblem
+from codeagent.core.messages import SearchDetails, ToolResult
+from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.tools.output import say, show_name
+from codeagent.tools.plans import LookPlan
+from codeagent.workspace.files import TEMP_PREFIX
+from codeagent.workspace.paths import PathSandbox
+
+MOST_NAMES = 500
+_KILO = 1_000
+
+
+class LsArguments(BaseModel):
+    """Which folder."""
+
+    model_config = ConfigDict(extra="forbid")
+    path: str = "."
+
+
+class LsTool:
+    """Lists a folder, hidden and ignored names too."""
+
+    name = "ls"
+    description = f"List a folder (default: the workspace): folders end with /, files have sizes. At most {MOST_NAMES}."
+    Arguments = LsArguments
+
+    def __init__(self, sandbox: PathSandbox) -> None:
+        self._sandbox = sandbox
+
+    def label(self, arguments: object) -> str:
+        """The path."""
+        return arguments.path if isinstance(arguments, LsArguments) else ""
+
+    def is_read_only(self, arguments: object) -> bool:
+        """Always."""
+        return isinstance(arguments, LsArguments)
+
+    def is_concurrency_safe(self, arguments: object) -> bool:
+        """It reads one folder."""
+        return isinstance(arguments, LsArguments)
+
+    def interruption(self, arguments: object) -> Interruption:
+        """Nothing is lost when it is cancelled."""
+        return Interruption.CANCEL if isinstance(arguments, LsArguments) else Interruption.BLOCK
+
+    def touches(self, arguments: LsArguments, context: ToolContext) -> tuple[Touch, ...]:
+        """The folder; raises PathRefused."""
+        del context
+        return (self._sandbox.resolve(arguments.path, Access.READ),)
+
+    async def plan(self, arguments: LsArguments, context: ToolContext) -> Plan:
+        """Lists when it is run."""
+        touch = self._sandbox.resolve(arguments.path, Access.READ)
+        path = touch.path or self._sandbox.root
+        shown = self._sandbox.show(path)
+        return LookPlan(touches=(touch,), look=lambda _: list_folder(path, shown, context.call_id))
+
+
+def list_folder(path: Path, shown: str, call_id: str) -> ToolResult:
+    """The names in a folder as a result; raises FileProblem."""
+    try:
+        with os.scandir(path) as found:
+            entries = [entry for entry in found if not entry.name.startswith(TEMP_PREFIX)]
+    except NotADirectoryError:
+        raise FileProblem(f"{shown} is a file.", hint="Use read.") from None
+    except OSError as error:
+        raise FileProblem(f"{shown} can not be listed: {error.strerror}.") from error
+    entries.sort(key=lambda entry: (not entry.is_dir(), os.fsencode(entry.name)))
+    lines = [_line(entry) for entry in entries[:MOST_NAMES]]
+    if len(entries) > MOST_NAMES:
+        lines.append(f"[{len(entries) - MOST_NAMES:,} more names; glob narrows them down]")
+    details = SearchDetails(matches=len(entries), files=len(entries), truncated=len(entries) > MOST_NAMES)
+    return say(call_id, "\n".join(lines) or "[the folder is empty]", details=details)
+
+
+def _line(entry: os.DirEntry[str]) -> str:
+    name = show_name(entry.name)
+    try:
+        if entry.is_symlink():
+            return f"{name} → {show_name(str(Path(entry.path).readlink()))}"
+        if entry.is_dir():
+            return f"{name}/"
+        return f"{name}  {_size(entry.stat(follow_symlinks=False).st_size)}"
+    except OSError:
+        return name
+
+
+def _size(size: int) -> str:
+    if size < _KILO:
+        return f"{size} B"
+    return f"{size / _KILO:.1f} kB" if size < _KILO**2 else f"{size / _KILO**2:.1f} MB"

@@ -1,0 +1,73 @@
+"""Shapes what the model reads: results, numbered lines, cut lines, names with odd characters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codeagent.core.diff import FileDiff
+from codeagent.core.messages import Details, Outcome, TextBlock, ToolResult
+from codeagent.core.text import has_invisible, storable
+
+LONGEST_LINE = 2_000
+_DIFF_LINES = 40
+_LONGEST_DIFF_LINE = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line as it is shown; ``is_whole`` is false when its end was cut off."""
+
+    number: int
+    text: str
+    is_whole: bool
+
+
+def say(
+    call_id: str, text: str, *, details: Details | None = None, outcome: Outcome = Outcome.OK, code: str = ""
+) -> ToolResult:
+    """A result of one text."""
+    return ToolResult(
+        call_id=call_id, blocks=(TextBlock(text=storable(text)),), outcome=outcome, code=code, details=details
+    )
+
+
+def show_line(number: int, text: str, limit: int = LONGEST_LINE) -> Line:
+    """A line without its ending, cut after ``limit`` characters."""
+    text = text.rstrip("\r\n")
+    if len(text) <= limit:
+        return Line(number=number, text=text, is_whole=True)
+    return Line(number=number, text=f"{text[:limit]}… [{len(text) - limit:,} more characters]", is_whole=False)
+
+
+def numbered(lines: Sequence[Line]) -> str:
+    """Lines behind their numbers, as ``12→text``."""
+    return "\n".join(f"{line.number}→{line.text}" for line in lines)
+
+
+def show_name(path: str) -> str:
+    """A path on one line; odd characters make it a JSON string."""
+    return json.dumps(path) if has_invisible(path) or '"' in path else path
+
+
+def short_diff(diff: FileDiff) -> str:
+    """The changed lines with a little context, in unified form, cut when long."""
+    lines: list[str] = []
+    for hunk in diff.hunks:
+        lines.append(f"@@ line {hunk.new_start} @@")
+        lines += [f"{line.kind}{_cut(line.text)}" for line in hunk.lines]
+    left_out = len(lines) - _DIFF_LINES
+    if left_out > 0:
+        lines = [*lines[:_DIFF_LINES], f"[… {left_out} more lines of the diff]"]
+    return "\n".join((*lines, *(f"[{note}]" for note in diff.notes)))
+
+
+def _cut(text: str) -> str:
+    text = text.rstrip("\r\n")
+    return text if len(text) <= _LONGEST_DIFF_LINE else f"{text[:_LONGEST_DIFF_LINE]}…"
+
+
+def line_ranges(ranges: Sequence[tuple[int, int]]) -> str:
+    """``(3, 3), (5, 9)`` as ``line 3, lines 5-9``."""
+    return ", ".join(f"line {first}" if first == last else f"lines {first}-{last}" for first, last in ranges)

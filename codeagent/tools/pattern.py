@@ -1,0 +1,167 @@
+"""The search syntax: the regular expressions that ripgrep and Python understand alike, and file name patterns."""
+
+from __future__ import annotations
+
+import re
+
+import regex
+
+from codeagent.core.errors import BadArguments
+
+_REPEAT = re.compile(r"\{(\d+)?(,)?(\d+)?\}")
+_CLASS_LETTERS = frozenset("dDsSwW")
+_LETTERS = frozenset("dDsSwWbBtrfva")
+_META = frozenset(r"\.+*?()|[]{}^$#&-~")
+_GROUPS = re.compile(r"\((?!\?)|\(\?:|\(\?P?<[A-Za-z_]\w*>|\(\?[ims]+\)|\(\?[ims]+:")
+_HEX = re.compile(r"\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[pP](?:[A-Z]|\{\w+\})")
+_POSIX = re.compile(r"\[:\^?[a-z]+:\]")
+_GLOB_PART = re.compile(r"(?:(?<=/)|^)\*\*/|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]|\\.|.", re.DOTALL)
+_GLOB_MARKS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+_HINT = "Common regular expressions work: . * + ? {m,n} [] | () ^ $ \\b \\d \\w \\s (?i). Use `literal` for plain text."
+
+
+def compile_pattern(pattern: str, *, literal: bool) -> tuple[str, regex.Pattern[str]]:
+    """The pattern in a form that ripgrep reads, and compiled. Raises BadArguments for what is not common to both.
+
+    A brace that opens no repetition stands for itself.
+    """
+    if not pattern:
+        raise BadArguments("The pattern is empty; nothing was searched.")
+    if "\n" in pattern or "\0" in pattern:
+        raise BadArguments("The search goes line by line; a pattern with a line break finds nothing.")
+    common = _escaped(pattern) if literal else _Reader(pattern).read()
+    try:
+        return common, regex.compile(common, regex.MULTILINE)
+    except regex.error as error:
+        raise BadArguments(f"The pattern is no regular expression: {error}.", hint=_HINT) from None
+
+
+def compile_glob(pattern: str) -> re.Pattern[str]:
+    """A pattern for file paths; without a slash it is about names at any depth. Raises BadArguments.
+
+    ``*`` and ``?`` stay within a name, ``**`` crosses folders, ``[a-z]`` and ``{a,b}`` work as in a shell.
+    """
+    if not pattern.strip():
+        raise BadArguments("The pattern is empty; `**` finds every file.")
+    pattern = pattern.removeprefix("./")
+    anchored = pattern.removeprefix("/")
+    if pattern.endswith("/"):
+        anchored += "**"
+    start = "" if "/" in pattern else "(?:.*/)?"
+    try:
+        return re.compile(f"{start}{_glob(anchored)}", re.DOTALL)
+    except re.error as error:
+        raise BadArguments(f"{pattern} is no file pattern: {error}.") from None
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{char}" if char in _META else char for char in text)
+
+
+class _Reader:
+    """Reads a pattern once, from left to right, and writes what both engines understand alike."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._at = 0
+        self._out: list[str] = []
+
+    def read(self) -> str:
+        while self._at < len(self._pattern):
+            char = self._pattern[self._at]
+            if char == "\\":
+                self._escape(_LETTERS)
+            elif char == "[":
+                self._bracket()
+            elif char == "(":
+                self._take(_GROUPS, "lookaround, back references and other special groups are not supported")
+            elif char == "{":
+                self._brace()
+            elif char == "}":
+                self._put("\\}", 1)
+            elif char in "*+?" and self._pattern[self._at + 1 : self._at + 2] == "+":
+                raise self._problem("possessive repetition is not supported")
+            else:
+                self._put(char, 1)
+        return "".join(self._out)
+
+    def _put(self, text: str, width: int) -> None:
+        self._out.append(text)
+        self._at += width
+
+    def _take(self, form: re.Pattern[str], problem: str) -> None:
+        found = form.match(self._pattern, self._at)
+        if found is None:
+            raise self._problem(problem)
+        self._put(found[0], len(found[0]))
+
+    def _brace(self) -> None:
+        found = _REPEAT.match(self._pattern, self._at)
+        if found is None or (found[1] is None and found[3] is None) or not self._out:
+            self._put("\\{", 1)
+        else:
+            self._put(f"{{{found[1] or 0}{found[2] or ''}{found[3] or ''}}}", len(found[0]))
+
+    def _escape(self, letters: frozenset[str]) -> None:
+        following = self._pattern[self._at + 1 : self._at + 2]
+        if not following:
+            raise self._problem("it ends with a single backslash")
+        if following in "xupP":
+            self._take(_HEX, "write \\xNN, \\uNNNN or \\p{Name}")
+        elif following in letters or following in _META:
+            self._put(f"\\{following}", 2)
+        elif following.isalnum() or following in "<>":
+            raise self._problem(f"\\{following} is not supported")
+        else:
+            self._put(following, 2)
+
+    def _bracket(self) -> None:
+        start = self._at
+        self._put("[", 1)
+        if self._pattern.startswith("^", self._at):
+            self._put("^", 1)
+        if self._pattern.startswith("]", self._at):
+            self._put("\\]", 1)
+        while not self._pattern.startswith("]", self._at):
+            if self._at >= len(self._pattern):
+                self._at = start
+                raise self._problem("a [ has no ]")
+            self._bracket_item()
+        self._put("]", 1)
+
+    def _bracket_item(self) -> None:
+        char = self._pattern[self._at]
+        if char == "\\":
+            self._escape(_CLASS_LETTERS | frozenset("trfva"))
+        elif char == "[" and (found := _POSIX.match(self._pattern, self._at)):
+            self._put(found[0], len(found[0]))
+        elif char in "[&~" or self._pattern.startswith("--", self._at):
+            self._put(f"\\{char}", 1)
+        else:
+            self._put(char, 1)
+
+    def _problem(self, reason: str) -> BadArguments:
+        return BadArguments(
+            f"The pattern cannot be searched for: at {self._pattern[self._at :][:20]!r}, {reason}.", hint=_HINT
+        )
+
+
+def _glob(pattern: str) -> str:
+    out: list[str] = []
+    depth = 0
+    for found in _GLOB_PART.finditer(pattern):
+        part = found[0]
+        if part in _GLOB_MARKS:
+            out.append(_GLOB_MARKS[part])
+        elif part == "{":
+            out.append("(?:")
+            depth += 1
+        elif depth and part in "},":
+            out.append("|" if part == "," else ")")
+            depth -= part == "}"
+        elif part[0] == "[" and len(part) > 1:
+            inner = part[1:-1].replace("\\", "\\\\").replace("[", "\\[")
+            out.append(f"[^{inner[1:]}]" if inner[0] in "!^" else f"[{inner}]")
+        else:
+            out.append(re.escape(part[-1]))
+    return "".join(out)

@@ -1,0 +1,175 @@
+"""Lists the files below a folder as ripgrep would, with or without it: ignore files hold, links are not followed."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from codeagent.core.errors import FileProblem
+from codeagent.workspace.files import TEMP_PREFIX
+
+_IGNORE_FILES = (".rgignore", ".ignore", ".gitignore")
+_GIT = ".git"
+_CHUNK = 65_536
+_STOP_LOOK = 0.1
+_COMMON = (
+    "--no-config",
+    "--hidden",
+    "--no-ignore-global",
+    "--no-require-git",
+    "--no-messages",
+    "--glob=!.git",
+    f"--glob=!{TEMP_PREFIX}*",
+)
+
+
+class Walk:
+    """The files below ``root``, as paths relative to it, in the order of their names; stops when ``stop`` is set."""
+
+    def __init__(self, root: Path, stop: threading.Event) -> None:
+        self._root = root
+        self._stop = stop
+
+    def __iter__(self) -> Iterator[str]:
+        rules = _rules_above(self._root)
+        yield from self._below(self._root, "", rules)
+
+    def _below(self, folder: Path, prefix: str, above: _Rules) -> Iterator[str]:
+        if self._stop.is_set():
+            return
+        try:
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: os.fsencode(entry.name))
+        except OSError:
+            return
+        names = {entry.name for entry in entries}
+        rules = _with_folder(above, folder, names)
+        for entry in entries:
+            if entry.name == _GIT or entry.name.startswith(TEMP_PREFIX):
+                continue
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_folder and not entry.is_file(follow_symlinks=False):
+                continue
+            if _is_ignored(rules, entry.path, is_folder=is_folder):
+                continue
+            if is_folder:
+                yield from self._below(Path(entry.path), f"{prefix}{entry.name}/", rules)
+            else:
+                yield prefix + entry.name
+
+
+def list_files(root: Path, stop: threading.Event, ripgrep: str | None) -> Iterator[str]:
+    """As Walk, through ripgrep where there is one."""
+    if ripgrep is None:
+        yield from Walk(root, stop)
+        return
+    words = [ripgrep, *_COMMON, "--files", "--null", "--sort=path", "./"]
+    for name in output_of(words, root, stop, b"\0"):
+        yield os.fsdecode(name).removeprefix("./")
+
+
+def find_ripgrep() -> str | None:
+    """The ripgrep program, or None."""
+    return shutil.which("rg")
+
+
+def ripgrep_words(ripgrep: str) -> list[str]:
+    """The start of a ripgrep command that sees the same files as Walk."""
+    return [ripgrep, *_COMMON]
+
+
+def output_of(words: Sequence[str], cwd: Path, stop: threading.Event, separator: bytes) -> Iterator[bytes]:
+    """The pieces of a program's output; the program ends when ``stop`` is set or nobody reads on.
+
+    Raises FileProblem when the program fails.
+    """
+    process = subprocess.Popen(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        if process.stdout is None or process.stderr is None:
+            return
+        rest = b""
+        while not stop.is_set():
+            if not select.select([process.stdout], [], [], _STOP_LOOK)[0]:
+                continue
+            data = os.read(process.stdout.fileno(), _CHUNK)
+            if not data:
+                break
+            *pieces, rest = (rest + data).split(separator)
+            yield from pieces
+        if rest:
+            yield rest
+        if not stop.is_set() and process.wait() > 1:
+            problem = process.stderr.read().decode("utf-8", "replace").strip()
+            if problem:
+                raise FileProblem(f"The search failed: {problem[:500]}")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """One ignore file: its patterns hold below ``folder``, a path that ends with a slash."""
+
+    folder: str
+    spec: GitIgnoreSpec
+
+
+_Rules = tuple[tuple[_Rule, ...], ...]
+"""For each kind of ignore file, its rules from the innermost folder outwards; git's come last."""
+
+
+def _rules_above(root: Path) -> _Rules:
+    """What the folders above say, up to the top of the repository; nothing when they ignore ``root`` itself."""
+    folders = [*root.parents]
+    inside = next((index for index, folder in enumerate([root, *folders]) if (folder / _GIT).exists()), None)
+    empty: _Rules = tuple(() for _ in _IGNORE_FILES)
+    rules = empty
+    for index, folder in reversed(list(enumerate(folders, start=1))):
+        names = {name for name in (*_IGNORE_FILES, _GIT) if (folder / name).exists()}
+        if inside is not None and index > inside:
+            names.discard(".gitignore")
+        rules = _with_folder(rules, folder, names)
+    return empty if _is_ignored(rules, str(root), is_folder=True) else rules
+
+
+def _with_folder(above: _Rules, folder: Path, names: set[str]) -> _Rules:
+    if names.isdisjoint({*_IGNORE_FILES, _GIT}):
+        return above
+    result: list[tuple[_Rule, ...]] = []
+    for name, outer in zip(_IGNORE_FILES, above, strict=True):
+        files = [folder / name] if name in names else []
+        if name == ".gitignore" and _GIT in names:
+            outer = ()  # noqa: PLW2901 - a repository in a repository knows nothing of the outer one
+            files.append(folder / _GIT / "info" / "exclude")
+        inner = (_Rule(f"{folder}/", spec) for file in files if (spec := _spec(file)) is not None)
+        result.append((*inner, *outer))
+    return tuple(result)
+
+
+def _spec(file: Path) -> GitIgnoreSpec | None:
+    with suppress(OSError, ValueError):
+        lines = [line for line in file.read_text("utf-8", "replace").splitlines() if line.strip()]
+        lines = [line for line in lines if not line.startswith("#")]
+        return GitIgnoreSpec.from_lines(lines) if lines else None
+    return None
+
+
+def _is_ignored(rules: _Rules, path: str, *, is_folder: bool) -> bool:
+    """The innermost ignore file that speaks of the path decides."""
+    written = f"{path}/" if is_folder else path
+    for kind in rules:
+        for rule in kind:
+            include = rule.spec.check_file(written[len(rule.folder) :]).include
+            if include is not None:
+                return include
+    return False
