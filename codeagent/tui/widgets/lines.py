@@ -69,10 +69,8 @@ class Line:
 
     @property
     def is_drawn_only(self) -> bool:
-        """Whether nothing of it can be copied, such as a rule."""
-        if self.whole is not None:
-            return not self.whole
-        return bool(self.pieces) and all(piece.copied == "" for piece in self.pieces)
+        """Whether nothing of it can be copied, such as a frame."""
+        return self.whole == ""
 
     def after(self, prefix: Pieces) -> Line:
         """The line with something before it."""

@@ -1,0 +1,251 @@
+"""What the transcript is made of: the person's words, the model's, its thinking, notes; tool panels are next door.
+
+A block draws itself as lines for a width; a cheap guess of how many stands in
+until somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Protocol
+
+from codeagent.core.events import Level
+from codeagent.core.text import clean, show_invisible
+from codeagent.tui.widgets.inks import Inks
+from codeagent.tui.widgets.lines import TAB, Line, Piece, Pieces, guess_rows, one_line, wrap
+from codeagent.tui.widgets.markdown_lines import code_block_lines, markdown_lines
+
+INDENT = 3
+RIGHT_MARGIN = 1
+
+
+class Kind(StrEnum):
+    """The kinds of block; neighbours of some kinds stand closer together than others."""
+
+    PERSON = "person"
+    TEXT = "text"
+    THINKING = "thinking"
+    TOOL = "tool"
+    NOTE = "note"
+
+
+class Block(Protocol):
+    """One thing in the transcript."""
+
+    @property
+    def kind(self) -> Kind:
+        """What it is."""
+        ...
+
+    def lines(self, width: int, inks: Inks) -> Sequence[Line]:
+        """All its rows, ``width`` cells wide."""
+        ...
+
+    def guess(self, width: int) -> int:
+        """About how many rows that will be."""
+        ...
+
+
+class Foldable(Block, Protocol):
+    """A block that can be chosen, opened and closed."""
+
+    is_chosen: bool
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more than its heading shows."""
+        ...
+
+    def toggle(self) -> None:
+        """Opens or closes it."""
+        ...
+
+    def set_open(self, *, is_open: bool) -> None:
+        """Opens or closes it, whatever it was."""
+        ...
+
+    def copied(self) -> str:
+        """Its content as plain text."""
+        ...
+
+
+class PersonBlock:
+    """What the person said, as they typed it; ``note`` says how it reached the model."""
+
+    kind = Kind.PERSON
+
+    def __init__(self, text: str, note: str = "") -> None:
+        self._text = clean(text).expandtabs(len(TAB)).rstrip()
+        self._note = note
+
+    def lines(self, width: int, inks: Inks) -> Sequence[Line]:
+        """The words behind a chevron, on a ground of their own."""
+        ground = inks.surface_ground
+        first = (Piece(" › ", inks.accent_strong + ground, ""),)
+        rest = (Piece(" " * INDENT, ground, ""),)
+        lines = wrap([Piece(self._text, inks.text + ground)], width - RIGHT_MARGIN, first=first, rest=rest, fill=ground)
+        if self._note:
+            note = Piece(clean(self._note), inks.muted + ground, "")
+            lines += wrap([note], width - RIGHT_MARGIN, first=rest, fill=ground)
+        return lines
+
+    def guess(self, width: int) -> int:
+        """Counts the words' rows."""
+        return guess_rows(self._text, max(width - INDENT - RIGHT_MARGIN, 1)) + bool(self._note)
+
+
+class TextBlock:
+    """A piece of the model's Markdown, complete in itself."""
+
+    kind = Kind.TEXT
+
+    def __init__(self, source: str, *, number: int | None = None) -> None:
+        self._source = source
+        self._number = number
+
+    def lines(self, width: int, inks: Inks) -> Sequence[Line]:
+        """The Markdown, indented."""
+        room = width - INDENT - RIGHT_MARGIN
+        return indented(markdown_lines(self._source, room, inks, number=self._number), inks)
+
+    def guess(self, width: int) -> int:
+        """Counts the source's rows."""
+        return guess_rows(self._source, max(width - INDENT - RIGHT_MARGIN, 1))
+
+
+class LiveCode:
+    """A fence that is still being written: finished lines are coloured once, in groups, and then kept."""
+
+    kind = Kind.TEXT
+    _GROUP = 24
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._code: list[str] = []
+        self._partial = ""
+        self._kept: list[Line] = []
+        self._kept_code_lines = 0
+        self._kept_for: tuple[int, Inks] | None = None
+
+    @property
+    def line_count(self) -> int:
+        """Whole lines taken so far."""
+        return len(self._code)
+
+    def write(self, lines: str, count: int, partial: str) -> None:
+        """More whole lines, ``count`` in all from now on, and the beginning of the next one."""
+        if count > len(self._code):
+            self._code += lines.split("\n")
+        self._partial = partial
+
+    def lines(self, width: int, inks: Inks) -> Sequence[Line]:
+        """The block as it stands."""
+        room = width - INDENT - RIGHT_MARGIN
+        if self._kept_for != (room, inks):
+            head = code_block_lines("", self._language, room, inks)[:1]
+            self._kept, self._kept_code_lines, self._kept_for = head, 0, (room, inks)
+        while len(self._code) - self._kept_code_lines >= self._GROUP:
+            group = self._code[self._kept_code_lines : self._kept_code_lines + self._GROUP]
+            self._kept += code_block_lines("\n".join(group), self._language, room, inks)[1:-1]
+            self._kept_code_lines += self._GROUP
+        rest = [*self._code[self._kept_code_lines :], *([self._partial] if self._partial else [])]
+        live = code_block_lines("\n".join(rest), self._language, room, inks)[1:]
+        return indented([*self._kept, *(live if rest else live[-1:])], inks)
+
+    def guess(self, width: int) -> int:
+        """Counts the code's lines."""
+        return len(self._code) + bool(self._partial) + bool(width)
+
+
+class ThinkingBlock:
+    """What the model thought: one dim line, or all of it when opened."""
+
+    kind = Kind.THINKING
+
+    def __init__(self, text: str = "", *, is_live: bool = False) -> None:
+        self._parts = [text] if text else []
+        self.is_live = is_live
+        self.is_chosen = False
+        self.is_open = False
+
+    def write(self, text: str) -> None:
+        """More of it."""
+        self._parts.append(text)
+
+    def toggle(self) -> None:
+        """Opens or closes it."""
+        self.is_open = not self.is_open
+
+    def set_open(self, *, is_open: bool) -> None:
+        """Opens or closes it, whatever it was."""
+        self.is_open = is_open
+
+    def copied(self) -> str:
+        """The thinking as plain text."""
+        if len(self._parts) > 1:
+            self._parts = ["".join(self._parts)]
+        return clean(self._parts[0]).strip() if self._parts else ""
+
+    def lines(self, width: int, inks: Inks) -> Sequence[Line]:
+        """The heading, and the text when open."""
+        text = self.copied()
+        room = width - INDENT - RIGHT_MARGIN
+        heading = "Thinking" if self.is_live else "Thought"
+        summary = text.split("\n")[-1 if self.is_live else 0].lstrip("#* ").replace("**", "")
+        head = [Piece(f"{heading}  ", inks.muted, ""), Piece("" if self.is_open else summary, inks.thought, "")]
+        ground = inks.raised_ground if self.is_chosen else None
+        line = Line(pieces=(*gutter(inks, is_chosen=self.is_chosen), *one_line(head, room)), whole=text, fill=ground)
+        if not self.is_open:
+            return [grounded(line, inks) if self.is_chosen else line]
+        body = wrap([Piece(text.expandtabs(len(TAB)), inks.thought)], min(room, 100))
+        return [Line(pieces=line.pieces, whole="", fill=ground), *indented(body, inks)]
+
+    def guess(self, width: int) -> int:
+        """One row when closed."""
+        return 1 + (guess_rows(self.copied(), max(width - INDENT - RIGHT_MARGIN, 1)) if self.is_open else 0)
+
+
+class NoteBlock:
+    """Something the program says: a retry, a checkpoint, a compaction, a failure."""
+
+    kind = Kind.NOTE
+
+    def __init__(self, text: str, level: Level = Level.INFO) -> None:
+        self._text = show_invisible(clean(text)).rstrip()
+        self._level = level
+
+    def lines(self, width: int, inks: Inks) -> Sequence[Line]:
+        """The text behind a sign that tells how much it matters."""
+        match self._level:
+            case Level.INFO:
+                sign, ink, words = "·", inks.faint, inks.muted
+            case Level.WARNING:
+                sign, ink, words = "!", inks.warning, inks.warning
+            case Level.ERROR:
+                sign, ink, words = "✗", inks.error, inks.error
+        first = (Piece(f" {sign} ", ink, ""),)
+        rest = (Piece(" " * INDENT, ink, ""),)
+        return wrap([Piece(self._text, words)], width - RIGHT_MARGIN, first=first, rest=rest)
+
+    def guess(self, width: int) -> int:
+        """Counts the text's rows."""
+        return guess_rows(self._text, max(width - INDENT - RIGHT_MARGIN, 1))
+
+
+def indented(lines: Sequence[Line], inks: Inks, cells: int = INDENT) -> list[Line]:
+    """The lines behind a left margin that is not copied."""
+    margin: Pieces = (Piece(" " * cells, inks.text, ""),)
+    return [line.after(margin) if line.pieces else line for line in lines]
+
+
+def gutter(inks: Inks, *, is_chosen: bool) -> Pieces:
+    """The left margin of something that can be chosen."""
+    return (Piece(" ▌ " if is_chosen else " " * INDENT, inks.accent, ""),)
+
+
+def grounded(line: Line, inks: Inks) -> Line:
+    """The line on the ground of what is chosen."""
+    ground = inks.raised_ground
+    pieces = tuple(piece._replace(style=piece.style + ground) for piece in line.pieces)
+    return Line(pieces=pieces, joint=line.joint, whole=line.whole, fill=ground)

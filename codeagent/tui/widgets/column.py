@@ -1,0 +1,297 @@
+"""The transcript as one long column of rows: which block a row belongs to, and what is drawn there.
+
+Blocks are measured exactly only near what is looked at; elsewhere a guess stands
+for their height. Nothing here costs more when the column grows longer.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from textual.strip import Strip
+
+from codeagent.tui.widgets.blocks import Block, Kind
+from codeagent.tui.widgets.heights import Heights
+from codeagent.tui.widgets.inks import Inks
+from codeagent.tui.widgets.lines import EMPTY, Line
+
+_DRAWN_BLOCKS = 256
+_LONGEST_WALK = 2_000
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A block with the empty rows before it; None when it was taken out."""
+
+    block: Block | None
+    gap: int
+    is_measured: bool = False
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """A block's rows for the width in force."""
+
+    lines: Sequence[Line]
+    strips: dict[int, Strip] = field(default_factory=dict[int, Strip])
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A character of the transcript: block, line of the block, character of the line."""
+
+    block: int
+    line: int
+    character: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """A row by what stands in it, so that it is found again at another width.
+
+    ``stands`` is the paragraph and the character in it that the row begins with,
+    None where that is not worth counting.
+    """
+
+    block: int
+    row: int
+    stands: tuple[int, int] | None
+
+
+class Column:
+    """Blocks one below the other."""
+
+    def __init__(self, inks: Inks, width: int = 80) -> None:
+        self._inks = inks
+        self._width = width
+        self._entries: list[_Entry] = []
+        self._heights = Heights()
+        self._drawn: OrderedDict[int, _Drawn] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def height(self) -> int:
+        """All rows, as far as they are known."""
+        return self._heights.total
+
+    @property
+    def width(self) -> int:
+        """Cells of each row."""
+        return self._width
+
+    @property
+    def drawn_count(self) -> int:
+        """How many blocks are kept drawn."""
+        return len(self._drawn)
+
+    def block(self, index: int) -> Block | None:
+        """The block at an index, None when it was taken out."""
+        return self._entries[index].block
+
+    def append(self, block: Block, gap: int) -> int:
+        """Adds a block below ``gap`` empty rows; its index."""
+        self._entries.append(_Entry(block, gap))
+        self._heights.append(gap + block.guess(self._width))
+        return len(self._entries) - 1
+
+    def replace(self, index: int, block: Block | None) -> None:
+        """Puts another block in the place of one, or takes it out."""
+        self._entries[index].block = block
+        self.changed(index)
+
+    def changed(self, index: int) -> None:
+        """Forgets how a block was drawn; it is measured when next looked at."""
+        entry = self._entries[index]
+        self._drawn.pop(index, None)
+        entry.is_measured = entry.block is None
+        if entry.block is None:
+            self._heights.set(index, 0)
+
+    def guess(self, index: int) -> None:
+        """Sets a changed block's height to a guess, where it is not looked at."""
+        entry = self._entries[index]
+        if entry.block is not None and not entry.is_measured:
+            self._heights.set(index, entry.gap + entry.block.guess(self._width))
+
+    def measure(self, index: int) -> int:
+        """The exact height of a block with the empty rows before it."""
+        entry = self._entries[index]
+        if not entry.is_measured and entry.block is not None:
+            self._heights.set(index, entry.gap + len(self._draw(index).lines))
+            entry.is_measured = True
+        return self._heights[index]
+
+    def settle(self, row: int, view: int) -> int:
+        """Measures all within two views of a row; the row at which what stood there is now."""
+        index, local = self._heights.find(max(row, 0))
+        if index >= len(self._entries):
+            return self.settle_end(view)
+        local = min(local, max(self.measure(index) - 1, 0))
+        below, at = self._heights[index] - local, index + 1
+        while at < len(self._entries) and below < 2 * view:
+            below += self.measure(at)
+            at += 1
+        above, at = local, index - 1
+        while at >= 0 and above < 2 * view:
+            above += self.measure(at)
+            at -= 1
+        return self._heights.top(index) + local
+
+    def settle_end(self, view: int) -> int:
+        """Measures the last two views; the row to begin with so that the last one is at the bottom."""
+        rows, at = 0, len(self._entries) - 1
+        while at >= 0 and rows < 2 * view:
+            rows += self.measure(at)
+            at -= 1
+        return max(self.height - view, 0)
+
+    def top(self, index: int) -> int:
+        """The row at which a block begins, its gap included."""
+        return self._heights.top(index)
+
+    def gap(self, index: int) -> int:
+        """The empty rows before a block."""
+        return self._entries[index].gap
+
+    def find(self, row: int) -> tuple[int, int] | None:
+        """The block at a row, and the line of the block (below 0 in the gap); None beyond the end."""
+        index, local = self._heights.find(row)
+        if row < 0 or index >= len(self._entries):
+            return None
+        return index, local - self._entries[index].gap
+
+    def row(self, index: int, line: int) -> int:
+        """The row of a block's line, or of one of the empty rows before it (below 0)."""
+        offset = min(max(self._entries[index].gap + line, 0), max(self.measure(index) - 1, 0))
+        return self.top(index) + offset
+
+    def line(self, row: int) -> Line:
+        """The line at a row, empty in gaps and beyond the end."""
+        found = self.find(row)
+        if found is None or found[1] < 0:
+            return EMPTY
+        lines = self._draw(found[0]).lines
+        return lines[found[1]] if found[1] < len(lines) else EMPTY
+
+    def strip(self, row: int, marked: tuple[Place, Place] | None = None) -> Strip:
+        """What is drawn in a row; characters ``marked`` from-to are shown as selected."""
+        found = self.find(row)
+        if found is None or found[1] < 0:
+            return Strip.blank(0)
+        index, number = found
+        drawn = self._draw(index)
+        if number >= len(drawn.lines):
+            return Strip.blank(0)
+        span = None if marked is None else _span(marked, index, number, drawn.lines[number])
+        if span is not None:
+            return drawn.lines[number].strip(self._width, span, self._inks.selected)
+        strip = drawn.strips.get(number)
+        if strip is None:
+            strip = drawn.strips[number] = drawn.lines[number].strip(self._width)
+        return strip
+
+    def reshape(self, inks: Inks, width: int) -> None:
+        """Other colours or another width: everything is drawn anew when next looked at."""
+        self._drawn.clear()
+        self._inks = inks
+        if width == self._width:
+            return
+        self._width = width
+        for entry in self._entries:
+            entry.is_measured = entry.block is None
+        self._heights.replace(
+            [entry.gap + entry.block.guess(width) if entry.block is not None else 0 for entry in self._entries]
+        )
+
+    def anchor(self, row: int) -> Anchor | None:
+        """What stands at a row, None beyond the end."""
+        found = self.find(row)
+        if found is None:
+            return None
+        index, number = found
+        stands: tuple[int, int] | None = None
+        if 0 <= number <= _LONGEST_WALK:
+            stands = list(_standing(self._draw(index).lines[: number + 1]))[-1]
+        return Anchor(block=index, row=number, stands=stands)
+
+    def row_of(self, anchor: Anchor) -> int:
+        """The row where the anchor's text stands now."""
+        height = self.measure(anchor.block)
+        gap = self._entries[anchor.block].gap
+        top = self.top(anchor.block)
+        if anchor.row < 0:
+            return top + max(gap + anchor.row, 0)
+        if anchor.stands is None:
+            return top + min(gap + anchor.row, max(height - 1, 0))
+        rows = [row for row, stands in enumerate(_standing(self._draw(anchor.block).lines)) if stands <= anchor.stands]
+        return top + gap + (rows[-1] if rows else 0)
+
+    def text(self, start: Place, end: Place) -> str:
+        """What copying from one place to another gives: the words without gutters, wraps and frames."""
+        return "".join(self._copied(start, end)).strip("\n")
+
+    def _copied(self, start: Place, end: Place) -> Iterator[str]:
+        for index in range(start.block, min(end.block + 1, len(self._entries))):
+            entry = self._entries[index]
+            if entry.block is None:
+                continue
+            if index != start.block and entry.gap:
+                yield "\n"
+            lines = self._draw(index).lines
+            first = max(start.line, 0) if index == start.block else 0
+            last = min(end.line, len(lines) - 1) if index == end.block else len(lines) - 1
+            for number in range(first, last + 1):
+                line = lines[number]
+                span = _span((start, end), index, number, line)
+                if span is None or line.is_drawn_only:
+                    continue
+                yield line.joint + line.copied(*span)
+
+    def _draw(self, index: int) -> _Drawn:
+        drawn = self._drawn.get(index)
+        if drawn is not None:
+            self._drawn.move_to_end(index)
+            return drawn
+        block = self._entries[index].block
+        drawn = _Drawn(block.lines(self._width, self._inks) if block is not None else ())
+        self._drawn[index] = drawn
+        while len(self._drawn) > _DRAWN_BLOCKS:
+            self._drawn.popitem(last=False)
+        return drawn
+
+
+def gap_between(before: Kind | None, after: Kind, *, is_close: bool = False) -> int:
+    """How many empty rows stand between two kinds of block."""
+    if before is None or is_close:
+        return 0
+    if before == after and after in {Kind.TOOL, Kind.NOTE, Kind.THINKING}:
+        return 0
+    return 1
+
+
+def _standing(lines: Iterable[Line]) -> Iterator[tuple[int, int]]:
+    """Of each line, the paragraph it belongs to and the character of it that it begins with."""
+    paragraph = character = 0
+    for line in lines:
+        if line.joint == "\n":
+            paragraph, character = paragraph + 1, 0
+        else:
+            character += len(line.joint)
+        yield paragraph, character
+        character += len(line.copied()) if line.whole is None else 0
+
+
+def _span(marked: tuple[Place, Place], index: int, number: int, line: Line) -> tuple[int, int] | None:
+    """The characters of a line within the marked stretch, None when it lies outside."""
+    start, end = marked
+    here = (index, number)
+    if here < (start.block, start.line) or here > (end.block, end.line):
+        return None
+    length = len(line.text)
+    first = start.character if here == (start.block, start.line) else 0
+    last = end.character if here == (end.block, end.line) else length
+    return (min(first, length), min(last, length))

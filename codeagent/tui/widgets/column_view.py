@@ -1,0 +1,175 @@
+"""The window on the column: where the person looks, and what of it must be painted.
+
+It follows the end while the person is there and stays exactly where they scrolled
+to otherwise, whatever grows, opens or is measured above or below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual._animator import EasingFunction
+from textual._types import AnimationLevel, CallbackType
+from textual.events import Resize
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from codeagent.tui.themes import Palette
+from codeagent.tui.widgets.column import Column
+from codeagent.tui.widgets.inks import inks_of
+from codeagent.tui.widgets.mouse_selection import MouseSelection
+
+
+class ColumnView(MouseSelection):
+    """A scrolling view of a column of blocks. Scrolling is never animated: text that moves cannot be read."""
+
+    DEFAULT_CSS = """
+    ColumnView {
+        background: $background;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    @dataclass
+    class NewBelow(Message):
+        """So many rows came below what the person looks at; 0 when they are at the end again."""
+
+        count: int
+
+    def __init__(self, palette: Palette, *, id: str | None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(Column(inks_of(palette)), id=id)
+        self._palette = palette
+        self._first_dirty: int | None = None
+        self._is_placing = False
+        self._follows = True
+        self._top: tuple[int, int] | None = None
+        self._left: tuple[int, int] = (0, 0)
+        self._told_below = 0
+
+    @property
+    def follows(self) -> bool:
+        """Whether the end is in view and stays there."""
+        return self._follows
+
+    def scroll_to_end(self) -> None:
+        """Goes to the end and follows it."""
+        self._follows = True
+        self._place(self.column.settle_end(self.size.height))
+        self._tell_below()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Other colours, at once."""
+        self._palette = palette
+        self.column.reshape(inks_of(palette), self.column.width)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the screen."""
+        return self.column.strip(self.scroll_offset.y + y, self.marked)
+
+    def on_resize(self, event: Resize) -> None:
+        """Wraps for the new width; the top line stays the top line."""
+        del event
+        width = self.scrollable_content_region.width
+        if width and width != self.column.width:
+            anchor = None if self._follows else self.column.anchor(self.scroll_offset.y)
+            self.column.reshape(inks_of(self._palette), width)
+            if anchor is not None:
+                self._top = self.column.find(self.column.row_of(anchor))
+        self._settle()
+        self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The person scrolled: measures what came near, and follows the end again when it was reached."""
+        super().watch_scroll_y(old_value, new_value)
+        if not self._is_placing and round(old_value) != round(new_value):
+            was_following = self._follows
+            self._follows = new_value >= self.max_scroll_y
+            if was_following and not self._follows:
+                last = max(len(self.column) - 1, 0)
+                self._left = (last, self.column.height - self.column.top(last))
+            self._top = None
+            self._settle()
+
+    def _scroll_to(  # noqa: PLR0913 - Textual's own
+        self,
+        x: float | None = None,
+        y: float | None = None,
+        *,
+        animate: bool = True,
+        speed: float | None = None,
+        duration: float | None = None,
+        easing: EasingFunction | str | None = None,
+        force: bool = False,
+        on_complete: CallbackType | None = None,
+        level: AnimationLevel = "basic",
+        release_anchor: bool = True,
+    ) -> bool:
+        """Every way to scroll comes through here; none is animated."""
+        del animate
+        return super()._scroll_to(
+            x,
+            y,
+            animate=False,
+            speed=speed,
+            duration=duration,
+            easing=easing,
+            force=force,
+            on_complete=on_complete,
+            level=level,
+            release_anchor=release_anchor,
+        )
+
+    def _mark_dirty(self, index: int | None) -> None:
+        if index is not None:
+            self._first_dirty = index if self._first_dirty is None else min(self._first_dirty, index)
+
+    def _settle(self) -> None:
+        """Measures what is near, keeps what is looked at where it is, and follows the end if that is wanted."""
+        height = self.size.height
+        if not height:
+            return
+        if self._follows:
+            row = self.column.settle_end(height)
+        else:
+            row = self.scroll_offset.y if self._top is None else self.column.row(*self._top)
+            row = self.column.settle(row, height)
+        self._fit()
+        self._place(row)
+        self._top = self.column.find(self.scroll_offset.y)
+        self._tell_below()
+
+    def _fit(self) -> None:
+        """Tells the scroll bar how long the column is, without a new layout of the screen."""
+        size = Size(self.column.width, self.column.height)
+        if size != self.virtual_size:
+            self.set_reactive(Widget.virtual_size, size)  # pyright: ignore[reportArgumentType] - typed as read from a widget
+            if self.show_vertical_scrollbar:
+                self.vertical_scrollbar.window_virtual_size = size.height
+
+    def _place(self, row: int) -> None:
+        """Scrolls there, not counted as the person's doing."""
+        self._is_placing = True
+        try:
+            self.scroll_target_y = self.scroll_y = float(row)
+        finally:
+            self._is_placing = False
+
+    def _tell_below(self) -> None:
+        count = 0
+        if not self._follows:
+            last, height = self._left
+            count = max(self.column.height - self.column.top(last) - height, 0)
+        if count != self._told_below:
+            self._told_below = count
+            self.post_message(self.NewBelow(count))
+
+    def _refresh_from(self, index: int) -> None:
+        """Paints a block and all below it, as far as they are in view."""
+        top = max(self.column.top(index) - self.scroll_offset.y, 0)
+        if top < self.size.height:
+            self.refresh(Region(0, top, self.size.width, self.size.height - top))

@@ -1,0 +1,134 @@
+"""The reply that is being written: finished parts stay as they are, only the last one is drawn anew."""
+
+from __future__ import annotations
+
+from codeagent.tui.widgets.blocks import Block, Kind, LiveCode, TextBlock, ThinkingBlock
+from codeagent.tui.widgets.column import Column, gap_between
+from codeagent.tui.widgets.markdown_stream import MarkdownStream, Part
+
+
+class LiveReply:
+    """Writes a streamed reply to the end of a column.
+
+    Text is taken at once and turned into blocks by ``flush``, so that many small
+    pieces cost no more than few large ones.
+    """
+
+    def __init__(self, column: Column, before: Kind | None) -> None:
+        self._column = column
+        self._before = before
+        self._pending: list[str] = []
+        self._stream = MarkdownStream()
+        self._tail: int | None = None
+        self._code: LiveCode | None = None
+        self._thinking: tuple[int, ThinkingBlock] | None = None
+        self._written: list[int] = []
+
+    @property
+    def last_kind(self) -> Kind | None:
+        """What the reply ends with so far, or what stands before it."""
+        return self._before
+
+    @property
+    def written(self) -> list[int]:
+        """The blocks of this reply."""
+        return self._written
+
+    def write(self, text: str) -> None:
+        """More text."""
+        self._pending.append(text)
+
+    def think(self, text: str) -> int:
+        """More thinking; the index of its block."""
+        if self._thinking is None:
+            self._end_text()
+            block = ThinkingBlock(is_live=True)
+            self._thinking = (self._append(block), block)
+        index, block = self._thinking
+        block.write(text)
+        self._column.changed(index)
+        return index
+
+    def flush(self) -> int | None:
+        """Turns what came into blocks; the first block that changed, None when nothing did."""
+        if not self._pending:
+            return None
+        self._end_thinking()
+        text = "".join(self._pending)
+        self._pending.clear()
+        first = len(self._column) if self._tail is None else self._tail
+        for part in self._stream.feed(text):
+            self._settle(part)
+        self._show_tail()
+        return min(first, len(self._column) - 1) if len(self._column) else None
+
+    def end(self) -> int | None:
+        """Nothing more comes; the first block that changed."""
+        first = self.flush()
+        tail = self._tail
+        self._end_text()
+        thinking = self._thinking
+        self._end_thinking()
+        changed = [index for index in (first, tail, thinking[0] if thinking else None) if index is not None]
+        return min(changed, default=None)
+
+    def discard(self) -> int | None:
+        """Takes the whole reply out again; the first block that changed."""
+        self._pending.clear()
+        for index in self._written:
+            self._column.replace(index, None)
+        return min(self._written, default=None)
+
+    def _end_text(self) -> None:
+        if self._pending:
+            self.flush()
+        for part in self._stream.finish():
+            self._settle(part)
+        if self._tail is not None:
+            self._column.replace(self._tail, None)
+            self._tail = None
+        self._code = None
+
+    def _end_thinking(self) -> None:
+        if self._thinking is not None:
+            index, block = self._thinking
+            block.is_live = False
+            self._column.changed(index)
+            self._thinking = None
+
+    def _settle(self, part: Part) -> None:
+        """A part is finished: it takes the place of the tail."""
+        block = TextBlock(part.source, number=part.number)
+        if self._tail is None:
+            self._append(block, is_close=part.is_close)
+        else:
+            self._column.replace(self._tail, block)
+            self._tail = None
+        self._code = None
+
+    def _show_tail(self) -> None:
+        part = self._stream.tail
+        if not part.source.strip():
+            return
+        block = self._live_code() or TextBlock(part.source, number=part.number)
+        if self._tail is None:
+            self._tail = self._append(block, is_close=part.is_close)
+        else:
+            self._column.replace(self._tail, block)
+
+    def _live_code(self) -> LiveCode | None:
+        """The tail as code, when it is a fence that has begun."""
+        fence = self._stream.code
+        if fence is None:
+            return None
+        language, count = fence
+        if self._code is None:
+            self._code = LiveCode(language)
+        self._code.write(self._stream.code_lines(self._code.line_count, count), count, self._stream.partial)
+        return self._code
+
+    def _append(self, block: Block, *, is_close: bool = False) -> int:
+        index = self._column.append(block, gap_between(self._before, block.kind, is_close=is_close))
+        self._before = block.kind
+        self._written.append(index)
+        return index

@@ -1,0 +1,234 @@
+"""What a tool panel says: the words at the right of its heading, and what it holds when opened."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import TypeGuard, overload
+
+from codeagent.core.approvals import CommandPreview, DiffPreview, Preview
+from codeagent.core.diff import FileDiff
+from codeagent.core.messages import (
+    ChangeDetails,
+    CommandDetails,
+    Outcome,
+    ReadDetails,
+    SearchDetails,
+    ToolResult,
+)
+from codeagent.core.text import clean, show_invisible
+from codeagent.tui.widgets.code_lines import highlight, language_of
+from codeagent.tui.widgets.diff_lines import render_diff
+from codeagent.tui.widgets.inks import Inks
+from codeagent.tui.widgets.lines import TAB, Line, Piece, wrap
+
+TAIL_LINES = 6
+_NUMBERED = re.compile(r"\s*(\d+)→(.*)")
+_LABEL_KEYS = ("path", "command", "pattern", "id")
+_OUTCOMES = {
+    Outcome.FAILED: "failed",
+    Outcome.TIMED_OUT: "timed out",
+    Outcome.DENIED: "denied",
+    Outcome.CANCELLED: "stopped",
+    Outcome.SKIPPED: "skipped",
+    Outcome.DISABLED: "not run",
+    Outcome.INTERNAL: "failed inside codeagent",
+}
+
+
+class Stack(Sequence[Line]):
+    """Lines from several places as one sequence; what is drawn lazily stays lazy."""
+
+    def __init__(self, parts: Iterable[Sequence[Line]]) -> None:
+        self._parts = [part for part in parts if len(part)]
+        self._ends = list(accumulate(map(len, self._parts)))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | list[Line]:
+        if isinstance(index, slice):
+            return [self[row] for row in range(*index.indices(len(self)))]
+        start = 0
+        for part, end in zip(self._parts, self._ends, strict=True):
+            if index < end:
+                return part[index - start]
+            start = end
+        raise IndexError(index)
+
+
+class Shifted(Sequence[Line]):
+    """Lines moved to the right, each when it is looked at."""
+
+    def __init__(self, lines: Sequence[Line], cells: int, inks: Inks) -> None:
+        self._lines = lines
+        self._margin = (Piece(" " * cells, inks.text, ""),)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | list[Line]:
+        if isinstance(index, slice):
+            return [line.after(self._margin) for line in self._lines[index]]
+        return self._lines[index].after(self._margin)
+
+
+def label_of(arguments_json: str) -> str:
+    """The object of a call, taken from its arguments as the model wrote them, before the tool named it."""
+    try:
+        arguments: object = json.loads(arguments_json)
+    except ValueError:
+        return arguments_json
+    if not _is_table(arguments):
+        return arguments_json
+    values = {key: value for key, value in arguments.items() if isinstance(value, str)}
+    return next((values[key] for key in _LABEL_KEYS if key in values), next(iter(values.values()), ""))
+
+
+def _is_table(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def is_trouble(result: ToolResult) -> bool:
+    """Whether the person should see at once what came of the call; what was never run only says so."""
+    if result.outcome in {Outcome.SKIPPED, Outcome.CANCELLED}:
+        return False
+    details = result.details
+    return result.outcome is not Outcome.OK or (
+        isinstance(details, CommandDetails) and details.exit_code not in {0, None}
+    )
+
+
+def detail_pieces(result: ToolResult, seconds: float, inks: Inks) -> list[Piece]:
+    """The words at the right: what was found, changed or went wrong."""
+    pieces: list[Piece] = []
+    if result.outcome is not Outcome.OK:
+        said = _OUTCOMES[result.outcome]
+        ink = inks.muted if result.outcome in {Outcome.CANCELLED, Outcome.SKIPPED} else inks.error
+        pieces = [Piece(_ended(result, said), ink)]
+    else:
+        pieces = _good_detail(result, inks)
+    time = seconds_text(seconds)
+    if isinstance(result.details, CommandDetails) and time:
+        pieces += [Piece(" · " if pieces else "", inks.faint), Piece(time, inks.muted)]
+    return pieces
+
+
+def _ended(result: ToolResult, said: str) -> str:
+    details = result.details
+    return clean(details.ended) if isinstance(details, CommandDetails) and details.ended else said
+
+
+def _good_detail(result: ToolResult, inks: Inks) -> list[Piece]:
+    match result.details:
+        case ReadDetails(first_line=first, last_line=last, total_lines=total):
+            if total == 0 or last < first:
+                return [Piece("empty", inks.muted)]
+            where = f"line {first}" if first == last else f"lines {first}–{last}"
+            return [Piece(where if last - first + 1 >= total else f"{where} of {total:,}", inks.muted)]
+        case SearchDetails(matches=matches, files=files, truncated=truncated):
+            found = (
+                f"{matches:,}{'+' if truncated else ''} match{'' if matches == 1 else 'es'}"
+                if matches
+                else "no matches"
+            )
+            return [
+                Piece(
+                    found + (f" in {files:,} file{'' if files == 1 else 's'}" if matches and files else ""), inks.muted
+                )
+            ]
+        case ChangeDetails(diffs=diffs, level=level):
+            forgiven = [] if level in {"", "exact"} else [Piece(f"{clean(level)} · ", inks.muted)]
+            return [*forgiven, *count_pieces(diffs, inks)]
+        case CommandDetails(exit_code=code, ended=ended):
+            return [] if code == 0 else [Piece(clean(ended), inks.error if code else inks.muted)]
+        case None:
+            return []
+
+
+def count_pieces(diffs: Sequence[FileDiff], inks: Inks) -> list[Piece]:
+    """Lines that come and go."""
+    added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
+    return [Piece(f"+{added:,}", inks.added), Piece(f" −{removed:,}", inks.removed)]
+
+
+def seconds_text(seconds: float) -> str:
+    """A time in words; empty when it is too short to matter."""
+    if seconds < 0.1:  # noqa: PLR2004 - a tenth of a second is at once
+        return ""
+    if seconds < 60:  # noqa: PLR2004 - seconds in a minute
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s"
+
+
+def tail_lines(output: str, width: int, inks: Inks, *, most: int = TAIL_LINES) -> list[Line]:
+    """The last rows of a running command's output."""
+    text = clean(output).rstrip("\n").expandtabs(len(TAB))
+    last = "\n".join(text.split("\n")[-most:])
+    return wrap([Piece(last, inks.muted)], width, by_word=False)[-most:] if last else []
+
+
+def body_lines(
+    name: str, preview: Preview | None, result: ToolResult, width: int, inks: Inks, *, most: int | None = None
+) -> Sequence[Line]:
+    """What an ended call's panel holds; ``most`` rows of its output, the last ones, None all."""
+    parts: list[Sequence[Line]] = []
+    details = result.details
+    if isinstance(details, ChangeDetails):
+        parts = [render_diff(diff, width, inks.palette) for diff in details.diffs]
+    elif isinstance(preview, DiffPreview) and result.outcome is not Outcome.OK and most is None:
+        parts.append(render_diff(preview.diff, width, inks.palette))
+    command = preview.command if isinstance(preview, CommandPreview) else ""
+    if isinstance(details, CommandDetails):
+        command = details.command
+    if command and (most is None or "\n" in command or len(command) > width):
+        parts.append(_command_lines(command, width, inks))
+    if not isinstance(details, ChangeDetails) or result.outcome is not Outcome.OK:
+        parts.append(_text_lines(name, result, width, inks, most))
+    return Stack(parts)
+
+
+def _command_lines(command: str, width: int, inks: Inks) -> list[Line]:
+    """The whole command, as it was given to the shell."""
+    lines: list[Line] = []
+    for pieces in highlight(show_invisible(command), "bash", inks.palette):
+        prompt = Piece("  " if lines else "$ ", inks.faint, "")
+        lines += wrap(pieces, width, first=(prompt,), rest=(Piece("  ", inks.faint, ""),), by_word=False)
+    return lines
+
+
+def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int | None) -> list[Line]:
+    """The text that the model got; a read file with its line numbers and colours."""
+    text = clean(result.text).rstrip("\n").expandtabs(len(TAB))
+    if not text:
+        return []
+    if isinstance(result.details, ReadDetails) and most is None:
+        return _file_lines(text, result.details.path, width, inks)
+    ink = inks.text if result.outcome in {Outcome.FAILED, Outcome.DENIED, Outcome.INTERNAL} else inks.muted
+    lines = wrap([Piece(text, ink)], width, by_word=name != "bash")
+    if most is None or len(lines) <= most:
+        return lines
+    more = f"… {len(lines) - most:,} rows above; enter shows them"
+    return [Line(pieces=(Piece(more, inks.faint, ""),), whole=""), *lines[-most:]]
+
+
+def _file_lines(text: str, path: str, width: int, inks: Inks) -> list[Line]:
+    rows = [(found[1], found[2]) if (found := _NUMBERED.match(row)) else ("", row) for row in text.split("\n")]
+    digits = max(len(number) for number, _ in rows)
+    code = highlight("\n".join(row for _, row in rows), language_of(path), inks.palette)
+    lines: list[Line] = []
+    for (number, _), pieces in zip(rows, code, strict=True):
+        first = (Piece(f"{number:>{digits}}  ", inks.faint, ""),)
+        lines += wrap(pieces, width, first=first, rest=(Piece(" " * (digits + 2), inks.faint, ""),), by_word=False)
+    return lines

@@ -1,0 +1,125 @@
+"""A stored session as blocks: what its events left behind, without playing them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from codeagent.core.events import (
+    AgentEvent,
+    Delivery,
+    HistoryAppended,
+    Level,
+    MessageDelivered,
+    NoticeGiven,
+    ToolEnded,
+    ToolPreviewed,
+    ToolStarted,
+    TurnEnd,
+    TurnEnded,
+    TurnStarted,
+)
+from codeagent.core.messages import (
+    AssistantMessage,
+    Message,
+    Origin,
+    Outcome,
+    ResultsMessage,
+    TextBlock,
+    ThinkingBlock,
+    ToolResult,
+    UserMessage,
+)
+from codeagent.tui.widgets import blocks
+from codeagent.tui.widgets.markdown_stream import MarkdownStream
+from codeagent.tui.widgets.tool_panel import ToolPanel
+
+# A longer text is cut into its parts, so that a look at its end does not draw all of it.
+_DRAWN_WHOLE = 4_000
+_ENDS = {
+    TurnEnd.CANCELLED: ("Stopped.", Level.INFO),
+    TurnEnd.STEP_LIMIT: ("Stopped at the step limit.", Level.WARNING),
+    TurnEnd.BUDGET: ("Stopped at the cost limit.", Level.WARNING),
+    TurnEnd.REFUSED: ("The model refused.", Level.WARNING),
+}
+
+
+def past_blocks(events: Iterable[AgentEvent]) -> list[blocks.Block]:
+    """The blocks of a session that is over, in order; a call without an end shows as stopped."""
+    past = _Past()
+    for event in events:
+        past.take(event)
+    past.close()
+    return past.blocks
+
+
+class _Past:
+    """Collects blocks; panels are found again by their call."""
+
+    def __init__(self) -> None:
+        self.blocks: list[blocks.Block] = []
+        self._open: dict[str, ToolPanel] = {}
+
+    def take(self, event: AgentEvent) -> None:
+        """One event; those that leave nothing to see are passed over."""
+        match event:
+            case TurnStarted(text=text):
+                self.blocks.append(blocks.PersonBlock(text))
+            case MessageDelivered(text=text, delivery=delivery):
+                note = "said while it worked" if delivery is Delivery.STEER else "said for later"
+                self.blocks.append(blocks.PersonBlock(text, note))
+            case HistoryAppended(message=message):
+                self._message(message)
+            case ToolStarted(call_id=call_id, name=name, arguments_json=arguments):
+                self._open[call_id] = panel = ToolPanel(call_id, name, arguments)
+                self.blocks.append(panel)
+            case ToolPreviewed(call_id=call_id, preview=preview, label=label) if call_id in self._open:
+                self._open[call_id].show_preview(preview, label)
+            case ToolEnded(result=result, seconds=seconds):
+                self._end(result, seconds)
+            case NoticeGiven(text=text, level=level):
+                self.blocks.append(blocks.NoteBlock(text, level))
+            case TurnEnded(reason=reason, text=text):
+                self._turn_ended(reason, text)
+            case _:
+                pass
+
+    def close(self) -> None:
+        """The session is over: nothing runs any more."""
+        for call_id in list(self._open):
+            self._end(ToolResult(call_id=call_id, blocks=(), outcome=Outcome.CANCELLED), 0.0)
+
+    def _message(self, message: Message) -> None:
+        match message:
+            case AssistantMessage():
+                for block in message.blocks:
+                    if isinstance(block, ThinkingBlock) and block.text.strip():
+                        self.blocks.append(blocks.ThinkingBlock(block.text))
+                    elif isinstance(block, TextBlock) and block.text.strip():
+                        self._text(block.text)
+            case ResultsMessage(results=results):
+                for result in results:
+                    self._end(result, 0.0)
+            case UserMessage(origin=Origin.SUMMARY):
+                self.blocks.append(blocks.NoteBlock("Earlier parts were summed up to make room."))
+            case UserMessage():
+                pass
+
+    def _text(self, text: str) -> None:
+        if len(text) <= _DRAWN_WHOLE:
+            self.blocks.append(blocks.TextBlock(text))
+            return
+        stream = MarkdownStream()
+        parts = [*stream.feed(text), *stream.finish()]
+        self.blocks += [blocks.TextBlock(part.source, number=part.number) for part in parts]
+
+    def _end(self, result: ToolResult, seconds: float) -> None:
+        panel = self._open.pop(result.call_id, None)
+        if panel is not None:
+            panel.end(result, seconds)
+
+    def _turn_ended(self, reason: TurnEnd, text: str) -> None:
+        self.close()
+        if reason is TurnEnd.ERROR:
+            self.blocks.append(blocks.NoteBlock(text, Level.ERROR))
+        elif reason in _ENDS:
+            self.blocks.append(blocks.NoteBlock(*_ENDS[reason]))

@@ -1,0 +1,210 @@
+"""The panel of one tool call: a quiet line when all went well, open by itself when something failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from codeagent.core.approvals import CommandPreview, DiffPreview, Preview
+from codeagent.core.messages import ChangeDetails, CommandDetails, Outcome, ToolResult
+from codeagent.core.text import clean, show_invisible
+from codeagent.tui.widgets.blocks import INDENT, RIGHT_MARGIN, Kind, grounded, gutter
+from codeagent.tui.widgets.inks import Inks
+from codeagent.tui.widgets.lines import Line, Piece, one_line
+from codeagent.tui.widgets.panel_lines import (
+    TAIL_LINES,
+    Shifted,
+    Stack,
+    body_lines,
+    count_pieces,
+    detail_pieces,
+    is_trouble,
+    label_of,
+    seconds_text,
+    tail_lines,
+)
+
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+BODY_INDENT = 5
+_TAIL_CHARACTERS = 16_000
+_BRIEF_LINES = 12
+_NAME_CELLS = 5
+_TELLS_TIME_AFTER = 1.0
+
+
+class _Fold(StrEnum):
+    """How much of the panel shows; brief is how a failed call opens by itself."""
+
+    CLOSED = "closed"
+    BRIEF = "brief"
+    OPEN = "open"
+
+
+class ToolPanel:
+    """A call from its start to its end. Times are in seconds of a clock that the transcript reads."""
+
+    kind = Kind.TOOL
+
+    def __init__(self, call_id: str, name: str, arguments_json: str, *, started: float = 0.0) -> None:
+        self.call_id = call_id
+        self.is_chosen = False
+        self.is_waiting = False
+        self._name = show_invisible(clean(name))
+        self._arguments = arguments_json
+        self._label = ""
+        self._preview: Preview | None = None
+        self._output = ""
+        self._result: ToolResult | None = None
+        self._seconds = 0.0
+        self._started = started
+        self._now = started
+        self._frame: str = SPINNER[0]
+        self._fold = _Fold.CLOSED
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the call has not ended."""
+        return self._result is None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more than its heading shows."""
+        return self._fold is not _Fold.CLOSED
+
+    def show_preview(self, preview: Preview, label: str) -> None:
+        """What the call would do, and what its object is called."""
+        self._preview = preview
+        self._label = label or self._label
+
+    def wait(self, *, is_waiting: bool, now: float) -> None:
+        """Whether a person must answer first; waiting is not running time."""
+        if self.is_waiting and not is_waiting:
+            self._started = self._now = now
+        self.is_waiting = is_waiting
+
+    def write(self, text: str) -> None:
+        """More output; the end of it is kept."""
+        self._output = (self._output + text)[-_TAIL_CHARACTERS:]
+
+    def tick(self, now: float, *, frame: str) -> None:
+        """Time passes while it runs."""
+        self._now = now
+        self._frame = frame
+
+    def end(self, result: ToolResult, seconds: float) -> None:
+        """The call is over; trouble opens the panel."""
+        self._result = result
+        self._seconds = seconds
+        self.is_waiting = False
+        self._output = ""
+        if is_trouble(result) and self._fold is _Fold.CLOSED:
+            self._fold = _Fold.BRIEF
+
+    def toggle(self) -> None:
+        """Opens the panel, shows all of one that opened by itself and holds more, or closes it."""
+        if self._fold is _Fold.BRIEF and self._holds_more():
+            self._fold = _Fold.OPEN
+        else:
+            self._fold = _Fold.CLOSED if self.is_open else _Fold.OPEN
+
+    def set_open(self, *, is_open: bool) -> None:
+        """Opens or closes it, whatever it was."""
+        self._fold = _Fold.OPEN if is_open else _Fold.CLOSED
+
+    def copied(self) -> str:
+        """What the panel holds, as plain text: the diff's new lines, the command's output, the lines read."""
+        result = self._result
+        if result is None:
+            return clean(self._output)
+        if isinstance(result.details, ChangeDetails):
+            return "".join(_as_patch(result.details))
+        return clean(result.text)
+
+    def lines(self, width: int, inks: Inks) -> Sequence[Line]:
+        """The heading and what shows below it."""
+        head = self._heading(width, inks)
+        room = max(width - BODY_INDENT - RIGHT_MARGIN, 8)
+        body: Sequence[Line] = ()
+        if self._result is not None:
+            if self.is_open:
+                most = _BRIEF_LINES if self._fold is _Fold.BRIEF else None
+                body = body_lines(self._name, self._preview, self._result, room, inks, most=most)
+        elif self.is_open or (self._output and not self.is_waiting):
+            body = tail_lines(self._output, room, inks, most=4 * TAIL_LINES if self.is_open else TAIL_LINES)
+        if not body:
+            return [head]
+        after = [Line(whole="")] if self._result is not None else []
+        return Stack([[head], Shifted(body, BODY_INDENT, inks), after])
+
+    def guess(self, width: int) -> int:
+        """One row when closed."""
+        if not self.is_open or self._result is None:
+            return 1 + min(self._output.count("\n"), TAIL_LINES)
+        if isinstance(self._result.details, ChangeDetails):
+            return 2 + sum(diff.added + diff.removed for diff in self._result.details.diffs)
+        rows = self._result.text.count("\n") + 1 + len(self._result.text) // max(width, 1)
+        return 2 + (min(rows, _BRIEF_LINES + 1) if self._fold is _Fold.BRIEF else rows)
+
+    def _holds_more(self) -> bool:
+        result = self._result
+        is_diff = isinstance(self._preview, DiffPreview)
+        return result is not None and (is_diff or result.text.rstrip("\n").count("\n") >= _BRIEF_LINES)
+
+    def _heading(self, width: int, inks: Inks) -> Line:
+        right = self._detail(inks)
+        right_cells = Line(pieces=tuple(right)).width
+        name = f"{self._name:<{_NAME_CELLS}}  "
+        left = (*gutter(inks, is_chosen=self.is_chosen), self._sign(inks), Piece(name, inks.strong))
+        room = width - RIGHT_MARGIN - INDENT - 2 - len(name) - right_cells - 2
+        label = one_line([Piece(self._shown_label(), inks.text if self.is_running else inks.muted)], max(room, 4))
+        taken = Line(pieces=(*left, *label)).width
+        blank = Piece(" " * max(width - RIGHT_MARGIN - taken - right_cells, 2), inks.text, "  ")
+        line = Line(pieces=(*left, *label, blank, *right))
+        return grounded(line, inks) if self.is_chosen else line
+
+    def _sign(self, inks: Inks) -> Piece:
+        result = self._result
+        if result is None:
+            sign, ink = ("●", inks.warning) if self.is_waiting else (self._frame, inks.accent)
+        elif result.outcome in {Outcome.SKIPPED, Outcome.CANCELLED}:
+            sign, ink = "–", inks.muted
+        elif is_trouble(result):
+            sign, ink = "✗", inks.error
+        else:
+            sign, ink = "✓", inks.success
+        return Piece(f"{sign} ", ink, "")
+
+    def _shown_label(self) -> str:
+        text = self._label
+        if isinstance(self._preview, CommandPreview):
+            text = self._preview.command
+        elif self._result is not None and isinstance(self._result.details, CommandDetails):
+            text = self._result.details.command
+        text = show_invisible(text or label_of(self._arguments)).strip()
+        first, *more = text.split("\n")
+        return f"{first}  … +{len(more)} lines" if more else first
+
+    def _detail(self, inks: Inks) -> list[Piece]:
+        if self._result is not None:
+            return detail_pieces(self._result, self._seconds, inks)
+        if self.is_waiting:
+            return [Piece("waiting for you", inks.warning)]
+        elapsed = self._now - self._started
+        pieces: list[Piece] = []
+        if isinstance(self._preview, DiffPreview):
+            pieces += count_pieces([self._preview.diff], inks)
+        if elapsed >= _TELLS_TIME_AFTER:
+            pieces.append(Piece(("  " if pieces else "") + seconds_text(elapsed), inks.muted))
+        return pieces
+
+
+def _as_patch(details: ChangeDetails) -> list[str]:
+    """The change as a unified diff."""
+    patch: list[str] = []
+    for diff in details.diffs:
+        patch.append(f"--- {diff.path}\n+++ {diff.path}\n")
+        for hunk in diff.hunks:
+            old, new = len(hunk.old_lines), len(hunk.new_lines)
+            patch.append(f"@@ -{hunk.old_start},{old} +{hunk.new_start},{new} @@\n")
+            patch += [line.kind.value + line.text.rstrip("\r\n") + "\n" for line in hunk.lines]
+    return patch
