@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 _HOOKS_PATH = re.compile(r"^[ \t]*(?:\[[^\]\n]*\][ \t]*)?hookspath[ \t]*=[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
+_COMMENT = re.compile(r"[ \t]+[#;].*$")
 _LARGEST_CONFIG = 256 * 1024
 
 
@@ -16,7 +17,7 @@ def is_in_git_folder(path: Path, root: Path) -> bool:
     ``--separate-git-dir``, or one put together file by file. Looked at are the
     folders from ``root`` down to the one that holds ``path``.
     """
-    written: str | None = path.name
+    written = path.name
     for folder in (path.parent, *path.parent.parents):
         if not folder.is_relative_to(root):
             return False
@@ -40,22 +41,39 @@ def _looks_like_git(folder: Path, written: str) -> bool:
     """What git itself looks for (setup.c, is_git_directory), with the entry that is about to be written."""
 
     def holds(name: str) -> bool:
-        return name == written or (folder / name).exists()
+        return name.casefold() == written.casefold() or (folder / name).exists()
 
     return holds("HEAD") and ((holds("objects") and holds("refs")) or holds("commondir"))
 
 
-def _hook_folders(folder: Path) -> list[Path]:
+def _hook_folders(work_tree: Path) -> list[Path]:
+    """Where the repository of a work tree says that its hooks are, beside git's own folder."""
     found: list[Path] = []
-    for config in (folder / ".git" / "config", folder / ".git" / "config.worktree"):
-        try:
-            if not config.is_file() or config.stat().st_size > _LARGEST_CONFIG:
-                continue
-            text = config.read_text("utf-8", "replace")
-        except OSError:
-            continue
-        for value in _HOOKS_PATH.findall(text):
-            name = value.strip().strip('"')
-            if name:
-                found.append((folder / Path(name).expanduser()).resolve())
+    for inside in _git_folders(work_tree / ".git"):
+        for config in (inside / "config", inside / "config.worktree"):
+            for value in _HOOKS_PATH.findall(_small_text(config)):
+                name = _COMMENT.sub("", value).strip().strip('"')
+                if name:
+                    found.append((work_tree / Path(name).expanduser()).resolve())
     return found
+
+
+def _git_folders(link: Path) -> list[Path]:
+    """The folders with a repository's settings; in a linked work tree or submodule ``.git`` is a file naming one."""
+    if link.is_dir():
+        return [link]
+    inside = link.parent / _small_text(link).removeprefix("gitdir:").strip()
+    if inside == link.parent:
+        return []
+    common = _small_text(inside / "commondir").strip()
+    return [inside, inside / common] if common else [inside]
+
+
+def _small_text(path: Path) -> str:
+    """What a small text file holds; nothing when there is none."""
+    try:
+        if path.is_file() and path.stat().st_size <= _LARGEST_CONFIG:
+            return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    return ""

@@ -108,6 +108,7 @@ _START_FILES = {
     ".envrc": "direnv runs it when somebody enters the folder",
     ".gitmodules": "it makes git fetch and run other repositories' content",
     ".gitattributes": "it makes git run filter and diff programs",
+    ".gitconfig": "git may take settings from it that make it run programs",
     ".mcp.json": "it starts tool servers",
     "agents.md": "agents take instructions from it",
     "claude.md": "agents take instructions from it",
