@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
@@ -83,7 +84,7 @@ class AnswerKeys(Widget):
         placed = self._placed(width)
         return placed[-1].row + 1 if placed else 0
 
-    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
         """As many rows as they need."""
         return self.rows(width)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,11 +13,13 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, TextArea
 
-from codeagent.core.approvals import Answer, ApprovalRequest, Deny, DiffPreview, Scope
+from codeagent.core.approvals import Answer, ApprovalRequest, Deny, DiffPreview
 from codeagent.core.text import clean
 from codeagent.tui.keys import Place, bindings
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.answer_keys import AnswerKeys, Choice
+from codeagent.tui.widgets.answer_choices import ONLY_AT_THE_QUESTION, SCOPES, View, choices_of
+from codeagent.tui.widgets.answer_keys import AnswerKeys
+from codeagent.tui.widgets.diff_lines import DiffLines
 from codeagent.tui.widgets.lines import Line
 from codeagent.tui.widgets.open_questions import OpenQuestion, OpenQuestions
 from codeagent.tui.widgets.question_body import QuestionBody
@@ -32,21 +33,6 @@ _HIGHEST = 0.6
 _LOWEST = 7
 _FRAME = 2
 _SIDES = 5
-_SCOPES = {"1": Scope.SESSION, "2": Scope.PROJECT, "3": Scope.ALWAYS}
-
-
-class View(StrEnum):
-    """What the dialog shows of a question."""
-
-    QUESTION = "question"
-    REFUSING = "refusing"
-    EXPLAINING = "explaining"
-    EDITING = "editing"
-    STORING = "storing"
-    ASKING_WHY = "asking why"
-
-
-_BACK = Choice(key="esc", words="back", short="back", action="back", is_answer=False)
 
 
 class ApprovalDialog(Vertical, can_focus=True):
@@ -66,11 +52,11 @@ class ApprovalDialog(Vertical, can_focus=True):
         border: none; height: 1fr; padding: 0; background: $raised; display: none;
     }
     """
-    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual declares it as a plain list
+    BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(Place.QUESTION),
         Binding("escape", "back", show=False),
         Binding("ctrl+s", "approve_edited", show=False),
-        *[Binding(key, f"store('{key}')", show=False) for key in _SCOPES],
+        *[Binding(key, f"store('{key}')", show=False) for key in SCOPES],
     ]
 
     class Answered(Message):
@@ -98,10 +84,12 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._view = View.QUESTION
         self._armed_at = _NEVER
         self._hunk_starts: Sequence[int] = ()
+        self._drawn: tuple[tuple[int, int, Palette], DiffLines] | None = None
         self._body = QuestionBody()
         self._reason = Input(select_on_focus=False)
         self._editor = TextArea(soft_wrap=True, tab_behavior="indent", compact=True, highlight_cursor_line=False)
         self._reason.cursor_blink = self._editor.cursor_blink = False
+        self._unedited = ""
         self._keys = AnswerKeys()
 
     def compose(self) -> ComposeResult:
@@ -125,7 +113,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         else:
             self._redraw()
 
-    def remove(self, ticket: int) -> None:
+    def close_question(self, ticket: int) -> None:
         """Closes a question, answered or not."""
         if self._questions.remove(ticket):
             self._turn()
@@ -180,9 +168,9 @@ class ApprovalDialog(Vertical, can_focus=True):
         question = self._questions.current
         if question is None or not self.is_mounted:
             return
-        width = self.app.size.width - _SIDES - 2
+        width = self.screen.size.width - _SIDES - 2
         lines = self._lines(question, width)
-        choices = self._choices(question)
+        choices = choices_of(question, self._view, self.waiting)
         is_typing = self._view in {View.REFUSING, View.EXPLAINING}
         self._reason.display = is_typing
         self._editor.display = self._view is View.EDITING
@@ -190,7 +178,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._keys.show(choices, is_live=self.has_focus or self._view is not View.QUESTION)
         wanted = len(lines) + self._keys.rows(width + 1) + is_typing + _FRAME
         wanted = max(wanted, len(self._editor.text.splitlines()) + 4) if self._view is View.EDITING else wanted
-        self.styles.height = min(wanted, max(int(self.app.size.height * _HIGHEST), _LOWEST))
+        self.styles.height = min(wanted, max(int(self.screen.size.height * _HIGHEST), _LOWEST))
         self._body.show(lines, from_start=from_start)
         self._title(question, width)
 
@@ -199,10 +187,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._hunk_starts = ()
         match self._view:
             case View.QUESTION | View.REFUSING | View.EXPLAINING | View.EDITING:
-                current = question.hunk if question.hunks > 1 else None
-                shown = question_lines(request, width, palette, chosen=question.chosen, current=current)
-                self._hunk_starts = shown.hunk_starts
-                return shown.lines
+                return self._question_lines(question, width)
             case View.STORING:
                 return offer_lines(request.offers, width, palette)
             case View.ASKING_WHY:
@@ -210,14 +195,27 @@ class ApprovalDialog(Vertical, can_focus=True):
             case _:
                 assert_never(self._view)
 
+    def _question_lines(self, question: OpenQuestion, width: int) -> Sequence[Line]:
+        """The question; its diff is laid out once for a width and palette."""
+        key = (question.ticket, width, self._palette)
+        drawn = self._drawn[1] if self._drawn is not None and self._drawn[0] == key else None
+        current = question.hunk if question.hunks > 1 else None
+        shown = question_lines(
+            question.request, width, self._palette, chosen=question.choice, current=current, drawn=drawn
+        )
+        self._hunk_starts = shown.hunk_starts
+        self._drawn = (key, shown.diff) if shown.diff is not None else None
+        return shown.lines
+
     def _title(self, question: OpenQuestion, width: int) -> None:
         certainty, is_sure = certainty_of(question.request)
         preview = question.request.preview
         left = Content.styled(title_of(question.request), "bold $text")
         if isinstance(preview, DiffPreview):
             diff = preview.diff
-            left = Content.assemble(left, ("  +", "$text-success"), (str(diff.added), "$text-success"), " ",
-                                    (f"−{diff.removed}", "$text-error"))
+            left = Content.assemble(
+                left, ("  +", "$success"), (str(diff.added), "$success"), " ", (f"−{diff.removed}", "$error")
+            )
         if certainty:
             left = Content.assemble(left, " · ", (clean(certainty), "$text-muted" if is_sure else "$warning"))
         right = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
@@ -238,29 +236,6 @@ class ApprovalDialog(Vertical, can_focus=True):
             self.border_subtitle = Content()
         else:
             self.border_subtitle = Content.styled(f"↓ {below} more of {total} lines", "bold $warning")
-
-    def _choices(self, question: OpenQuestion) -> tuple[Choice, ...]:
-        match self._view:
-            case View.REFUSING | View.EXPLAINING:
-                return (Choice(key="enter", words="send", short="send", action="", is_answer=False), _BACK)
-            case View.EDITING:
-                return (
-                    Choice(key="ctrl+s", words="approve what stands here", short="approve this", action="approve_edited"),
-                    _BACK,
-                )
-            case View.STORING:
-                return (
-                    Choice(key="1", words="for this session", short="session", action="store('1')"),
-                    Choice(key="2", words="in this project", short="project", action="store('2')"),
-                    Choice(key="3", words="always", short="always", action="store('3')"),
-                    _BACK,
-                )
-            case View.ASKING_WHY:
-                return (_BACK,)
-            case View.QUESTION:
-                return _question_choices(question, self.waiting)
-            case _:
-                assert_never(self._view)
 
     def _show(self, view: View) -> None:
         self._view = view
@@ -286,7 +261,7 @@ class ApprovalDialog(Vertical, can_focus=True):
             return self._view is View.STORING
         if action == "approve_edited":
             return self._view is View.EDITING
-        if action in _ONLY_AT_THE_QUESTION:
+        if action in ONLY_AT_THE_QUESTION:
             return self._view is View.QUESTION and self._questions.current is not None
         return super().check_action(action, parameters)
 
@@ -319,7 +294,11 @@ class ApprovalDialog(Vertical, can_focus=True):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The sentence is typed."""
         event.stop()
-        question, reason = self._questions.current, event.value.strip()
+        self.action_send_reason()
+
+    def action_send_reason(self) -> None:
+        """Gives the answer with the sentence that is typed."""
+        question, reason = self._questions.current, self._reason.value.strip()
         if question is not None:
             self._answer(Deny(feedback=reason) if self._view is View.REFUSING else question.yes(feedback=reason))
 
@@ -334,13 +313,14 @@ class ApprovalDialog(Vertical, can_focus=True):
     def action_store(self, key: str) -> None:
         """Yes, and stores the rules that are shown."""
         if question := self._questions.current:
-            self._answer(question.yes(scope=_SCOPES[key]))
+            self._answer(question.yes(scope=SCOPES[key]))
 
     def action_edit(self) -> None:
         """Opens the proposed text or command for changes."""
         question = self._questions.current
         if question is not None and question.proposal is not None:
             self._editor.load_text(question.proposal)
+            self._unedited = self._editor.text
             self._show(View.EDITING)
 
     def action_approve_edited(self) -> None:
@@ -348,7 +328,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         question = self._questions.current
         if question is not None:
             text = self._editor.text
-            self._answer(question.yes() if text == question.proposal else question.yes(edited=text))
+            self._answer(question.yes() if text == self._unedited else question.yes(edited=text))
 
     def action_why(self) -> None:
         """Shows why this is asked."""
@@ -422,30 +402,3 @@ class ApprovalDialog(Vertical, can_focus=True):
         event.stop()
         if self.answers_to(event.time) or self._view is not View.QUESTION:
             await self.run_action(event.action)
-
-
-_ONLY_AT_THE_QUESTION = frozenset(
-    "approve deny deny_because always edit why approve_all hunk toggle_hunk switch choose give_choice".split()
-)
-
-
-def _question_choices(question: OpenQuestion, waiting: int) -> tuple[Choice, ...]:
-    request = question.request
-    taken = question.hunks - len(question.left_out)
-    yes = f"approve {taken} of {question.hunks} hunks" if question.left_out else "approve"
-    choices = [
-        Choice(key="y", words=yes, short=yes, action="approve"),
-        Choice(key="n", words="deny", short="deny", action="deny"),
-        Choice(key="t", words="deny and say why", short="say why", action="deny_because"),
-    ]
-    if question.hunks > 1:
-        choices.append(Choice(key="space", words="hunk", short="hunk", action="toggle_hunk", is_answer=False))
-    if question.proposal is not None:
-        choices.append(Choice(key="e", words="edit", short="edit", action="edit"))
-    if request.offers:
-        choices.append(Choice(key="a", words="always…", short="always…", action="always"))
-    choices.append(Choice(key="?", words="why am I asked", short="why", action="why"))
-    if waiting > 1:
-        choices.append(Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False))
-        choices.append(Choice(key="Y", words="approve all seen", short="all seen", action="approve_all"))
-    return tuple(choices)

@@ -6,11 +6,12 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from textual import events
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
-from textual import events
 
 from codeagent.core.text import show_invisible
 
@@ -97,7 +98,7 @@ class CompletionList(Widget):
         self.was_moved = True
         self.refresh()
 
-    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
         """One row a suggestion."""
         return min(len(self._suggestions), MOST_ROWS)
 

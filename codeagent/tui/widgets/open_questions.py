@@ -30,6 +30,11 @@ class OpenQuestion:
         return frozenset(range(self.hunks)) - self.left_out if self.left_out else None
 
     @property
+    def choice(self) -> frozenset[int] | None:
+        """The hunks that are taken, None when there is nothing to choose between."""
+        return frozenset(range(self.hunks)) - self.left_out if self.hunks > 1 else None
+
+    @property
     def proposal(self) -> str | None:
         """The text that can be edited, if there is one."""
         preview = self.request.preview

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import TextArea
+from textual.worker import Worker
 
 from codeagent.core.text import clean
 from codeagent.tui.keys import Place, bindings
@@ -31,7 +33,7 @@ class Prompt(TextArea):
         & .text-area--placeholder { color: $text-faint; }
     }
     """
-    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual declares it as a plain list
+    BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(Place.PROMPT),
         # Textual's text field has meanings of its own for these; here they belong to the screen.
         Binding("pageup", "screen.scroll_page(-1)", show=False),
@@ -67,8 +69,9 @@ class Prompt(TextArea):
         self._completions = completions
         self._complete: Complete | None = None
         self._pastes = FoldedPastes()
-        self._history = TypedBefore()
+        self._typed_before = TypedBefore()
         self._dismissed: Completing | None = None
+        self._suggesting: Worker[None] | None = None
 
     # --- what others do with it
 
@@ -83,14 +86,14 @@ class Prompt(TextArea):
         return self._pastes.unfold(self.text)
 
     @property
-    def history(self) -> tuple[str, ...]:
-        """What was typed before, oldest first."""
-        return self._history.texts
+    def typed_before(self) -> tuple[str, ...]:
+        """What was sent before, oldest first."""
+        return self._typed_before.texts
 
     def connect(self, complete: Complete, history: tuple[str, ...], draft: str) -> None:
         """Makes completion and history work, and brings back a draft unless something is typed already."""
         self._complete = complete
-        self._history = TypedBefore((*history, *self._history.texts))
+        self._typed_before = TypedBefore((*history, *self._typed_before.texts))
         if draft and self.is_empty:
             self.put(draft)
         self._look_for_completions()
@@ -148,10 +151,10 @@ class Prompt(TextArea):
         else:
             self._unfold()
 
-    def action_quit_or_delete(self) -> None:
+    async def action_quit_or_delete(self) -> None:
         """Quits on an empty prompt, else deletes the character under the cursor."""
         if self.is_empty:
-            self.app.call_later(self.app.run_action, "quit")
+            await self.run_action("app.quit")
         else:
             self.action_delete_right()
 
@@ -165,7 +168,7 @@ class Prompt(TextArea):
         if self._completions.is_open:
             self._completions.move(-1)
         elif not select and self._row_on_screen() == 0:
-            self._walk(self._history.older(self.text))
+            self._walk(self._typed_before.older(self.text))
         else:
             super().action_cursor_up(select)
 
@@ -174,7 +177,7 @@ class Prompt(TextArea):
         if self._completions.is_open:
             self._completions.move(1)
         elif not select and self._row_on_screen() >= self.wrapped_document.height - 1:
-            self._walk(self._history.newer())
+            self._walk(self._typed_before.newer())
         else:
             super().action_cursor_down(select)
 
@@ -222,7 +225,7 @@ class Prompt(TextArea):
         text = self.full_text.strip()
         if not text:
             return
-        self._history.add(text)
+        self._typed_before.add(text)
         self.load_text("")
         self._completions.show(())
         self.post_message(self.Submitted(text, is_later=is_later))
@@ -268,11 +271,12 @@ class Prompt(TextArea):
     def _look_for_completions(self) -> None:
         word = self._completing()
         if word is None or (self._dismissed and self._dismissed.start == word.start):
-            self.workers.cancel_group(self, "completion")
+            if self._suggesting is not None:
+                self._suggesting.cancel()
             self._completions.show(())
             self._dismissed = self._dismissed if word else None
         elif self._complete is not None:
-            self.run_worker(self._suggest(self._complete, word), group="completion", exclusive=True)
+            self._suggesting = self.run_worker(self._suggest(self._complete, word), group="completion", exclusive=True)
 
     async def _suggest(self, complete: Complete, word: Completing) -> None:
         suggestions = await complete(word)

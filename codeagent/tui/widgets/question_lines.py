@@ -1,10 +1,10 @@
-"""What an approval question shows, as lines: the whole command or change, what to know about it, and why it is asked."""
+"""What an approval question shows, as lines: the whole command or change, warnings, and why it is asked."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never, overload
 
@@ -24,7 +24,7 @@ from codeagent.core.diff import ChangeKind
 from codeagent.core.text import show_invisible
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.code_lines import highlight
-from codeagent.tui.widgets.diff_lines import render_diff
+from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
 from codeagent.tui.widgets.header import from_home
 from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.lines import EMPTY, Line, Piece, wrap
@@ -62,23 +62,34 @@ class QuestionLines:
     """The lines of a question; ``hunk_starts`` are the indexes of the lines where a diff's hunks begin."""
 
     lines: Sequence[Line]
-    hunk_starts: tuple[int, ...] = field(default=())
+    hunk_starts: tuple[int, ...] = ()
+    diff: DiffLines | None = None
 
 
 def question_lines(
-    request: ApprovalRequest, width: int, palette: Palette, *, chosen: frozenset[int] | None, current: int | None
+    request: ApprovalRequest,
+    width: int,
+    palette: Palette,
+    *,
+    chosen: frozenset[int] | None = None,
+    current: int | None = None,
+    drawn: DiffLines | None = None,
 ) -> QuestionLines:
     """The question itself: warnings first, then exactly what would happen.
 
-    ``chosen`` are the hunks that are taken and ``current`` the one being looked at, for a diff.
+    ``chosen`` are the hunks that are taken (None: there is no choice) and ``current`` the one
+    being looked at, for a diff; ``drawn`` is the same diff as it was drawn before, which saves work.
     """
     top = list(_warnings(request, width, palette))
     preview = request.preview
     match preview:
         case DiffPreview():
-            diff = render_diff(preview.diff, width, palette, chosen=chosen, current=current)
+            if drawn is None:
+                diff = render_diff(preview.diff, width, palette, chosen=chosen, current=current)
+            else:
+                diff = drawn.marked(chosen, current)
             starts = tuple(start + len(top) for start in diff.hunk_starts)
-            return QuestionLines(lines=Stacked(top, diff.lines), hunk_starts=starts)
+            return QuestionLines(lines=Stacked(top, diff), hunk_starts=starts, diff=diff)
         case CommandPreview():
             command = command_lines(preview.command, width, palette)
             return QuestionLines(lines=[*top, *command, EMPTY, *_circumstances(request, preview, width, palette)])
@@ -159,8 +170,12 @@ def _warnings(request: ApprovalRequest, width: int, palette: Palette) -> Iterato
     if isinstance(request.preview, DiffPreview):
         said += [*request.preview.notes]
     for warning in dict.fromkeys(said):
-        yield from wrap([Piece(show_invisible(warning), inks.warning)], width, first=(Piece("! ", inks.warning),),
-                        rest=(Piece("  ", inks.warning),))
+        yield from wrap(
+            [Piece(show_invisible(warning), inks.warning)],
+            width,
+            first=(Piece("! ", inks.warning),),
+            rest=(Piece("  ", inks.warning),),
+        )
     if said:
         yield EMPTY
 
@@ -184,8 +199,9 @@ def _touched(request: ApprovalRequest, width: int, palette: Palette) -> Iterator
     inks = inks_of(palette)
     for touch in request.touches:
         real = from_home(touch.path) if touch.path is not None else "the whole workspace"
-        yield from wrap([Piece(f"{touch.access:<6}", inks.muted), Piece(show_invisible(real), inks.text)], width,
-                        by_word=False)
+        yield from wrap(
+            [Piece(f"{touch.access:<6}", inks.muted), Piece(show_invisible(real), inks.text)], width, by_word=False
+        )
         if touch.written and touch.path is not None and Path(touch.written) != touch.path:
             yield from _text(f"written as {touch.written}", width, inks.muted, indent=6)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from textual.content import Content
+from textual.geometry import Size
 from textual.widget import Widget
 
 from codeagent.core.events import Delivery
@@ -45,7 +46,7 @@ class QueueLines(Widget):
         self._queued.append(message)
         self._changed()
 
-    def remove(self, message_id: str) -> None:
+    def drop(self, message_id: str) -> None:
         """Takes a message out; one that is not there is none to take."""
         self._queued = [one for one in self._queued if one.message_id != message_id]
         self._changed()
@@ -54,7 +55,7 @@ class QueueLines(Widget):
         self.display = bool(self._queued)
         self.refresh(layout=True)
 
-    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
         """One row a message, up to four."""
         return min(len(self._queued), MOST_ROWS)
 

@@ -31,6 +31,7 @@ class Status:
     is_connecting: bool = True
     is_working: bool = False
     is_answering: bool = False
+    below: int = 0
     remark: str = ""
 
 
@@ -112,6 +113,8 @@ class StatusLine(Widget):
         status = self.status
         if status.remark:
             return Content.styled(show_invisible(status.remark), "$text")
+        if status.below:
+            return Content.styled(f"↓ {status.below} new · ctrl+end", "$accent")
         if status.waiting and not status.is_answering:
             return Content.styled("tab answer the question · esc stop", "$text")
         if status.is_answering:

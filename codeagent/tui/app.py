@@ -1,0 +1,388 @@
+"""The app: opens the session behind a screen that already stands, and passes on what the person says and wants."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, assert_never
+
+from textual import events
+from textual.app import App, SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.worker import Worker
+
+from codeagent.core.approvals import Mode
+from codeagent.core.errors import CodeagentError, NoModel
+from codeagent.core.events import Level
+from codeagent.core.protocols import Connect, Desk
+from codeagent.tui.bridge import Bridge
+from codeagent.tui.commands import (
+    COMMANDS,
+    MODE_WORDS,
+    CommandCall,
+    CommandName,
+    NoSuchCommand,
+    NotReady,
+    is_command,
+    matching,
+    parse_command,
+)
+from codeagent.tui.editor import write_in_editor
+from codeagent.tui.keys import KEYS, teach_alt_enter
+from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
+from codeagent.tui.palette import CommandProvider
+from codeagent.tui.screens.main import MainScreen
+from codeagent.tui.screens.pages import Page, doctor_text, help_text, rules_text, verdict_text
+from codeagent.tui.screens.picker import Item, Picker
+from codeagent.tui.screens.welcome import WelcomeScreen
+from codeagent.tui.themes import Palette, load_themes, to_textual
+from codeagent.tui.widgets.approval import ApprovalDialog
+from codeagent.tui.widgets.completion import Completing, CompletionKind, Suggestion
+from codeagent.tui.widgets.prompt import Prompt
+from codeagent.tui.widgets.transcript import Transcript
+
+_DRAFT_SECONDS = 0.5
+_QUIT_SECONDS = 2.0
+_REMARK_SECONDS = 3.0
+_MOST_FILES = 30
+
+
+class CodeagentApp(App[str]):
+    """The whole screen; it returns "demo" when the person wants the demo instead."""
+
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = ""
+    COMMANDS = {CommandProvider}  # noqa: RUF012 - Textual declares it so
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key.keys, key.action.removeprefix("app."), key.what, show=False, priority=True, id=key.name)
+        for key in KEYS
+        if key.goes_first and key.action.startswith("app.")
+    ]
+
+    def __init__(
+        self,
+        *,
+        connect: Connect,
+        root: Path,
+        theme: str,
+        reduced_motion: bool,
+        prompt: str = "",
+        keymap: Mapping[str, str] | None = None,
+        theme_folders: Sequence[Path] = (),
+    ) -> None:
+        """``prompt`` is sent as soon as that is possible; ``keymap`` gives keys by the names of the key table."""
+        teach_alt_enter()
+        super().__init__()
+        self._connect = connect
+        self._palettes = load_themes(theme_folders)
+        for palette in self._palettes.values():
+            self.register_theme(to_textual(palette))
+        self._wanted_theme = theme
+        self.palette: Palette = self._palettes.get(theme) or self._palettes["dark"]
+        self.theme = self.palette.name
+        self.set_keymap(dict(keymap or {}))
+        self.animation_level = "none"
+        self.main = MainScreen(root=root, palette=self.palette, reduced_motion=reduced_motion)
+        self.bridge = Bridge(self.main)
+        self._first_prompt = prompt
+        self._desk: Desk | None = None
+        self._outgoing = Outgoing(self.main, self._start, self._rest)
+        self._quit_asked_at = 0.0
+        self._is_away = False
+
+    def get_default_screen(self) -> MainScreen:
+        """The main screen stands at once."""
+        return self.main
+
+    # --- coming and going
+
+    def on_mount(self) -> None:
+        """The first frame stands; now the session is opened."""
+        if self._wanted_theme not in self._palettes:
+            known = ", ".join(self._palettes)
+            self._say(f"There is no theme {self._wanted_theme}; there are {known}.", Level.WARNING)
+        if self._first_prompt:
+            self._send(self._first_prompt)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.run_worker(self._open(), group="open")
+
+    async def _open(self) -> None:
+        """Opens the session; what was sent meanwhile goes out first thing."""
+        status = self.main.status
+        try:
+            desk = await self._connect(self.bridge.emit, self.bridge)
+        except NoModel as error:
+            status.show(replace(status.status, is_connecting=False))
+            await self.push_screen(WelcomeScreen(error), self.exit)
+            return
+        except CodeagentError as error:
+            status.show(replace(status.status, is_connecting=False))
+            self._say(str(error), Level.ERROR)
+            return
+        self._desk = desk
+        bench = desk.workbench
+        self.bridge.replay(desk.past)
+        status.show(replace(status.status, is_connecting=False, mode=bench.mode()))
+        self.main.header.show(replace(self.main.header.heading, mode=bench.mode()))
+        history, draft = await asyncio.to_thread(lambda: (bench.history(), bench.draft()))
+        self.main.prompt.connect(self._complete, history, draft)
+        self._outgoing.open(desk)
+        await self._look_at_workspace()
+
+    def _rest(self) -> None:
+        self.run_worker(self._look_at_workspace(), group="workspace", exclusive=True)
+
+    async def _look_at_workspace(self) -> None:
+        if self._desk is not None:
+            self.bridge.show_workspace(await self._desk.workbench.status())
+
+    async def action_quit(self) -> None:
+        """Denies what is open, stops the turn, and leaves."""
+        self.bridge.close()
+        if self._desk is not None:
+            await asyncio.to_thread(self._desk.workbench.save_draft, self.main.prompt.full_text)
+            if self._desk.conversation.is_running:
+                await self._desk.conversation.cancel()
+        self.exit()
+
+    def on_unmount(self) -> None:
+        """However it ends, no question stays open."""
+        self.bridge.close()
+
+    # --- what the person types
+
+    async def on_event(self, event: events.Event) -> None:
+        """Every key and paste passes here first: none may answer a question by accident."""
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and self.main.is_current:
+            self.main.before_typing(event)
+        await super().on_event(event)
+
+    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
+        """Something was sent: a command, a shell command of the person's own, or a message."""
+        if self._desk is not None:
+            self.run_worker(partial(self._desk.workbench.remember, event.text), thread=True, group="history")
+            self.run_worker(partial(self._desk.workbench.save_draft, ""), thread=True, group="draft", exclusive=True)
+        self._send(event.text, is_later=event.is_later)
+
+    def on_prompt_edited(self) -> None:
+        """Keeps the draft, and lets a waiting question have the keyboard when the prompt is empty again."""
+        self.main.consider_question()
+        if self._desk is not None:
+            self.run_worker(self._keep_draft(self._desk), group="draft", exclusive=True)
+
+    async def _keep_draft(self, desk: Desk) -> None:
+        await asyncio.sleep(_DRAFT_SECONDS)
+        await asyncio.to_thread(desk.workbench.save_draft, self.main.prompt.full_text)
+
+    def _send(self, text: str, *, is_later: bool = False) -> None:
+        if is_command(text):
+            self._run_typed(text)
+        else:
+            self._outgoing.send(text, is_later=is_later)
+
+    def _start(self, work: Coroutine[None, None, None], group: str) -> Worker[None]:
+        return self.run_worker(work, group=group)
+
+    def _say(self, text: str, level: Level = Level.INFO) -> None:
+        self.main.end_greeting()
+        self.main.transcript.add_note(text, level)
+
+    def on_prompt_help_wanted(self) -> None:
+        """Shows the help."""
+        self.action_show_help()
+
+    # --- commands and keys
+
+    def _run_typed(self, text: str) -> None:
+        try:
+            call = parse_command(text)
+        except NoSuchCommand as error:
+            self._say(str(error), Level.WARNING)
+        else:
+            self.run_worker(self._run_command(call), group="command")
+
+    def action_command(self, name: str, argument: str = "") -> None:
+        """Runs a command, as if typed."""
+        self.run_worker(self._run_command(CommandCall(name=CommandName(name), argument=argument)), group="command")
+
+    async def _run_command(self, call: CommandCall) -> None:
+        try:
+            await self._do(call)
+        except CodeagentError as error:
+            self._say(str(error), Level.WARNING)
+
+    async def _do(self, call: CommandCall) -> None:
+        match call.name:
+            case CommandName.HELP:
+                await self.push_screen(Page("Help", help_text(self._keymap)))
+            case CommandName.MODE:
+                await self._choose_mode(self._open_desk, call.argument)
+            case CommandName.THEME:
+                await self._choose_theme(call.argument)
+            case CommandName.PERMISSIONS:
+                await self._show_permissions(self._open_desk, call.argument)
+            case CommandName.COPY:
+                self._copy(self.bridge.last_answer, "There is no answer to copy yet")
+            case CommandName.EDITOR:
+                await self._edit_prompt()
+            case CommandName.DOCTOR:
+                await self.push_screen(Page("Doctor", doctor_text(await self._open_desk.workbench.doctor())))
+            case CommandName.QUIT:
+                await self.action_quit()
+            case _:
+                assert_never(call.name)
+
+    @property
+    def _open_desk(self) -> Desk:
+        if self._desk is None:
+            raise NotReady("The session is still being opened.", hint="Try again in a moment.")
+        return self._desk
+
+    async def _choose_mode(self, desk: Desk, name: str) -> None:
+        names = [str(mode) for mode in Mode]
+        if not name:
+            items = [Item(value=str(mode), detail=MODE_WORDS[mode]) for mode in Mode]
+            name = await self._pick(Picker("Mode", items, current=str(desk.workbench.mode()))) or ""
+        elif name not in names:
+            raise NoSuchCommand(f"There is no mode {name}; there are {', '.join(names)}.")
+        if name:
+            desk.workbench.set_mode(Mode(name))
+
+    async def _choose_theme(self, name: str) -> None:
+        before = self.palette.name
+        if not name:
+            items = [Item(value=one.name, detail="dark" if one.is_dark else "light") for one in self._palettes.values()]
+            name = await self._pick(Picker("Theme", items, current=before, on_look=self.use_theme)) or before
+        elif name not in self._palettes:
+            raise NoSuchCommand(f"There is no theme {name}; there are {', '.join(self._palettes)}.")
+        self.use_theme(name)
+
+    async def _pick(self, picker: Picker) -> str | None:
+        return await self.push_screen_wait(picker)
+
+    def use_theme(self, name: str) -> None:
+        """Draws everything in the colours of that theme."""
+        self.palette = self._palettes[name]
+        self.theme = name
+        self.main.set_palette(self.palette)
+
+    async def _show_permissions(self, desk: Desk, command: str) -> None:
+        if command:
+            verdict = await asyncio.to_thread(desk.workbench.explain, command)
+            await self.push_screen(Page("Permissions", verdict_text(command, verdict)))
+        else:
+            await self.push_screen(Page("Permissions", rules_text(desk.workbench.rules())))
+
+    def action_show_help(self) -> None:
+        """All keys and commands."""
+        self.action_command(CommandName.HELP)
+
+    def action_stop(self) -> None:
+        """Stops the turn and the person's own shell command; open questions close as denied."""
+        for worker in self.workers:
+            if worker.group == OWN_COMMAND:
+                worker.cancel()
+        if self._desk is not None and self._desk.conversation.is_running:
+            self.run_worker(self._desk.conversation.cancel(), group="stop", exclusive=True)
+
+    def action_next_mode(self) -> None:
+        """The next permission mode."""
+        if self._desk is not None:
+            modes = list(Mode)
+            bench = self._desk.workbench
+            bench.set_mode(modes[(modes.index(bench.mode()) + 1) % len(modes)])
+
+    def action_interrupt(self) -> None:
+        """Copies a selection; else clears the prompt; else asks, and quits when asked again at once."""
+        prompt, now = self.main.prompt, events.Focus().time
+        if selected := self.screen.get_selected_text() or prompt.selected_text:
+            self._copy(selected)
+            self.screen.clear_selection()
+        elif not prompt.is_empty and self.main.is_current:
+            prompt.clear_typed()
+        elif now - self._quit_asked_at < _QUIT_SECONDS:
+            self.run_worker(self.action_quit(), group="quit", exclusive=True)
+        else:
+            self._quit_asked_at = now
+            self.main.status.remark("ctrl+c again quits", _QUIT_SECONDS)
+
+    def action_copy_panel(self) -> None:
+        """Copies what the panel pointed at holds."""
+        self._copy(self.main.transcript.copy_chosen(), "There is no panel to copy")
+
+    def _copy(self, text: str, otherwise: str = "") -> None:
+        if text:
+            self.copy_to_clipboard(text)
+            lines = text.count("\n") + 1
+            self.main.status.remark("copied" if lines == 1 else f"copied {lines} lines", _REMARK_SECONDS)
+        elif otherwise:
+            self.main.status.remark(otherwise, _REMARK_SECONDS)
+
+    def action_take_back(self) -> None:
+        """Takes the last queued message back into the prompt, unless it is on its way already."""
+        if self.main.queue_lines.queued and not self._outgoing.take_back():
+            self.main.status.remark("That one is already on its way", _REMARK_SECONDS)
+
+    def action_search_history(self) -> None:
+        """Searches what was typed before."""
+        items = [Item(value=text) for text in dict.fromkeys(reversed(self.main.prompt.typed_before))]
+        self.run_worker(self._search_history(items), group="command")
+
+    async def _search_history(self, items: Sequence[Item]) -> None:
+        if text := await self._pick(Picker("Typed before", items)):
+            self.main.prompt.put(text)
+
+    def action_edit_prompt(self) -> None:
+        """Opens the prompt in the person's editor."""
+        self.action_command(CommandName.EDITOR)
+
+    async def _edit_prompt(self) -> None:
+        """Nothing is drawn while the editor has the terminal; the agent works on meanwhile."""
+        self._is_away = True
+        try:
+            with self.batch_update(), self.suspend():
+                text = await write_in_editor(self.main.prompt.full_text)
+        except SuspendNotSupported as error:
+            raise NotReady("The editor needs a terminal of its own.") from error
+        finally:
+            self._is_away = False
+        self.main.prompt.put(text)
+
+    def action_redraw(self) -> None:
+        """Draws everything anew, over whatever another program wrote there."""
+        self.refresh(repaint=True, layout=True)
+
+    # --- what the parts of the screen tell
+
+    def on_approval_dialog_answered(self, event: ApprovalDialog.Answered) -> None:
+        """Passes the answer on."""
+        self.bridge.settle(event.ticket, event.answer)
+
+    def on_approval_dialog_remarked(self, event: ApprovalDialog.Remarked) -> None:
+        """Says it in the status line."""
+        self.main.status.remark(event.text, _REMARK_SECONDS)
+
+    def on_main_screen_person_needed(self) -> None:
+        """Rings when the person looks elsewhere."""
+        if not self.app_focus and not self._is_away:
+            self.bell()
+
+    def on_transcript_link_clicked(self, event: Transcript.LinkClicked) -> None:
+        """Copies the address: where it leads is for the person to look at first."""
+        self._copy(event.address)
+
+    def on_column_view_new_below(self, event: Transcript.NewBelow) -> None:
+        """Says how much came below what the person reads."""
+        self.main.status.show(replace(self.main.status.status, below=event.count))
+
+    async def _complete(self, word: Completing) -> tuple[Suggestion, ...]:
+        if word.kind is CompletionKind.COMMAND:
+            names = matching(word.query)
+            return tuple(Suggestion(text=f"/{one.name}", detail=one.summary) for one in COMMANDS if one.name in names)
+        files = await self._open_desk.workbench.files(word.query, _MOST_FILES)
+        return tuple(Suggestion(text=f"@{path}") for path in files)

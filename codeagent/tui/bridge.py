@@ -1,0 +1,281 @@
+"""Between the agent and the screen: every event becomes something to see, every question finds its way to the person.
+
+The agent calls ``emit`` for all that happens and ``ask`` when a person must decide.
+Both run in the screen's own event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from textual.timer import Timer
+
+from codeagent.core.approvals import Answer, ApprovalRequest, Withdraw
+from codeagent.core.events import (
+    AgentEvent,
+    ApprovalAsked,
+    ApprovalSettled,
+    CallStreamed,
+    CheckpointTaken,
+    HistoryAppended,
+    Level,
+    MessageDelivered,
+    MessageQueued,
+    MessagesReturned,
+    ModeChanged,
+    NoticeGiven,
+    ReplyEnded,
+    RetryScheduled,
+    SessionStarted,
+    StepStarted,
+    TextStreamed,
+    ThinkingStreamed,
+    ToolEnded,
+    ToolPreviewed,
+    ToolProgressed,
+    ToolStarted,
+    TurnEnd,
+    TurnEnded,
+    TurnStarted,
+    UsageReported,
+)
+from codeagent.core.protocols import WorkspaceStatus
+from codeagent.core.text import clean
+from codeagent.tui.screens.main import MainScreen
+from codeagent.tui.widgets.queue import Queued
+
+_SessionEvent = SessionStarted | TurnStarted | ModeChanged | UsageReported | NoticeGiven | TurnEnded
+_ReplyEvent = StepStarted | TextStreamed | ThinkingStreamed | CallStreamed | ReplyEnded | RetryScheduled
+_CallEvent = ToolStarted | ToolPreviewed | ToolProgressed | ToolEnded | ApprovalAsked | ApprovalSettled
+_QueueEvent = MessageQueued | MessageDelivered | MessagesReturned
+
+
+class Bridge:
+    """The screen as the agent sees it: a listener to its events, and the person who approves."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+        self._questions: dict[int, asyncio.Future[Answer]] = {}
+        self._next_ticket = 1
+        self._is_closed = False
+        self._running: set[str] = set()
+        self._retry: tuple[RetryScheduled, float] | None = None
+        self._retry_timer: Timer | None = None
+        self.last_answer = ""
+
+    # --- the person who approves
+
+    async def ask(self, request: ApprovalRequest) -> Answer:
+        """Shows the question and waits for the person; cancelling closes it without an answer."""
+        if self._is_closed:
+            return Withdraw(reason="codeagent was closed")
+        ticket, self._next_ticket = self._next_ticket, self._next_ticket + 1
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._questions[ticket] = answer
+        self._screen.approval.add(ticket, request)
+        self._count()
+        try:
+            return await answer
+        finally:
+            del self._questions[ticket]
+            self._screen.approval.close_question(ticket)
+            self._count()
+
+    def settle(self, ticket: int, answer: Answer) -> None:
+        """Passes on what the person decided; a question that was closed meanwhile stays closed."""
+        question = self._questions.get(ticket)
+        if question is not None and not question.done():
+            question.set_result(answer)
+
+    def close(self) -> None:
+        """The app is being left: nothing that is open, or asked from now on, is allowed."""
+        self._is_closed = True
+        for ticket in list(self._questions):
+            self.settle(ticket, Withdraw(reason="codeagent was closed"))
+
+    # --- the listener
+
+    def emit(self, event: AgentEvent) -> None:
+        """Shows one event."""
+        match event:
+            case SessionStarted() | TurnStarted() | ModeChanged() | UsageReported() | NoticeGiven() | TurnEnded():
+                self._show_session(event)
+            case StepStarted() | TextStreamed() | ThinkingStreamed() | CallStreamed() | ReplyEnded() | RetryScheduled():
+                self._show_reply(event)
+            case ToolStarted() | ToolPreviewed() | ToolProgressed() | ToolEnded() | ApprovalAsked() | ApprovalSettled():
+                self._show_call(event)
+            case MessageQueued() | MessageDelivered() | MessagesReturned():
+                self._show_queue(event)
+            case HistoryAppended() | CheckpointTaken():
+                pass  # what they hold was shown as it happened
+            case _:
+                assert_never(event)
+
+    def _show_session(self, event: _SessionEvent) -> None:
+        header, transcript = self._screen.header, self._screen.transcript
+        match event:
+            case SessionStarted():
+                header.show(replace(header.heading, model=event.model, mode=event.mode))
+                self._show(mode=event.mode)
+            case TurnStarted():
+                self._screen.end_greeting()
+                transcript.add_user(event.text)
+                self._show(is_working=True, activity="")
+            case ModeChanged():
+                header.show(replace(header.heading, mode=event.mode))
+                self._show(mode=event.mode)
+            case UsageReported():
+                context = event.usage.context_tokens / event.window if event.window else None
+                self._show(context=context, cost=event.cost)
+            case NoticeGiven():
+                self._screen.end_greeting()
+                transcript.add_note(event.text, event.level)
+            case TurnEnded():
+                self._end_turn(event)
+            case _:
+                assert_never(event)
+
+    def _show_reply(self, event: _ReplyEvent) -> None:
+        transcript = self._screen.transcript
+        match event:
+            case StepStarted():
+                self._end_retry()
+                self._show(is_working=True, activity="thinking")
+            case TextStreamed():
+                transcript.stream_text(event.text)
+                self._show(activity="writing")
+            case ThinkingStreamed():
+                transcript.stream_thinking(event.text)
+                self._show(activity="thinking")
+            case CallStreamed():
+                self._show(activity=f"preparing {clean(event.name)}")
+            case ReplyEnded():
+                transcript.end_text(discarded=event.discarded)
+                self._show(activity="")
+            case RetryScheduled():
+                self._start_retry(event)
+            case _:
+                assert_never(event)
+
+    def _show_call(self, event: _CallEvent) -> None:
+        transcript = self._screen.transcript
+        match event:
+            case ToolStarted():
+                transcript.tool_started(event.call_id, event.name, event.arguments_json)
+                self._running.add(event.call_id)
+            case ToolPreviewed():
+                transcript.tool_previewed(event.call_id, event.preview, event.label)
+            case ToolProgressed():
+                transcript.tool_progressed(event.call_id, event.text)
+            case ToolEnded():
+                transcript.tool_ended(event.result, event.seconds)
+                self._running.discard(event.result.call_id)
+            case ApprovalAsked():
+                transcript.tool_waiting(event.request.call_id, waiting=True)
+                self._running.discard(event.request.call_id)
+                self._screen.call_for_person()
+            case ApprovalSettled():
+                transcript.tool_waiting(event.call_id, waiting=False)
+                self._running.add(event.call_id)
+            case _:
+                assert_never(event)
+        self._count()
+
+    def _show_queue(self, event: _QueueEvent) -> None:
+        queue = self._screen.queue_lines
+        match event:
+            case MessageQueued():
+                queue.add(
+                    Queued(
+                        message_id=event.message_id,
+                        text=event.text,
+                        delivery=event.delivery,
+                        waits_for=event.waits_for,
+                    )
+                )
+            case MessageDelivered():
+                queue.drop(event.message_id)
+                self._screen.transcript.add_user(event.text, note=f"seen before step {event.step}")
+            case MessagesReturned():
+                # text comes back once: whoever took a message back a moment ago has it already
+                is_known = any(one.message_id in event.message_ids for one in queue.queued)
+                for message_id in event.message_ids:
+                    queue.drop(message_id)
+                if is_known:
+                    self._screen.prompt.give_back(event.text)
+            case _:
+                assert_never(event)
+
+    def replay(self, past: Sequence[AgentEvent]) -> None:
+        """Shows the events of a resumed session: the transcript at once, then where things stand now."""
+        if not past:
+            return
+        self._screen.end_greeting()
+        self._screen.transcript.load(past)
+        latest: dict[type[AgentEvent], AgentEvent] = {}
+        for event in past:
+            if isinstance(event, SessionStarted | ModeChanged | UsageReported):
+                latest[type(event)] = event
+        for event in latest.values():
+            self.emit(event)
+
+    def show_workspace(self, status: WorkspaceStatus) -> None:
+        """Shows branch and sandbox as they were just read."""
+        header = self._screen.header
+        header.show(replace(header.heading, branch=status.branch, is_dirty=status.is_dirty, sandbox=status.sandbox))
+        self._show(sandbox=status.sandbox)
+
+    # --- inside
+
+    def _show(self, **changes: object) -> None:
+        self._screen.status.show(replace(self._screen.status.status, **changes))
+
+    def _count(self) -> None:
+        self._show(running=len(self._running), waiting=self._screen.approval.waiting)
+
+    def _end_turn(self, event: TurnEnded) -> None:
+        transcript = self._screen.transcript
+        self._end_retry()
+        transcript.end_text()
+        match event.reason:
+            case TurnEnd.DONE:
+                self.last_answer = event.text
+            case TurnEnd.CANCELLED:
+                transcript.add_note("Stopped.", Level.INFO)
+            case TurnEnd.STEP_LIMIT:
+                transcript.add_note(event.text or "The step limit is reached. Say “go on” to continue.", Level.WARNING)
+            case TurnEnd.BUDGET:
+                transcript.add_note(event.text or "The cost limit is reached.", Level.WARNING)
+            case TurnEnd.REFUSED:
+                transcript.add_note(event.text or "The model refused to answer.", Level.WARNING)
+            case TurnEnd.ERROR:
+                transcript.add_note(event.text, Level.ERROR)
+            case _:
+                assert_never(event.reason)
+        self._running.clear()
+        self._show(is_working=False, activity="", running=0)
+        self._screen.call_for_person()
+
+    def _start_retry(self, event: RetryScheduled) -> None:
+        self._end_retry()
+        self._retry = (event, asyncio.get_running_loop().time() + event.seconds)
+        self._retry_timer = self._screen.set_interval(1.0, self._tick_retry)
+        self._tick_retry()
+
+    def _tick_retry(self) -> None:
+        if self._retry is None:
+            return
+        event, until = self._retry
+        left = max(round(until - asyncio.get_running_loop().time()), 0)
+        text = f"{event.reason} Trying again in {left} s ({event.attempt} of {event.attempts})."
+        self._screen.transcript.set_countdown(text)
+        self._show(activity=f"again in {left} s")
+
+    def _end_retry(self) -> None:
+        if self._retry_timer is not None:
+            self._retry_timer.stop()
+            self._retry_timer = self._retry = None
+            self._screen.transcript.set_countdown(None)

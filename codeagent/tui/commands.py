@@ -1,0 +1,107 @@
+"""Every command that can be typed after a slash, in one table: completion, palette, help and README come from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codeagent.core.approvals import Mode
+from codeagent.core.errors import CodeagentError
+
+
+class CommandName(StrEnum):
+    """The commands there are."""
+
+    HELP = "help"
+    MODE = "mode"
+    THEME = "theme"
+    PERMISSIONS = "permissions"
+    COPY = "copy"
+    EDITOR = "editor"
+    DOCTOR = "doctor"
+    QUIT = "quit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command; ``argument`` names what may follow it, in capitals, or is empty."""
+
+    name: CommandName
+    summary: str
+    argument: str = ""
+
+    @property
+    def usage(self) -> str:
+        """How it is typed."""
+        return f"/{self.name} {self.argument}".rstrip()
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(name=CommandName.HELP, summary="All keys and commands"),
+    Command(
+        name=CommandName.MODE, summary="How much happens without a question: ask, edits, auto, plan", argument="MODE"
+    ),
+    Command(name=CommandName.THEME, summary="Colours, with a live preview", argument="NAME"),
+    Command(
+        name=CommandName.PERMISSIONS,
+        summary="The rules in force, or what they say to a shell command",
+        argument="COMMAND",
+    ),
+    Command(name=CommandName.COPY, summary="Copy the last answer"),
+    Command(name=CommandName.EDITOR, summary="Write the prompt in $EDITOR"),
+    Command(name=CommandName.DOCTOR, summary="Check terminal, key, model, git and sandbox"),
+    Command(name=CommandName.QUIT, summary="Leave; the session is saved"),
+)
+
+
+MODE_WORDS: dict[Mode, str] = {
+    Mode.ASK: "reads by itself, asks before it changes or runs anything",
+    Mode.EDITS: "changes files by itself, asks before it runs commands",
+    Mode.AUTO: "changes and runs by itself, inside the sandbox",
+    Mode.PLAN: "reads and plans, changes nothing",
+}
+"""What each permission mode does, in one line."""
+
+
+class NoSuchCommand(CodeagentError):
+    """What was typed after the slash is no command, or could be several."""
+
+
+class NotReady(CodeagentError):
+    """A command that cannot be carried out just now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandCall:
+    """A command as it was typed, with the rest of its line."""
+
+    name: CommandName
+    argument: str = ""
+
+
+def is_command(text: str) -> bool:
+    """Whether a prompt is meant as a command: one line, a slash, and no second slash as a path would have."""
+    word = text.split(maxsplit=1)[0] if text.strip() else ""
+    return text.startswith("/") and "\n" not in text.strip() and "/" not in word[1:]
+
+
+def parse_command(text: str) -> CommandCall:
+    """The command in ``text``; the beginning of a name is enough when no other begins so. Raises NoSuchCommand."""
+    word, _, argument = text.strip().removeprefix("/").partition(" ")
+    fitting = [command.name for command in COMMANDS if command.name == word] or matching(word)
+    if len(fitting) == 1:
+        return CommandCall(name=fitting[0], argument=argument.strip())
+    if fitting and word:
+        raise NoSuchCommand(f"/{word} could be {' or '.join(f'/{name}' for name in fitting)}.")
+    raise NoSuchCommand(f"There is no command /{word}.", hint="/help lists them all.")
+
+
+def matching(start: str) -> list[CommandName]:
+    """The commands whose name begins with ``start``, in the table's order."""
+    return [command.name for command in COMMANDS if command.name.startswith(start)]
+
+
+def readme_table() -> str:
+    """The commands as a Markdown table."""
+    rows = [f"| `{command.usage}` | {command.summary} |" for command in COMMANDS]
+    return "\n".join(["| Command | What it does |", "|---|---|", *rows])

@@ -1,0 +1,52 @@
+"""Writing the prompt in the person's own editor."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import signal
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from codeagent.core.errors import CodeagentError
+
+
+class EditorFailed(CodeagentError):
+    """The editor could not be started, or ended with an error."""
+
+
+async def write_in_editor(text: str) -> str:
+    """What the person made of ``text`` in $VISUAL or $EDITOR; the terminal must be free. Raises EditorFailed."""
+    words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    with tempfile.TemporaryDirectory(prefix="codeagent-") as folder:
+        path = Path(folder) / "prompt.md"
+        path.write_text(text, encoding="utf-8")
+        try:
+            with _ctrl_c_is_the_editors():
+                editor = await asyncio.create_subprocess_exec(*words, str(path))
+                code = await editor.wait()
+        except (OSError, ValueError) as error:
+            raise EditorFailed(
+                f"The editor {words[0] if words else ''} did not start: {error}.", hint="Set $EDITOR."
+            ) from error
+        if code:
+            raise EditorFailed(f"{words[0]} ended with exit code {code}; the prompt is as it was.")
+        return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
+
+
+@contextmanager
+def _ctrl_c_is_the_editors() -> Generator[None]:
+    """Ctrl+C in an editor that does not catch it must not end codeagent as well."""
+
+    def nothing(_signal: int, _frame: FrameType | None) -> None:
+        return
+
+    before = signal.signal(signal.SIGINT, nothing)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,100 @@
+"""What the person sends, on its way: kept until the session is open, then a turn, steering, or a follow-up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+
+from textual.worker import Worker
+
+from codeagent.core.errors import CodeagentError, SessionBusy
+from codeagent.core.events import Delivery, Level
+from codeagent.core.protocols import Desk
+from codeagent.tui.own_command import run_own_command
+from codeagent.tui.screens.main import MainScreen
+from codeagent.tui.widgets.queue import Queued
+
+Start = Callable[[Coroutine[None, None, None], str], Worker[None]]
+"""Starts work that the app owns, in a named group."""
+
+TURN = "turn"
+OWN_COMMAND = "own command"
+
+
+class Outgoing:
+    """Sends each message exactly once, in order, or gives it back."""
+
+    def __init__(self, screen: MainScreen, start: Start, on_rest: Callable[[], None]) -> None:
+        """``on_rest`` is called when a turn or command is over."""
+        self._screen = screen
+        self._start = start
+        self._on_rest = on_rest
+        self._desk: Desk | None = None
+        self._kept: list[Queued] = []
+        self._number = 0
+
+    def open(self, desk: Desk) -> None:
+        """The session is open: what was sent before goes out first."""
+        self._desk = desk
+        kept, self._kept = self._kept, []
+        for message in kept:
+            self._screen.queue_lines.drop(message.message_id)
+            self.send(message.text, is_later=message.delivery is Delivery.FOLLOW_UP)
+
+    def send(self, text: str, *, is_later: bool = False) -> None:
+        """Starts a turn with it; while one runs, says it now or, ``is_later``, when the agent has finished."""
+        desk = self._desk
+        if desk is None:
+            self._keep(text, is_later=is_later)
+        elif text.startswith("!") and text[1:].strip():
+            self._screen.end_greeting()
+            self._start(self._run_own(desk, text[1:].strip()), OWN_COMMAND)
+        elif not desk.conversation.is_running:
+            self._start(self._run_turn(desk, text, is_later=is_later), TURN)
+        else:
+            self._queue(desk, text, is_later=is_later)
+
+    def take_back(self) -> bool:
+        """Puts the last queued message back into the prompt; False when it is on its way already."""
+        queue = self._screen.queue_lines
+        last = queue.queued[-1]
+        if self._desk is None:
+            text: str | None = self._kept.pop().text
+        else:
+            text = self._desk.conversation.take_back(last.message_id)
+        if text is None:
+            return False
+        if last in queue.queued:
+            queue.drop(last.message_id)
+            self._screen.prompt.give_back(text)
+        return True
+
+    def _keep(self, text: str, *, is_later: bool) -> None:
+        self._number += 1
+        message = Queued(
+            message_id=f"kept-{self._number}",
+            text=text,
+            delivery=Delivery.FOLLOW_UP if is_later else Delivery.STEER,
+            waits_for="sent when all is ready",
+        )
+        self._kept.append(message)
+        self._screen.queue_lines.add(message)
+
+    def _queue(self, desk: Desk, text: str, *, is_later: bool) -> None:
+        if is_later:
+            desk.conversation.follow_up(text)
+        else:
+            desk.conversation.steer(text)
+
+    async def _run_turn(self, desk: Desk, text: str, *, is_later: bool) -> None:
+        try:
+            await desk.conversation.send(text)
+        except SessionBusy:
+            # another message started a turn a moment ago: this one belongs to it
+            self._queue(desk, text, is_later=is_later)
+        except CodeagentError as error:
+            self._screen.transcript.add_note(str(error), Level.ERROR)
+        self._on_rest()
+
+    async def _run_own(self, desk: Desk, command: str) -> None:
+        await run_own_command(desk.workbench, self._screen.transcript, command)
+        self._on_rest()

@@ -1,0 +1,186 @@
+"""The main screen: header, transcript, questions, queued messages, prompt and status line, one below the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Static
+
+from codeagent.tui.keys import Place, bindings
+from codeagent.tui.themes import Palette
+from codeagent.tui.widgets.approval import ApprovalDialog
+from codeagent.tui.widgets.completion import CompletionList
+from codeagent.tui.widgets.header import Header
+from codeagent.tui.widgets.prompt import Prompt
+from codeagent.tui.widgets.queue import QueueLines
+from codeagent.tui.widgets.status import StatusLine
+from codeagent.tui.widgets.transcript import Transcript
+
+QUIET_SECONDS = 0.4
+"""So long nothing may have been typed before a question takes the keyboard by itself."""
+
+
+class MainScreen(Screen[None]):
+    """Where the work is done. It also decides when a question may take the keyboard."""
+
+    class PersonNeeded(Message):
+        """A question waits, or the turn is over."""
+
+    DEFAULT_CSS = """
+    MainScreen { background: $background; color: $text; }
+    MainScreen #greeting { width: 1fr; height: auto; padding: 1 3; color: $text-muted; }
+    MainScreen #bottom { height: auto; }
+    MainScreen #prompt-row { height: auto; padding: 0 1; }
+    MainScreen #marker { width: 2; height: 1; color: $accent; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Place.ANYWHERE)]
+    AUTO_FOCUS = "Prompt"
+
+    def __init__(self, *, root: Path, palette: Palette, reduced_motion: bool) -> None:
+        super().__init__()
+        self.header = Header(root)
+        self.greeting = Static(_GREETING, id="greeting", markup=False)
+        self.transcript = Transcript(palette, reduced_motion=reduced_motion)
+        self.approval = ApprovalDialog(palette)
+        self.queue_lines = QueueLines()
+        self.completions = CompletionList()
+        self.prompt = Prompt(self.completions)
+        self.status = StatusLine(reduced_motion=reduced_motion)
+        self._last_typed = 0.0
+        self._quiet: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """All parts, from top to bottom."""
+        yield self.header
+        yield self.greeting
+        yield self.transcript
+        with Vertical(id="bottom"):
+            yield self.approval
+            yield self.queue_lines
+            yield self.completions
+            with Horizontal(id="prompt-row"):
+                yield Static("›", id="marker", markup=False)
+                yield self.prompt
+        yield self.status
+
+    def set_palette(self, palette: Palette) -> None:
+        """Draws with other colours what does not follow the theme by itself."""
+        self.transcript.set_palette(palette)
+        self.approval.set_palette(palette)
+
+    # --- who has the keyboard
+
+    def before_typing(self, event: events.Key | events.Paste) -> None:
+        """Looks at what is typed before anyone gets it: nothing meant for the prompt may answer a question.
+
+        Keys that were pressed before a question had the keyboard, and pastes always, go to the prompt.
+        """
+        self._last_typed = event.time
+        is_paste = isinstance(event, events.Paste)
+        if self.approval.has_focus and (is_paste or not self.approval.answers_to(event.time)):
+            self.set_focus(self.prompt)
+        self.consider_question()
+
+    def consider_question(self) -> None:
+        """Gives a waiting question the keyboard once the prompt is empty and nothing was typed for a while."""
+        if not self.approval.waiting or not self._prompt_rests:
+            return
+        quiet_for = events.Focus().time - self._last_typed
+        if self._quiet is not None:
+            self._quiet.stop()
+            self._quiet = None
+        if quiet_for < QUIET_SECONDS:
+            self._quiet = self.set_timer(QUIET_SECONDS - quiet_for + 0.01, self.consider_question)
+        else:
+            self.approval.take_keyboard(by_itself=True)
+
+    @property
+    def _prompt_rests(self) -> bool:
+        return self.is_current and self.focused in {self.prompt, None} and self.prompt.is_empty
+
+    def on_approval_dialog_turned(self) -> None:
+        """A question came or went: the prompt has the keyboard until the question earned it."""
+        if self.approval.has_focus or self.approval.has_focus_within or self.focused is None:
+            self.set_focus(self.prompt)
+        self.consider_question()
+
+    def on_screen_resume(self) -> None:
+        """Back from another screen, a question may have come meanwhile."""
+        self.consider_question()
+
+    def on_descendant_focus(self) -> None:
+        """The status line names the keys of whoever has the keyboard."""
+        status = self.status.status
+        self.status.show(replace(status, is_answering=self.approval.has_focus or self.approval.has_focus_within))
+
+    def action_next_pane(self) -> None:
+        """Prompt, question, transcript, and round again."""
+        panes: list[Widget] = [self.prompt, self.transcript]
+        if self.approval.waiting:
+            panes.insert(1, self.approval)
+        at = next((index for index, pane in enumerate(panes) if pane.has_focus or pane.has_focus_within), -1)
+        following = panes[(at + 1) % len(panes)]
+        if following is self.approval:
+            self.approval.take_keyboard(by_itself=False)
+        else:
+            self.set_focus(following)
+
+    def action_focus_prompt(self) -> None:
+        """Back to typing."""
+        self.set_focus(self.prompt)
+
+    # --- the transcript
+
+    def call_for_person(self) -> None:
+        """Says that the person is needed."""
+        self.post_message(self.PersonNeeded())
+
+    def end_greeting(self) -> None:
+        """The greeting goes when there is something to read."""
+        self.greeting.display = False
+
+    def action_toggle_panels(self) -> None:
+        """Opens or closes all panels."""
+        self.transcript.toggle_all()
+
+    def action_scroll_page(self, by: int) -> None:
+        """Scrolls by pages, keeping two lines in view."""
+        self.transcript.scroll_relative(y=by * max(self.transcript.size.height - 2, 1), animate=False)
+
+    def action_scroll_to(self, by: int) -> None:
+        """Scrolls to the first or the last line."""
+        if by < 0:
+            self.transcript.scroll_home(animate=False)
+        else:
+            self.transcript.scroll_to_end()
+
+    def action_choose_panel(self, which: Literal["previous", "next"]) -> None:
+        """Points at the panel above or below."""
+        self.transcript.choose(which)
+
+    def action_toggle_panel(self) -> None:
+        """Opens or closes the panel pointed at."""
+        self.transcript.toggle_chosen()
+
+    def on_completion_list_clicked(self, event: CompletionList.Clicked) -> None:
+        """Takes the clicked suggestion."""
+        self.prompt.take(event.suggestion)
+        self.prompt.focus()
+
+
+_GREETING = """\
+What shall we do?
+
+Describe a change, ask about the code, or start with
+  @  to name a file       /  for commands       !  to run a command yourself
+Every change is shown before it happens."""

@@ -1,0 +1,139 @@
+"""A list to pick one thing from, narrowed down by typing: themes, modes, earlier prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from codeagent.core.text import show_invisible
+
+MOST_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing to pick: its value, and what is shown beside it."""
+
+    value: str
+    detail: str = ""
+
+
+class Picker(ModalScreen[str | None]):
+    """Returns the picked value, or None when Esc closed it."""
+
+    DEFAULT_CSS = """
+    Picker { align: center bottom; background: $background 0%; }
+    Picker > Vertical {
+        height: auto; max-height: 80%; margin: 0 1 2 1; padding: 0 1; background: $surface; border: round $accent;
+        border-title-color: $text; border-title-background: $surface;
+        border-subtitle-color: $text-muted; border-subtitle-background: $surface;
+    }
+    Picker Input, Picker Input:focus { border: none; height: 1; padding: 0; background: $surface; }
+    Picker OptionList, Picker OptionList:focus {
+        border: none; height: auto; max-height: 14; padding: 0; background: $surface; color: $text;
+        & > .option-list--option-highlighted { background: $raised; color: $accent; text-style: none; }
+    }
+    Picker #none { color: $text-muted; height: 1; display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", show=False),
+        Binding("down,ctrl+n", "move(1)", show=False),
+        Binding("up", "move(-1)", show=False),
+        Binding("pagedown", "move(10)", show=False),
+        Binding("pageup", "move(-10)", show=False),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        items: Sequence[Item],
+        *,
+        current: str = "",
+        on_look: Callable[[str], None] | None = None,
+    ) -> None:
+        """``on_look`` is told of every value that the bar stands on, for a live preview."""
+        super().__init__()
+        self._title = title
+        self._items = items
+        self._current = current
+        self._on_look = on_look
+        self._shown: list[Item] = []
+        self._filter = Input(placeholder="type to narrow down")
+        self._filter.cursor_blink = False
+        self._list = OptionList()
+        self._list.can_focus = False
+
+    def compose(self) -> ComposeResult:
+        """What is typed, and what fits it."""
+        with Vertical() as box:
+            box.border_title = Content(self._title)
+            box.border_subtitle = Content("enter choose · esc leave")
+            yield self._filter
+            yield Static("Nothing fits.", id="none", markup=False)
+            yield self._list
+
+    def on_mount(self) -> None:
+        """Shows everything, the bar on the current value."""
+        self._narrow("")
+        values = [item.value for item in self._shown]
+        if self._current in values:
+            self._list.highlighted = values.index(self._current)
+        self._filter.focus()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._narrow(event.value)
+
+    def _narrow(self, query: str) -> None:
+        words = query.lower().split()
+        fitting = [item for item in self._items if all(word in f"{item.value} {item.detail}".lower() for word in words)]
+        self._shown = fitting[:MOST_SHOWN]
+        self._list.clear_options()
+        self._list.add_options([Option(self._row(item)) for item in self._shown])
+        self._list.highlighted = 0 if self._shown else None
+        self.query_one("#none").display = not self._shown
+
+    def _row(self, item: Item) -> Content:
+        width = max((len(one.value) for one in self._shown if one.detail), default=0) + 3
+        value = Content(" ".join(show_invisible(item.value).split()))
+        if not item.detail:
+            return value.truncate(max(self.size.width - 8, 10), ellipsis=True)
+        return Content.assemble(value.truncate(width, pad=True), (show_invisible(item.detail), "$text-muted"))
+
+    @on(OptionList.OptionHighlighted)
+    def _looked(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        if self._on_look is not None and event.option_index < len(self._shown):
+            self._on_look(self._shown[event.option_index].value)
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self._list.highlighted is not None:
+            self.dismiss(self._shown[self._list.highlighted].value)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(self._shown[event.option_index].value)
+
+    def action_move(self, by: int) -> None:
+        """Moves the bar, stopping at the ends."""
+        if self._shown:
+            at = (self._list.highlighted or 0) + by
+            self._list.highlighted = min(max(at, 0), len(self._shown) - 1)
+
+    def action_close(self) -> None:
+        """Leaves without a choice."""
+        self.dismiss(None)

@@ -1,0 +1,101 @@
+"""The welcome when no model can be used yet: what to do, on one screen, and a demo that needs nothing."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+
+from codeagent.core.errors import NoModel
+from codeagent.core.text import show_invisible
+
+DEMO = "demo"
+"""What the screen returns when the demo is wanted."""
+
+_WAYS = (
+    ("Anthropic", "export ANTHROPIC_API_KEY=…", ""),
+    ("OpenAI and others", "export OPENAI_API_KEY=…", "codeagent --model openai-chat/NAME"),
+    ("A server of your own", "export OPENAI_BASE_URL=http://127.0.0.1:8080/v1", "codeagent --model openai-chat/NAME"),
+    ("For good", "codeagent config", "shows where the config file is; set [model] name there"),
+)
+
+
+class DemoLine(Static):
+    """The line that starts the demo when it is clicked."""
+
+    class Clicked(Message):
+        """The demo is wanted."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Starts it."""
+        event.stop()
+        self.post_message(self.Clicked())
+
+
+class WelcomeScreen(Screen[str | None]):
+    """Enter starts the demo, q leaves."""
+
+    DEFAULT_CSS = """
+    WelcomeScreen { align: center middle; background: $background; }
+    WelcomeScreen > VerticalScroll { width: 100%; max-width: 84; height: auto; max-height: 100%; padding: 1 3; }
+    WelcomeScreen Static { height: auto; }
+    WelcomeScreen #demo { margin-top: 1; padding: 0 2; background: $raised; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "demo", show=False),
+        Binding("escape,q,ctrl+d", "leave", show=False),
+    ]
+
+    def __init__(self, error: NoModel) -> None:
+        super().__init__()
+        self._error = error
+
+    def compose(self) -> ComposeResult:
+        """What is missing, the ways to mend it, and the demo."""
+        with VerticalScroll():
+            yield Static(self._text(), markup=False)
+            yield DemoLine(
+                Content.assemble(
+                    ("Enter", "bold $accent"),
+                    ("  the demo", "bold $text"),
+                    ("  a real session on a sample project: real diffs, real questions, no network", "$text-muted"),
+                ),
+                id="demo",
+                markup=False,
+            )
+            yield Static(Content.styled("\nq leave", "$text-muted"), markup=False)
+
+    def _text(self) -> Content:
+        lines = [
+            Content.assemble(("codeagent", "bold $accent"), ("  a coding agent for the terminal", "$text-muted")),
+            Content(),
+            Content(show_invisible(self._error.message)),
+        ]
+        if self._error.hint:
+            lines.append(Content.styled(show_invisible(self._error.hint), "$text-muted"))
+        for title, first, second in _WAYS:
+            lines += [Content(), Content.styled(title, "bold"), Content.styled(f"  {first}", "$accent")]
+            if second:
+                lines.append(
+                    Content.styled(f"  {second}", "$accent" if second.startswith("codeagent") else "$text-muted")
+                )
+        return Content("\n").join(lines)
+
+    def action_demo(self) -> None:
+        """Leaves, so that the demo can start."""
+        self.dismiss(DEMO)
+
+    def action_leave(self) -> None:
+        """Leaves codeagent."""
+        self.dismiss(None)
+
+    def on_demo_line_clicked(self) -> None:
+        """As Enter."""
+        self.action_demo()

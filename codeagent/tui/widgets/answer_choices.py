@@ -1,0 +1,90 @@
+"""The answers that each view of a question offers, and their keys."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import assert_never
+
+from codeagent.core.approvals import Scope
+from codeagent.tui.widgets.answer_keys import Choice
+from codeagent.tui.widgets.open_questions import OpenQuestion
+
+SCOPES = {"1": Scope.SESSION, "2": Scope.PROJECT, "3": Scope.ALWAYS}
+"""The keys that store a rule, and for how long."""
+
+ONLY_AT_THE_QUESTION = frozenset(
+    {
+        "approve",
+        "deny",
+        "deny_because",
+        "always",
+        "edit",
+        "why",
+        "approve_all",
+        "hunk",
+        "toggle_hunk",
+        "switch",
+        "choose",
+        "give_choice",
+    }
+)
+"""The actions that mean something only while the question itself is in view."""
+
+
+class View(StrEnum):
+    """What the dialog shows of a question."""
+
+    QUESTION = "question"
+    REFUSING = "refusing"
+    EXPLAINING = "explaining"
+    EDITING = "editing"
+    STORING = "storing"
+    ASKING_WHY = "asking why"
+
+
+_BACK = Choice(key="esc", words="back", short="back", action="back", is_answer=False)
+_SEND = Choice(key="enter", words="send", short="send", action="send_reason", is_answer=False)
+_EDITED = Choice(key="ctrl+s", words="approve what stands here", short="approve this", action="approve_edited")
+
+
+def choices_of(question: OpenQuestion, view: View, waiting: int) -> tuple[Choice, ...]:
+    """The answers of a view; ``waiting`` is how many questions are open."""
+    match view:
+        case View.QUESTION:
+            return _to_the_question(question, waiting)
+        case View.REFUSING | View.EXPLAINING:
+            return (_SEND, _BACK)
+        case View.EDITING:
+            return (_EDITED, _BACK)
+        case View.STORING:
+            return (
+                Choice(key="1", words="for this session", short="session", action="store('1')"),
+                Choice(key="2", words="in this project", short="project", action="store('2')"),
+                Choice(key="3", words="always", short="always", action="store('3')"),
+                _BACK,
+            )
+        case View.ASKING_WHY:
+            return (_BACK,)
+        case _:
+            assert_never(view)
+
+
+def _to_the_question(question: OpenQuestion, waiting: int) -> tuple[Choice, ...]:
+    taken = question.hunks - len(question.left_out)
+    yes = f"approve {taken} of {question.hunks} hunks" if question.left_out else "approve"
+    choices = [
+        Choice(key="y", words=yes, short=yes, action="approve"),
+        Choice(key="n", words="deny", short="deny", action="deny"),
+        Choice(key="t", words="deny and say why", short="say why", action="deny_because"),
+    ]
+    if question.hunks > 1:
+        choices.append(Choice(key="space", words="hunk", short="hunk", action="toggle_hunk", is_answer=False))
+    if question.proposal is not None:
+        choices.append(Choice(key="e", words="edit", short="edit", action="edit"))
+    if question.request.offers:
+        choices.append(Choice(key="a", words="always…", short="always…", action="always"))
+    choices.append(Choice(key="?", words="why am I asked", short="why", action="why"))
+    if waiting > 1:
+        choices.append(Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False))
+        choices.append(Choice(key="Y", words="approve all seen", short="all seen", action="approve_all"))
+    return tuple(choices)

@@ -1,0 +1,294 @@
+"""An app with a session in memory: what the agent does in a turn is written in the test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from codeagent.core.approvals import (
+    ApprovalRequest,
+    CommandPreview,
+    Decision,
+    DiffPreview,
+    Mode,
+    RuleOffer,
+    Verdict,
+    VerdictPart,
+)
+from codeagent.core.diff import make_diff
+from codeagent.core.errors import CodeagentError, SessionBusy
+from codeagent.core.events import (
+    AgentEvent,
+    Delivery,
+    MessageQueued,
+    MessagesReturned,
+    ModeChanged,
+    SessionStarted,
+    TurnEnd,
+    TurnEnded,
+    TurnStarted,
+)
+from codeagent.core.messages import ImageBlock, TextBlock, ToolResult
+from codeagent.core.protocols import (
+    Approver,
+    Check,
+    CheckState,
+    Desk,
+    Emit,
+    Progress,
+    SessionSummary,
+    StoredRule,
+    WorkspaceStatus,
+)
+from codeagent.tui.app import CodeagentApp
+
+Turn = Callable[[Emit, Approver], Awaitable[None]]
+
+
+async def nothing(emit: Emit, approver: Approver) -> None:
+    """A turn in which nothing happens."""
+
+
+@dataclass
+class MemoryConversation:
+    emit: Emit
+    approver: Approver
+    turn: Turn = nothing
+    sent: list[str] = field(default_factory=list)
+    queued: dict[str, str] = field(default_factory=dict)
+    taken_back: list[str] = field(default_factory=list)
+    session_id: str = "s-1"
+    running: asyncio.Task[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self.running is not None
+
+    async def send(self, text: str, images: tuple[ImageBlock, ...] = ()) -> TurnEnded:
+        if self.running is not None:
+            raise SessionBusy("Another turn is under way.")
+        self.sent.append(text)
+        self.emit(TurnStarted(turn=len(self.sent), text=text))
+        reason = TurnEnd.DONE
+        try:
+            async with asyncio.TaskGroup() as group:
+                self.running = group.create_task(self.run())
+        except* asyncio.CancelledError:
+            reason = TurnEnd.CANCELLED
+        if self.running.cancelled():
+            reason = TurnEnd.CANCELLED
+        self.running = None
+        if self.queued:
+            self.emit(MessagesReturned(message_ids=tuple(self.queued), text="\n".join(self.queued.values())))
+            self.queued.clear()
+        ended = TurnEnded(turn=len(self.sent), reason=reason, text="All done.")
+        self.emit(ended)
+        return ended
+
+    async def run(self) -> None:
+        await self.turn(self.emit, self.approver)
+
+    def steer(self, text: str) -> str:
+        return self._queue(text, Delivery.STEER)
+
+    def follow_up(self, text: str) -> str:
+        return self._queue(text, Delivery.FOLLOW_UP)
+
+    def _queue(self, text: str, delivery: Delivery) -> str:
+        message_id = f"m{len(self.queued) + 1}"
+        self.queued[message_id] = text
+        self.emit(MessageQueued(message_id=message_id, text=text, delivery=delivery, waits_for="waits for bash"))
+        return message_id
+
+    def take_back(self, message_id: str) -> str | None:
+        self.taken_back.append(message_id)
+        return self.queued.pop(message_id, None)
+
+    async def cancel(self) -> None:
+        if self.running is not None:
+            self.running.cancel()
+            while self.running is not None:
+                await asyncio.sleep(0.005)
+
+
+@dataclass
+class MemoryWorkbench:
+    emit: Emit
+    current: Mode = Mode.ASK
+    typed: list[str] = field(default_factory=lambda: ["older", "newer"])
+    kept: str = ""
+    ran: list[str] = field(default_factory=list)
+    paths: tuple[str, ...] = ("shop/cart.py", "shop/money.py", "tests/test_cart.py", "a[b].py")
+
+    async def status(self) -> WorkspaceStatus:
+        return WorkspaceStatus(root=Path.home() / "src" / "shop", branch="main", is_dirty=True)
+
+    def mode(self) -> Mode:
+        return self.current
+
+    def set_mode(self, mode: Mode) -> None:
+        self.current = mode
+        self.emit(ModeChanged(mode=mode))
+
+    async def files(self, query: str, limit: int) -> tuple[str, ...]:
+        return tuple(path for path in self.paths if query in path)[:limit]
+
+    def rules(self) -> tuple[StoredRule, ...]:
+        return (StoredRule(decision="allow", rule="bash(pytest *)", source="config", scope="always"),)
+
+    def explain(self, command: str) -> Verdict:
+        part = VerdictPart(words=tuple(command.split()), decision=Decision.ASK, because="no rule covers it")
+        return Verdict(decision=Decision.ASK, because="It may change things.", parts=(part,))
+
+    async def run_command(self, command: str, progress: Progress) -> ToolResult:
+        self.ran.append(command)
+        progress("out\n")
+        if command.startswith("sleep"):
+            await asyncio.sleep(60)
+        return ToolResult(call_id="?", blocks=(TextBlock(text="out"),))
+
+    def sessions(self) -> tuple[SessionSummary, ...]:
+        return ()
+
+    async def doctor(self) -> tuple[Check, ...]:
+        return (
+            Check(name="git", state=CheckState.GOOD, finding="git 2.39"),
+            Check(name="rg", state=CheckState.MISSING, finding="not found", remedy="apt install ripgrep"),
+        )
+
+    def history(self) -> tuple[str, ...]:
+        return tuple(self.typed)
+
+    def remember(self, text: str) -> None:
+        self.typed.append(text)
+
+    def save_draft(self, text: str) -> None:
+        self.kept = text
+
+    def draft(self) -> str:
+        return self.kept
+
+
+@dataclass
+class Stage:
+    """The running app, and the session behind it once it is open."""
+
+    app: CodeagentApp
+    pilot: Pilot[str]
+    opened: asyncio.Event
+    desks: list[tuple[MemoryConversation, MemoryWorkbench]]
+
+    @property
+    def conversation(self) -> MemoryConversation:
+        return self.desks[0][0]
+
+    @property
+    def bench(self) -> MemoryWorkbench:
+        return self.desks[0][1]
+
+    @property
+    def text(self) -> str:
+        """What the person sees."""
+        screen = self.app.screen
+        height = self.app.size.height
+        strips = screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips[:height])
+
+    async def until(self, condition: Callable[[], object], seconds: float = 5.0) -> None:
+        end = asyncio.get_running_loop().time() + seconds
+        while not condition():
+            assert asyncio.get_running_loop().time() < end, self.text
+            await self.pilot.pause(0.01)
+
+    async def type(self, text: str) -> None:
+        await self.pilot.press(*(_name(character) for character in text))
+
+
+def _name(character: str) -> str:
+    return {" ": "space", "\n": "enter", "/": "slash", "@": "at", "!": "exclamation_mark", "\\": "backslash"}.get(
+        character, character
+    )
+
+
+@asynccontextmanager
+async def staged(  # noqa: PLR0913 - all that a test may want to be different
+    turn: Turn = nothing,
+    *,
+    size: tuple[int, int] = (80, 24),
+    wait_open: bool = True,
+    gate: asyncio.Event | None = None,
+    error: CodeagentError | None = None,
+    past: tuple[AgentEvent, ...] = (),
+    draft: str = "",
+    prompt: str = "",
+    keymap: dict[str, str] | None = None,
+) -> AsyncIterator[Stage]:
+    opened = asyncio.Event()
+    desks: list[tuple[MemoryConversation, MemoryWorkbench]] = []
+
+    async def connect(emit: Emit, approver: Approver) -> Desk:
+        if gate is not None:
+            await gate.wait()
+        if error is not None:
+            raise error
+        conversation = MemoryConversation(emit=emit, approver=approver, turn=turn)
+        bench = MemoryWorkbench(emit=emit, kept=draft)
+        desks.append((conversation, bench))
+        emit(SessionStarted(session_id="s-1", model="anthropic/claude-test", mode=Mode.ASK, cwd="/src/shop"))
+        opened.set()
+        return Desk(conversation=conversation, workbench=bench, past=past)
+
+    app = CodeagentApp(
+        connect=connect,
+        root=Path.home() / "src" / "shop",
+        theme="dark",
+        reduced_motion=True,
+        prompt=prompt,
+        keymap=keymap,
+    )
+    async with app.run_test(size=size) as pilot:
+        stage = Stage(app=app, pilot=pilot, opened=opened, desks=desks)
+        if wait_open and gate is None and error is None:
+            await stage.until(opened.is_set)
+            await pilot.pause()
+        yield stage
+
+
+@pytest.fixture
+def stage_of():
+    return staged
+
+
+BEFORE = "".join(f"line {number}\n" for number in range(1, 41))
+
+
+def diff_request(call_id: str = "c1", *, hunks: int = 2, path: str = "shop/cart.py") -> ApprovalRequest:
+    after = BEFORE.replace("line 3\n", "line three\n")
+    if hunks > 1:
+        after = after.replace("line 30\n", "line thirty\n")
+    preview = DiffPreview(diff=make_diff(path, BEFORE, after), proposal=after)
+    return ApprovalRequest(
+        call_id=call_id,
+        tool="edit",
+        preview=preview,
+        touches=(),
+        verdict=Verdict(decision=Decision.ASK, because="In ask mode every change is asked about."),
+        offers=(RuleOffer(rule="edit(shop/**)", covers="every change below shop/"),),
+    )
+
+
+def command_request(command: str, call_id: str = "c1", *, warnings: tuple[str, ...] = ()) -> ApprovalRequest:
+    return ApprovalRequest(
+        call_id=call_id,
+        tool="bash",
+        preview=CommandPreview(command=command, cwd=Path("/src/shop"), timeout=120),
+        touches=(),
+        verdict=Verdict(decision=Decision.ASK, because="No rule covers it."),
+        warnings=warnings,
+    )
