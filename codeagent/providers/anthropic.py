@@ -35,7 +35,6 @@ from codeagent.providers.history import (
     NO_OUTPUT,
     EncodedHistory,
     Said,
-    clean_id,
     clean_name,
     parse_arguments,
     result_texts,
@@ -79,7 +78,7 @@ class AnthropicProvider:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
-        response = await self._send(await self._body(request))
+        response = await self._send(await self.body(request))
         reply = MessagesReply(self.model, self._service, self._history.call_ids)
         try:
             async with aclosing(read_payloads(response, self._service)) as reads:
@@ -125,7 +124,8 @@ class AnthropicProvider:
         except (httpx2.InvalidURL, ValueError, OSError) as error:
             raise self._service.unreachable(error) from error
 
-    async def _body(self, request: ModelRequest) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
+        """The request as it is sent."""
         if self._history.missing(request.messages) > MANY_MESSAGES:
             said = await asyncio.to_thread(self._history.encode, request.messages)
         else:
@@ -219,7 +219,7 @@ def _image(block: ImageBlock) -> JsonObject:
 
 def _call(call: ToolCall) -> bytes:
     arguments = parse_arguments(call.arguments_json) or {}
-    return to_json({"type": "tool_use", "id": clean_id(call.id), "name": clean_name(call.name), "input": arguments})
+    return to_json({"type": "tool_use", "id": call.id, "name": clean_name(call.name), "input": arguments})
 
 
 def _result(call: ToolCall, result: ToolResult) -> bytes:
@@ -227,7 +227,7 @@ def _result(call: ToolCall, result: ToolResult) -> bytes:
     content += [_image(block) for block in result.blocks if isinstance(block, ImageBlock)]
     encoded: JsonObject = {
         "type": "tool_result",
-        "tool_use_id": clean_id(call.id),
+        "tool_use_id": call.id,
         "content": content or [{"type": "text", "text": NO_OUTPUT}],
     }
     if result.is_error:

@@ -180,11 +180,13 @@ class ChatReply:
 
 
 def _usage(counts: JsonObject) -> Usage:
-    """The prompt's count includes what the cache served; some servers name that in their own way."""
+    """The prompt's count includes what the cache served and stored; some servers name that in their own way."""
     details = as_object(counts.get("prompt_tokens_details"))
     cached = as_count(details.get("cached_tokens")) or as_count(counts.get("prompt_cache_hit_tokens"))
+    stored = as_count(details.get("cache_write_tokens"))
     return Usage(
-        input_tokens=max(0, as_count(counts.get("prompt_tokens")) - cached),
+        input_tokens=max(0, as_count(counts.get("prompt_tokens")) - cached - stored),
         output_tokens=as_count(counts.get("completion_tokens")),
         cache_read_tokens=cached,
+        cache_write_tokens=stored,
     )

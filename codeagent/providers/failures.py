@@ -97,7 +97,7 @@ class Service:
                 f"The certificate of {self.place} could not be verified.",
                 hint="Behind a company proxy, set SSL_CERT_FILE to its certificate file.",
             )
-        if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+        if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL) or not self._has_host:
             return ProviderRejected(
                 f"{self.place} is not a usable base URL.", hint=f"Check {self.url_variable}: it starts with https://."
             )
@@ -132,11 +132,17 @@ class Service:
     @property
     def place(self) -> str:
         """Scheme, host and port of the service, without any name or password in its URL."""
-        try:
-            url = httpx2.URL(self.url)
-        except httpx2.InvalidURL:
+        if not self._has_host:
             return self._safe(self.url)
-        return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}" if url.host else self._safe(self.url)
+        url = httpx2.URL(self.url)
+        return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"
+
+    @property
+    def _has_host(self) -> bool:
+        try:
+            return bool(httpx2.URL(self.url).host)
+        except httpx2.InvalidURL:
+            return False
 
     def _rejected(self, status: int, said: str) -> ProviderRejected:
         match status:

@@ -13,10 +13,11 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, assert_never
 
 from codeagent.core.messages import (
+    AssistantBlock,
     AssistantMessage,
     Message,
     Outcome,
@@ -49,7 +50,7 @@ class Said:
 
 
 class Dialect(Protocol):
-    """How one service writes down what was said."""
+    """How one service writes down what was said; call ids come to it in a form that every service takes."""
 
     def user(self, message: UserMessage) -> tuple[Said, ...]:
         """Something said to the model; never nothing."""
@@ -64,12 +65,13 @@ class Dialect(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Encoded:
-    """A message with what became of it."""
+    """A message with what became of it; ``calls`` are its calls as they were sent, beside their own ids."""
 
     message: Message
     said: tuple[Said, ...]
+    calls: tuple[tuple[str, ToolCall], ...] = ()
 
 
 class EncodedHistory:
@@ -88,13 +90,15 @@ class EncodedHistory:
         """The whole history; safe to call in a thread."""
         same = self._same(messages)
         entries = self._known[:same]
-        previous = messages[same - 1] if same else None
+        used = {call.id for entry in entries for _, call in entry.calls}
         for message in messages[same:]:
-            entries.append(_Encoded(message, self._encode(previous, message)))
-            previous = message
+            entries.append(self._encode(entries[-1].calls if entries else (), message, used))
         self._known = entries
+        self.call_ids |= used
         said = [said for entry in entries for said in entry.said]
-        return said + list(self._closing(previous))
+        if entries:
+            said += self._results(entries[-1].calls, ())
+        return self._taking_turns(said)
 
     def _same(self, messages: Sequence[Message]) -> int:
         count = 0
@@ -104,35 +108,42 @@ class EncodedHistory:
             count += 1
         return count
 
-    def _encode(self, previous: Message | None, message: Message) -> tuple[Said, ...]:
-        calls = previous.calls if isinstance(previous, AssistantMessage) else ()
+    def _encode(self, calls: tuple[tuple[str, ToolCall], ...], message: Message, used: set[str]) -> _Encoded:
         match message:
             case UserMessage():
-                return (*self._results(calls, ()), *self._dialect.user(message))
-            case AssistantMessage():
-                self.call_ids.update(call.id for call in message.calls)
-                return (*self._before_reply(previous, calls), *self._dialect.reply(message))
+                said = (*self._results(calls, ()), *self._dialect.user(message))
             case ResultsMessage():
-                return self._results(calls, message.results)
+                said = self._results(calls, message.results)
+            case AssistantMessage():
+                sent = _with_sound_ids(message, used)
+                own = tuple((call.id, fresh) for call, fresh in zip(message.calls, sent.calls, strict=True))
+                said = (*self._results(calls, ()), *self._dialect.reply(sent))
+                return _Encoded(message=message, said=said, calls=own)
             case _:
                 assert_never(message)
+        return _Encoded(message=message, said=said)
 
-    def _before_reply(self, previous: Message | None, calls: tuple[ToolCall, ...]) -> tuple[Said, ...]:
-        if calls:
-            return self._results(calls, ())
-        return self._note(CONTINUE) if previous is None or isinstance(previous, AssistantMessage) else ()
+    def _taking_turns(self, said: list[Said]) -> list[Said]:
+        """The model speaks only when spoken to: a word of the user's side wherever that is missing."""
+        turns: list[Said] = []
+        for one in said:
+            if one.role == "assistant" and (not turns or turns[-1].role == "assistant"):
+                turns += self._note(CONTINUE)
+            turns.append(one)
+        if not turns or turns[-1].role == "assistant":
+            turns += self._note(CONTINUE)
+        return turns
 
-    def _closing(self, last: Message | None) -> tuple[Said, ...]:
-        """A request ends with something for the model to answer."""
-        if last is None or isinstance(last, AssistantMessage):
-            return self._before_reply(last, last.calls if last else ())
-        return ()
-
-    def _results(self, calls: tuple[ToolCall, ...], results: tuple[ToolResult, ...]) -> tuple[Said, ...]:
-        by_id = {result.call_id: result for result in results}
-        pairs = [(call, by_id.pop(call.id, None) or _no_result(call)) for call in calls]
+    def _results(self, calls: tuple[tuple[str, ToolCall], ...], results: tuple[ToolResult, ...]) -> tuple[Said, ...]:
+        waiting = list(results)
+        pairs: list[tuple[ToolCall, ToolResult]] = []
+        for own_id, call in calls:
+            found = next((result for result in waiting if result.call_id == own_id), None)
+            if found is not None:
+                waiting.remove(found)
+            pairs.append((call, found or _no_result(call)))
         said = self._dialect.results(pairs) if pairs else ()
-        for stray in by_id.values():
+        for stray in waiting:
             said += self._note(f"Result of an earlier tool call:\n{stray.text or NO_OUTPUT}")
         return said
 
@@ -142,6 +153,21 @@ class EncodedHistory:
 
 def _no_result(call: ToolCall) -> ToolResult:
     return ToolResult(call_id=call.id, blocks=(TextBlock(text=NO_RESULT),), outcome=Outcome.CANCELLED)
+
+
+def _with_sound_ids(message: AssistantMessage, used: set[str]) -> AssistantMessage:
+    """The reply with call ids that every service takes and that were not used before; they are added to ``used``."""
+    blocks: list[AssistantBlock] = []
+    for block in message.blocks:
+        sound = block
+        if isinstance(block, ToolCall):
+            sound_id = clean_id(block.id)
+            if sound_id in used:
+                sound_id = clean_id(f"{block.id} again, {len(used)}")
+            used.add(sound_id)
+            sound = block if sound_id == block.id else replace(block, id=sound_id)
+        blocks.append(sound)
+    return replace(message, blocks=tuple(blocks))
 
 
 def clean_id(call_id: str) -> str:

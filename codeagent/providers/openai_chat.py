@@ -34,7 +34,6 @@ from codeagent.providers.history import (
     NO_OUTPUT,
     EncodedHistory,
     Said,
-    clean_id,
     clean_name,
     parse_arguments,
     result_texts,
@@ -142,7 +141,7 @@ class OpenAIChatProvider:
         while True:
             form = self._form
             try:
-                return await self._send(await self._body(request, form))
+                return await self._send(await self.body(request))
             except ProviderRejected as refusal:
                 self._form = form.corrected(refusal.message)
                 if self._form == form:
@@ -172,13 +171,14 @@ class OpenAIChatProvider:
         except (httpx2.InvalidURL, openai.OpenAIError, ValueError, OSError) as error:
             raise self._service.unreachable(error) from error
 
-    async def _body(self, request: ModelRequest, form: _Form) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
+        """The request as it is sent."""
         if self._history.missing(request.messages) > MANY_MESSAGES:
             said = await asyncio.to_thread(self._history.encode, request.messages)
         else:
             said = self._history.encode(request.messages)
         fields = [b'"model":' + to_json(self._name), b'"stream":true']
-        fields += form.fields(request.max_tokens or self._limits.max_output)
+        fields += self._form.fields(request.max_tokens or self._limits.max_output)
         if request.tools:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
         messages = list(_messages(said))
@@ -244,7 +244,7 @@ class ChatDialect:
         for call, result in calls:
             shown = [_image(block) for block in result.blocks if isinstance(block, ImageBlock)]
             text = "\n".join(result_texts(call, result)) or ("(see the image below)" if shown else NO_OUTPUT)
-            parts.append(to_json({"role": "tool", "tool_call_id": clean_id(call.id), "content": text}))
+            parts.append(to_json({"role": "tool", "tool_call_id": call.id, "content": text}))
             if shown:
                 images += [to_json(f"The image that {clean_name(call.name)} gave:"), *shown]
         said = Said(role="tool", parts=tuple(parts))
@@ -271,7 +271,7 @@ def _call(call: ToolCall) -> JsonObject:
     is_sound = arguments is not None and _is_sound(call.arguments_json)
     text = call.arguments_json if is_sound else to_json(arguments or {}).decode()
     function: JsonObject = {"name": clean_name(call.name), "arguments": text}
-    return {"id": clean_id(call.id), "type": "function", "function": function}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def _is_sound(arguments_json: str) -> bool:

@@ -207,7 +207,7 @@ def _usage(tokens: Tokens) -> dict[str, object]:
         "prompt_tokens": prompt,
         "completion_tokens": tokens.output,
         "total_tokens": prompt + tokens.output,
-        "prompt_tokens_details": {"cached_tokens": tokens.cache_read},
+        "prompt_tokens_details": {"cached_tokens": tokens.cache_read, "cache_write_tokens": tokens.cache_write},
     }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -63,11 +64,17 @@ class Request:
 class ScriptedServer:
     """The server; ``url`` is the base URL for Anthropic clients, ``openai_url`` for OpenAI ones.
 
-    ``key`` is the only key it takes (None: any), ``models`` the only models (None: any).
+    ``key`` is the only key it takes (None: any), ``models`` the only models (None: any);
+    with ``tls`` it speaks HTTPS.
     """
 
     def __init__(
-        self, *answers: Answer, key: str | None = None, models: tuple[str, ...] | None = None, port: int = 0
+        self,
+        *answers: Answer,
+        key: str | None = None,
+        models: tuple[str, ...] | None = None,
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.key = key
         self.models = models
@@ -77,11 +84,14 @@ class ScriptedServer:
         self._changed = threading.Condition()
         self._http = _Http(("127.0.0.1", port), _Handler)
         self._http.scripted = self
+        self._scheme = "https" if tls else "http"
+        if tls:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return f"{self._scheme}://127.0.0.1:{self._http.server_address[1]}"
 
     @property
     def openai_url(self) -> str:
@@ -273,12 +283,13 @@ class _Handler(BaseHTTPRequestHandler):
         self._end()
 
     def _break(self, fault: Reset | Stall | Truncate | StreamError) -> None:
-        self.close_connection = True
         match fault:
             case Reset():
+                self.close_connection = True
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.connection.close()
             case Stall():
+                self.close_connection = True
                 self._stall()
             case Truncate():
                 self._end()

@@ -1,0 +1,328 @@
+"""What a person is told when a model service fails, and whether another try is worth it."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import subprocess
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import httpx2
+import pytest
+
+from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
+from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.failures import Service, retry_after
+from codeagent.providers.openai_chat import OpenAIChatProvider
+from tests.providers.conftest import ask, called, replied, result, results, said
+from tests.server.replies import (
+    Call,
+    Hangup,
+    RawStream,
+    Refuse,
+    Reply,
+    Reset,
+    Say,
+    StreamError,
+    Truncate,
+    say,
+)
+from tests.server.scripted_server import ScriptedServer
+
+KEY = "test-key-123456"
+SERVICE = Service(
+    name="Acme",
+    url="https://user:hunter2@acme.test:8443/v1",
+    model="m1",
+    key_variable="ACME_KEY",
+    url_variable="ACME_URL",
+    secret=KEY,
+)
+
+
+async def failure(provider, *messages) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        await ask(provider, *messages)
+    return caught.value
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
+async def test_a_busy_service_is_worth_another_try(model_server, provider, status):
+    model_server.reply(Refuse(status=status, message="Come back later", retry_after="7"))
+
+    error = await failure(provider)
+
+    assert isinstance(error, ProviderUnavailable)
+    assert (error.status, error.retry_after) == (status, 7.0)
+    assert "Come back later" in str(error)
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 501])
+async def test_a_refusal_is_not_tried_again(model_server, provider, status):
+    model_server.reply(Refuse(status=status, message="No such thing"))
+
+    error = await failure(provider)
+
+    assert isinstance(error, ProviderRejected)
+    assert error.status == status
+    assert "No such thing" in str(error)
+
+
+async def test_a_wrong_key_names_the_variable_to_check_and_never_the_key():
+    with ScriptedServer(key="the-right-one") as server:
+        for provider, name in (
+            (AnthropicProvider("m", KEY, server.url), "ANTHROPIC_API_KEY"),
+            (OpenAIChatProvider("m", KEY, server.openai_url), "OPENAI_API_KEY"),
+        ):
+            error = await failure(provider)
+            await provider.aclose()
+            assert isinstance(error, ProviderRejected)
+            assert name in str(error)
+            assert KEY not in str(error)
+
+
+async def test_an_unknown_model_is_named():
+    with ScriptedServer(models=("known",)) as server:
+        provider = AnthropicProvider("clod", KEY, server.url)
+        error = await failure(provider)
+        await provider.aclose()
+
+    assert "clod" in str(error)
+    assert "ANTHROPIC_BASE_URL" in error.hint
+
+
+async def test_a_wrong_path_in_the_base_url_says_so(model_server):
+    provider = OpenAIChatProvider("m", KEY, f"{model_server.url}/nowhere")
+    error = await failure(provider)
+    await provider.aclose()
+
+    assert isinstance(error, ProviderRejected)
+    assert "OPENAI_BASE_URL" in error.hint
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000",
+        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens",
+        "the request exceeds the available context size, try increasing it",
+        "Please reduce the length of the messages or completion.",
+    ],
+)
+async def test_a_history_that_is_too_long_is_told_apart(model_server, provider, message):
+    model_server.reply(Refuse(status=400, message=message))
+
+    assert isinstance(await failure(provider), ContextOverflow)
+
+
+async def test_a_request_that_is_too_large_is_a_history_that_is_too_long(model_server, provider):
+    model_server.reply(Refuse(status=413, message="Request exceeds the maximum size"))
+
+    assert isinstance(await failure(provider), ContextOverflow)
+
+
+async def test_an_empty_account_is_not_tried_again(model_server, provider):
+    model_server.reply(Refuse(status=429, type="insufficient_quota", message="You exceeded your current quota"))
+
+    error = await failure(provider)
+
+    assert isinstance(error, ProviderRejected)
+    assert "credit" in error.hint
+
+
+async def test_an_error_page_of_a_proxy_is_quoted_shortly(model_server, provider):
+    page = b"<html>" + b"<p>Bad gateway \x1b[31mred</p>" * 200
+    model_server.reply(Refuse(status=502, body=page, headers={"Content-Type": "text/html"}))
+
+    error = await failure(provider)
+
+    assert isinstance(error, ProviderUnavailable)
+    assert "\x1b" not in str(error)
+    assert len(str(error)) < 800
+
+
+async def test_a_web_page_instead_of_a_reply_points_to_the_base_url(model_server, provider):
+    model_server.reply(RawStream(chunks=(b"<html>Welcome</html>",), content_type="text/html"))
+
+    error = await failure(provider)
+
+    assert isinstance(error, ProviderRejected)
+    assert "BASE_URL" in error.hint
+
+
+@pytest.mark.parametrize("fault", [Reset(after=3), Reset(after=-1), Truncate(after=3), Truncate(after=0)])
+async def test_a_stream_that_breaks_off_is_worth_another_try(model_server, provider, fault):
+    model_server.reply(Reply(parts=(Say("one two three", size=2),), fault=fault, pace=0.001))
+
+    error = await failure(provider)
+
+    assert isinstance(error, ProviderUnavailable)
+    assert "broke off" in str(error)
+
+
+async def test_a_break_in_the_middle_of_a_call_gives_no_message(model_server, provider):
+    model_server.reply(Reply(parts=(Call("bash", {"command": "rm -rf build/tmp"}),), fault=Truncate(after=3)))
+
+    assert isinstance(await failure(provider), ProviderUnavailable)
+
+
+async def test_a_connection_closed_without_an_answer_is_worth_another_try(model_server, provider):
+    model_server.reply(Hangup())
+
+    assert isinstance(await failure(provider), ProviderUnavailable)
+
+
+async def test_after_any_failure_the_next_request_works(model_server, provider):
+    model_server.reply(
+        Hangup(),
+        Reply(parts=(Say("a b c d", size=1),), fault=Reset(after=2), pace=0.001),
+        Reply(parts=(Say("a b c d", size=1),), fault=Truncate(after=2)),
+        Refuse(status=500),
+        say("well again"),
+    )
+    for _ in range(4):
+        await failure(provider)
+
+    assert (await ask(provider)).text == "well again"
+
+
+async def test_an_error_in_mid_stream_is_told_with_its_reason(model_server, provider):
+    model_server.reply(Reply(parts=(Say("one two"),), fault=StreamError(after=0)))
+
+    error = await failure(provider)
+
+    assert isinstance(error, ProviderUnavailable)
+    assert "overloaded" in str(error).lower()
+
+
+async def test_a_refusal_in_mid_stream_is_not_tried_again(model_server, provider):
+    fault = StreamError(after=0, type="invalid_request_error", message="Bad tool")
+    model_server.reply(Reply(parts=(Say("one two"),), fault=fault))
+
+    assert isinstance(await failure(provider), ProviderRejected)
+
+
+@pytest.mark.parametrize(
+    "cut", ['{"path": "a.py", "content": "line1\\nlin', '{"command": "rm -rf build/tm', '{"path": "a.py"}', "{", "[1"]
+)
+async def test_what_the_model_wrote_as_arguments_is_kept_to_the_letter(model_server, provider, cut):
+    model_server.reply(
+        say("", Call("write", cut), stop="max_tokens" if isinstance(provider, AnthropicProvider) else "length")
+    )
+
+    message = await ask(provider)
+
+    assert message.calls[0].arguments_json == cut
+    assert message.stop == "max_tokens"
+
+
+@pytest.mark.parametrize("cut", ['{"path": "a.py", "content": "lin', "[1, 2]", '"text"', "NaN", '{"a": NaN}', ""])
+async def test_a_history_with_unusable_arguments_is_accepted(model_server, provider, cut):
+    await ask(provider, said("go"), replied(called(arguments=cut)), results(result(text="Bad arguments.")))
+
+    assert model_server.refusals == []
+    assert not cut or cut in model_server.requests[-1].raw.decode().replace('\\"', '"')
+
+
+async def test_an_address_where_nobody_listens_is_told_and_tried_again():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    for provider in (AnthropicProvider("m", KEY, url), OpenAIChatProvider("m", KEY, url)):
+        error = await failure(provider)
+        await provider.aclose()
+        assert isinstance(error, ProviderUnavailable)
+        assert url in str(error)
+        assert "BASE_URL" in error.hint
+
+
+@pytest.mark.parametrize("url", ["no-scheme.test", "ftp://files.test", "http://"])
+async def test_a_base_url_that_is_none_is_refused_at_once(url):
+    for provider in (AnthropicProvider("m", KEY, url), OpenAIChatProvider("m", KEY, url)):
+        error = await failure(provider)
+        await provider.aclose()
+        assert isinstance(error, ProviderRejected)
+        assert "base URL" in str(error)
+
+
+def make_certificate(folder):
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 1 -subj /CN=localhost"
+    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
+    make_certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    with ScriptedServer(tls=context) as server:
+        provider = AnthropicProvider("m", KEY, server.url)
+        error = await failure(provider)
+        await provider.aclose()
+
+    assert isinstance(error, ProviderRejected)
+    assert "SSL_CERT_FILE" in error.hint
+
+
+def test_no_secret_gets_into_a_message():
+    body = f'{{"error": {{"message": "Incorrect API key provided: {KEY}, or sk-ant-abcdefghijklmnop1234"}}}}'
+
+    text = str(SERVICE.refused(401, {}, body)) + str(SERVICE.unreachable(httpx2.ConnectError(f"failed {KEY}")))
+
+    assert KEY not in text
+    assert "sk-ant-abc" not in text
+    assert "hunter2" not in text
+
+
+def test_the_place_leaves_out_name_and_password():
+    assert SERVICE.place == "https://acme.test:8443"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "12"}, 12.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_the_wanted_wait_is_read_in_seconds(headers, seconds):
+    assert retry_after(headers) == seconds
+
+
+def test_the_wanted_wait_may_be_a_date():
+    later = datetime.now(UTC) + timedelta(seconds=90)
+
+    seconds = retry_after({"retry-after": format_datetime(later, usegmt=True)})
+
+    assert seconds is not None
+    assert 85 < seconds <= 90
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "null",
+        "[]",
+        "plain words",
+        '{"error": "words"}',
+        '{"message": "words"}',
+        '{"error": {"message": 5}}',
+        '{"detail": "x"}',
+    ],
+)
+def test_errors_of_any_shape_are_told(body):
+    assert str(SERVICE.refused(400, {}, body)).startswith("Acme refused the request (HTTP 400)")
+
+
+def test_the_service_may_say_itself_whether_to_try_again():
+    assert isinstance(SERVICE.refused(500, {"x-should-retry": "false"}, ""), ProviderRejected)
+    assert isinstance(SERVICE.refused(400, {"x-should-retry": "true"}, ""), ProviderUnavailable)
