@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from codeagent.core.approvals import Access, Touch
-from codeagent.core.errors import BadArguments, EditRefused, PathRefused
+from codeagent.core.errors import BadArguments, EditRefused, PathRefused, StaleFile
 from codeagent.core.protocols import Plan, ToolContext
 from codeagent.tools.matching import EditMatch, MatchLevel, apply_edit, apply_edits
 from codeagent.tools.output import line_ranges
@@ -18,6 +19,10 @@ from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.seen import SeenFiles
 
 _MOST_PLACES = 5
+_CHANGED_MEANWHILE = (
+    "Somebody else changed the file while the person was asked; the edit was made on the new text. "
+    "Read it again before the next edit."
+)
 
 
 class Replacement(BaseModel):
@@ -70,9 +75,10 @@ class EditTool:
 
     async def plan(self, arguments: EditArguments, context: ToolContext) -> Plan:
         """The diff to the file as it is now; raises EditRefused and its kin, Unread, StaleFile, FileProblem."""
-        return await asyncio.to_thread(self._plan, arguments, context)
+        return await asyncio.to_thread(self._plan, arguments, context, is_again=False)
 
-    def _plan(self, arguments: EditArguments, context: ToolContext) -> ChangePlan:
+    def _plan(self, arguments: EditArguments, context: ToolContext, *, is_again: bool) -> ChangePlan:
+        """``is_again``: a person saw the diff and is shown a new one, so text that changed since may be edited."""
         touch = self._sandbox.resolve(arguments.path, Access.WRITE)
         if touch.path is None:
             raise PathRefused(f"{arguments.path} is no file.")
@@ -80,19 +86,22 @@ class EditTool:
         before = present(touch.path)
         shown = self._sandbox.show(touch.path)
         match = _match(arguments, before)
-        if before is not None:
-            self._require_seen(touch.path, before, match, shown)
+        is_seen = True
+        lines = [line for first, last in match.lines for line in range(first, last + 1)]
+        if before is not None and lines:
+            try:
+                self._seen.require(touch.path, before, lines, shown)
+            except StaleFile:
+                if not is_again:
+                    raise
+                is_seen = False
 
         async def replan() -> Plan:
-            return await asyncio.to_thread(self._plan, arguments, context)
+            return await asyncio.to_thread(self._plan, arguments, context, is_again=True)
 
         change = _change(touch.path, shown, before, match)
-        return plan_change(context.call_id, touch, change, self._seen, replan)
-
-    def _require_seen(self, path: Path, before: bytes, match: EditMatch, shown: str) -> None:
-        lines = [line for first, last in match.lines for line in range(first, last + 1)]
-        if lines:
-            self._seen.require(path, before, lines, shown)
+        plan = plan_change(context.call_id, touch, change, self._seen, replan)
+        return plan if is_seen else replace(plan, is_on_unseen_text=True, remark=_CHANGED_MEANWHILE)
 
 
 def _check(arguments: EditArguments) -> None:

@@ -92,7 +92,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangePlan:
-    """Writes one file after checking that it still is what the diff was made from."""
+    """Writes one file after checking that it still is what the diff was made from.
+
+    ``remark`` tells the model what went otherwise than it asked. ``is_on_unseen_text``:
+    the file holds what only the person saw, so nothing but the lines written is known.
+    """
 
     call_id: str
     touches: tuple[Touch, ...]
@@ -101,6 +105,7 @@ class ChangePlan:
     seen: SeenFiles
     replan: Callable[[], Awaitable[Plan]]
     remark: str = ""
+    is_on_unseen_text: bool = False
 
     @property
     def preview(self) -> Preview:
@@ -155,6 +160,8 @@ class ChangePlan:
         change = self.change
         data = encode(change.text, change.encoding)
         notes = write_atomic(change.path, data, expected=change.before)
+        if self.is_on_unseen_text:
+            self.seen.forget(change.path)
         self.seen.wrote(change.path, data, None if change.is_rewrite else self.diff)
         first = change.done if not self.remark else f"Wrote {change.shown}."
         parts = [first, short_diff(self.diff) if not change.is_rewrite else "", *notes, self.remark]

@@ -68,7 +68,7 @@ def bench(root: Path, *, ripgrep: str | None = None) -> Bench:
     sandbox, seen = PathSandbox(work, home=home, readable=[logs]), SeenFiles()
 
     def is_read_only(command: str, cwd: Path) -> bool:
-        return command.split()[0] in {"cat", "head", "sed", "grep", "sleep"}
+        return command.split(maxsplit=1)[0] in {"cat", "head", "sed", "grep", "sleep"}
 
     tools = Registry(
         [
