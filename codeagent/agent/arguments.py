@@ -96,8 +96,10 @@ def _mend_object(value: JsonObject, schema: JsonObject, root: JsonObject) -> Jso
         if name not in known:
             mended[name] = _mend(item, schema.get("additionalProperties"), root)
             continue
-        fixed = _mend(item, known[name], root)
-        if fixed is not None or name in needed:
+        is_needed = name in needed
+        or_null: JsonObject = {"anyOf": [known[name], {"type": "null"}]}
+        fixed = _mend(item, known[name] if is_needed else or_null, root)
+        if is_needed or fixed is not None:
             mended[name] = fixed
     return mended
 
