@@ -36,11 +36,11 @@ class Display:
     A character cut in half between two pieces waits for its other half.
     """
 
-    __slots__ = ("_half", "_waiting")
+    __slots__ = ("_halves", "_waiting")
 
     def __init__(self) -> None:
         self._waiting: list[tuple[type[TextPiece | ThinkingPiece], str] | CallPiece] = []
-        self._half = ""
+        self._halves: dict[type[TextPiece | ThinkingPiece], str] = {}
 
     def text(self, text: str) -> None:
         """More of the reply."""
@@ -63,9 +63,12 @@ class Display:
             if kind is None:
                 events += [item for item in group if isinstance(item, CallPiece)]
             else:
-                joined = self._half + "".join(item[1] for item in group if not isinstance(item, CallPiece))
-                self._half = joined[-1:] if _FIRST_HALF[0] <= joined[-1:] <= _FIRST_HALF[1] else ""
-                if text := storable(joined.removesuffix(self._half)):
+                joined = self._halves.pop(kind, "")
+                joined += "".join(item[1] for item in group if not isinstance(item, CallPiece))
+                if _FIRST_HALF[0] <= joined[-1:] <= _FIRST_HALF[1]:
+                    self._halves[kind] = joined[-1]
+                    joined = joined[:-1]
+                if text := storable(joined):
                     events.append(kind(text=text))
         self._waiting.clear()
         return events or [SIGN_OF_LIFE]

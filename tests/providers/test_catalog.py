@@ -1,0 +1,102 @@
+"""Which models are known, and what they cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from codeagent.core.errors import ConfigError
+from codeagent.core.messages import AssistantMessage, StopReason, Usage
+from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
+
+
+def reply(model: str, **tokens: int) -> AssistantMessage:
+    return AssistantMessage(blocks=(), stop=StopReason.END_TURN, model=model, usage=Usage(**tokens))
+
+
+def test_a_model_is_named_by_provider_and_name():
+    assert ModelName.parse("anthropic/claude-opus-5-5") == ModelName(
+        provider=ProviderKind.ANTHROPIC, name="claude-opus-5-5"
+    )
+
+
+def test_the_name_may_hold_slashes_and_be_unknown():
+    name = ModelName.parse("openai-chat/meta-llama/Llama-9:free")
+
+    assert (name.provider, name.name) == (ProviderKind.OPENAI_CHAT, "meta-llama/Llama-9:free")
+    assert str(name) == "openai-chat/meta-llama/Llama-9:free"
+
+
+def test_a_script_may_be_an_absolute_path():
+    assert ModelName.parse("scripted//tmp/demo.jsonl").name == "/tmp/demo.jsonl"
+
+
+@pytest.mark.parametrize("text", ["", "gpt-6-sol", "acme/x", "anthropic/", "/x", "anthropic"])
+def test_anything_else_is_refused_with_the_forms_there_are(text):
+    with pytest.raises(ConfigError) as caught:
+        ModelName.parse(text)
+
+    assert "openai-chat/…" in caught.value.hint
+
+
+def test_a_bare_well_known_name_gets_a_suggestion():
+    with pytest.raises(ConfigError, match="Did you mean anthropic/claude-sonnet-5-5"):
+        ModelName.parse("claude-sonnet-5-5")
+
+
+def test_windows_are_known_with_and_without_a_date():
+    catalog = Catalog()
+
+    assert catalog.window("anthropic/claude-haiku-4-5") == 200_000
+    assert catalog.window("anthropic/claude-haiku-4-5-20251001") == 200_000
+    assert catalog.window("openai-chat/gpt-5-2025-08-07") == 400_000
+
+
+def test_an_unknown_model_has_no_window_and_no_price():
+    catalog = Catalog()
+
+    for model in ("anthropic/claude-opus-5-5-turbo", "openai-chat/qwen", "acme/gpt-5", "", "gpt-5"):
+        assert catalog.window(model) is None
+        assert catalog.cost(reply(model, input_tokens=5)) is None
+
+
+def test_each_kind_of_token_has_its_price():
+    catalog, million = Catalog(), 1_000_000
+    model = "anthropic/claude-opus-5-5"
+
+    assert catalog.cost(reply(model, input_tokens=million)) == pytest.approx(4.0)
+    assert catalog.cost(reply(model, output_tokens=million)) == pytest.approx(20.0)
+    assert catalog.cost(reply(model, cache_read_tokens=million)) == pytest.approx(0.4)
+    assert catalog.cost(reply(model, cache_write_tokens=million)) == pytest.approx(5.0)
+
+
+def test_a_long_request_costs_a_multiple():
+    catalog = Catalog()
+    model = "anthropic/claude-haiku-5-5"
+
+    short = catalog.cost(reply(model, input_tokens=50_000, cache_read_tokens=50_000))
+    long = catalog.cost(reply(model, input_tokens=50_000, cache_read_tokens=50_001))
+
+    assert long == pytest.approx(short * 5, rel=1e-4)
+
+
+def test_a_script_costs_nothing():
+    assert Catalog().cost(reply("scripted/demo", output_tokens=100)) == 0.0
+
+
+def test_limits_ask_for_thinking_only_where_the_model_takes_it():
+    catalog = Catalog()
+
+    assert catalog.limits("anthropic/claude-opus-5-5").thinks
+    assert not catalog.limits("anthropic/claude-haiku-4-5").thinks
+    assert catalog.limits("openai-chat/gpt-6-sol", timeout=5).max_output is None
+
+
+def test_every_listed_model_has_sound_numbers():
+    catalog = Catalog()
+
+    for name in catalog.names():
+        card = catalog.card(name)
+        assert card is not None
+        assert 0 < card.output < card.window
+        assert 0 < card.price.cached <= card.price.input < card.price.output
+        assert card.price.stored >= card.price.input

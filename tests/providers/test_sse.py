@@ -1,0 +1,60 @@
+"""Lines of a stream, and JSON of any shape."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeagent.core.text import storable
+from codeagent.providers.sse import EventLines, as_count, as_list, as_object, as_text, parse_object, to_json
+
+
+@given(st.lists(st.text()), st.integers(1, 7), st.sampled_from(["\n", "\r\n"]))
+def test_payloads_come_out_whole_wherever_the_stream_is_cut(texts, size, ending):
+    stream = "".join(f"event: x{ending}data: {json.dumps(text)}{ending}{ending}" for text in texts).encode()
+    lines = EventLines()
+
+    found = [payload for at in range(0, len(stream), size) for payload in lines.feed(stream[at : at + size])]
+
+    assert [json.loads(payload) for payload in found + lines.finish()] == texts
+
+
+def test_a_last_line_without_ending_counts():
+    lines = EventLines()
+
+    assert lines.feed(b"data:{}") == []
+    assert lines.finish() == [b"{}"]
+
+
+def test_comments_and_other_fields_are_no_payload():
+    assert EventLines().feed(b": ping\nid: 7\nretry: 5\nevent: data\n\n") == []
+
+
+@pytest.mark.parametrize("payload", [b"", b"{", b"[]", b"5", b"null", b"\xff\xfe", b"[" * 200_000])
+def test_only_objects_are_parsed(payload):
+    assert parse_object(payload) is None
+
+
+def test_invalid_utf8_inside_is_replaced():
+    assert parse_object(b'{"a": "\xff"}') == {"a": "\ufffd"}
+
+
+@given(st.text(st.characters()))
+def test_json_is_always_valid_utf8(text):
+    assert json.loads(to_json([text]).decode("utf-8")) == [storable(text)]
+
+
+def test_half_characters_are_replaced_and_whole_ones_joined():
+    assert to_json("a\ud83d") == '"a\ufffd"'.encode()
+    assert to_json("\ud83d\ude00") == '"\U0001f600"'.encode()
+
+
+@pytest.mark.parametrize("value", [None, True, 1, 1.5, "x", [], {}])
+def test_readers_take_anything(value):
+    assert isinstance(as_object(value), dict)
+    assert isinstance(as_list(value), list)
+    assert isinstance(as_text(value), str)
+    assert as_count(value) >= 0
