@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import pyte
 
@@ -64,15 +65,19 @@ class Terminal:
         self.pid, self._descriptor = pty.fork()
         if self.pid == 0:  # the child
             os.chdir(cwd)
-            inherited = {name: value for name, value in os.environ.items() if not name.startswith(("CODEAGENT", "PYTEST"))}
+            inherited = {
+                name: value for name, value in os.environ.items() if not name.startswith(("CODEAGENT", "PYTEST"))
+            }
             fixed = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
             os.execvpe(words[0], list(words), {**inherited, **fixed, **(environ or {})})
         self._size(columns, lines)
 
-    def __enter__(self) -> Terminal:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self.exit_code is not None:
                 break

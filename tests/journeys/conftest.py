@@ -1,0 +1,78 @@
+"""A project, a home of its own, and the program started in them as a person would."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.terminal import Terminal
+from tests.server.scripted_server import ScriptedServer
+
+PROGRAM = (sys.executable, "-m", "codeagent")
+CART = "def total(prices, discount):\n    full = sum(prices)\n    return full / (1 + discount)\n"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one journey happens."""
+
+    root: Path
+    home: Path
+    environ: dict[str, str]
+
+    def open(self, *words: str, columns: int = 100, lines: int = 30, environ: dict[str, str] | None = None) -> Terminal:
+        """Starts the program in a terminal."""
+        return Terminal(
+            [*PROGRAM, *words], cwd=self.root, environ={**self.environ, **(environ or {})}, columns=columns, lines=lines
+        )
+
+    def run(self, *words: str, piped: str | None = None, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        """Runs the program without a terminal."""
+        return subprocess.run(
+            [*PROGRAM, *words],
+            cwd=self.root,
+            env={**os.environ, **self.environ},
+            input=piped,
+            stdin=subprocess.DEVNULL if piped is None else None,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def events(self, *words: str) -> tuple[list[dict[str, object]], int]:
+        """Runs the program with ``--output-format stream-json``: its events and its exit code."""
+        finished = self.run("--output-format", "stream-json", *words)
+        assert finished.stderr == ""
+        return [json.loads(line) for line in finished.stdout.splitlines()], finished.returncode
+
+
+@pytest.fixture
+def place(tmp_path: Path, model_server: ScriptedServer) -> Place:
+    root = tmp_path / "shop"
+    root.mkdir()
+    (root / "cart.py").write_text(CART)
+    environ = {
+        "CODEAGENT_HOME": str(tmp_path / "home"),
+        "CODEAGENT_MODEL": "anthropic/claude-test",
+        "ANTHROPIC_API_KEY": "test-key-0123456789",
+        "ANTHROPIC_BASE_URL": model_server.url,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
+    return Place(root=root, home=tmp_path / "home", environ=environ)
+
+
+@pytest.fixture
+def chat_place(place: Place, model_server: ScriptedServer) -> Place:
+    """The same, with the Chat Completions protocol."""
+    environ = {
+        **place.environ,
+        "CODEAGENT_MODEL": "openai-chat/test",
+        "OPENAI_BASE_URL": model_server.openai_url,
+        "OPENAI_API_KEY": "test-key-0123456789",
+    }
+    return Place(root=place.root, home=place.home, environ=environ)

@@ -1,0 +1,212 @@
+"""The whole program in a real terminal: see the diff, approve, deny, steer, stop, quit."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tests.server.replies import Call, Reply, Say
+
+pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
+
+READ = Call("read", {"path": "cart.py"})
+FIX = {"path": "cart.py", "old": "full / (1 + discount)", "new": "full * (1 - discount)"}
+
+
+def send(terminal, text):
+    terminal.wait("›")
+    terminal.type(text)
+    terminal.press("enter")
+
+
+def quiet():
+    """A question takes the keyboard only after a quiet moment."""
+    time.sleep(0.6)
+
+
+def results_of(request):
+    return json.dumps(request.messages[-1])
+
+
+def test_an_edit_is_shown_as_a_diff_and_written_when_approved(place, model_server):
+    model_server.reply(
+        Reply(parts=(READ,)),
+        Reply(parts=(Say("Here is the fix."), Call("edit", FIX))),
+        Reply(parts=(Say("All done."),)),
+    )
+    with place.open() as terminal:
+        send(terminal, "fix the total")
+        terminal.wait("approve|allow")
+        terminal.wait(r"- +return full / \(1 \+ discount\)")
+        terminal.wait(r"\+ +return full \* \(1 - discount\)")
+        assert "1 + discount" in (place.root / "cart.py").read_text()
+        quiet()
+        terminal.pump(0.6)
+        terminal.type("y")
+        terminal.wait("All done")
+        assert "1 - discount" in (place.root / "cart.py").read_text()
+        terminal.press("ctrl+d")
+        assert terminal.wait_for_exit() == 0
+
+
+def test_a_denial_with_a_reason_reaches_the_model(place, model_server):
+    model_server.reply(Reply(parts=(Call("bash", {"command": "rm cart.py"}),)), Reply(parts=(Say("Then I won't."),)))
+    with place.open() as terminal:
+        send(terminal, "clean up")
+        terminal.wait("rm cart.py")
+        terminal.wait("approve|allow")
+        terminal.pump(0.8)
+        terminal.type("t")
+        terminal.pump(0.3)
+        terminal.type("we still need it")
+        terminal.press("enter")
+        terminal.wait("Then I won't")
+        assert (place.root / "cart.py").exists()
+        assert "we still need it" in results_of(model_server.requests[-1])
+
+
+def test_a_message_typed_while_a_command_streams_reaches_the_model_after_it(place, model_server):
+    command = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done"
+    model_server.reply(Reply(parts=(Call("bash", {"command": command}),)), Reply(parts=(Say("I have read it."),)))
+    with place.open("--allow", "bash(*)", "--mode", "auto", "--sandbox", "off") as terminal:
+        send(terminal, "run the loop")
+        terminal.wait("line 2")
+        terminal.type("also check the tests")
+        terminal.press("enter")
+        terminal.wait("also check the tests")
+        terminal.wait("I have read it")
+        assert "also check the tests" in results_of(model_server.requests[-1])
+        assert "line 8" in results_of(model_server.requests[-1])
+        assert model_server.refusals == []
+
+
+def test_alt_enter_queues_for_later_on_a_plain_terminal(place, model_server):
+    model_server.reply(
+        Reply(parts=(Call("bash", {"command": "sleep 2"}),)),
+        Reply(parts=(Say("First answer."),)),
+        Reply(parts=(Say("Second answer."),)),
+    )
+    with place.open("--mode", "auto", "--sandbox", "off") as terminal:
+        send(terminal, "wait a little")
+        terminal.wait("sleep 2")
+        terminal.type("and then this")
+        terminal.press("alt+enter")
+        terminal.wait("and then this")
+        terminal.wait("Second answer")
+        assert "and then this" not in results_of(model_server.requests[1])
+        assert "and then this" in results_of(model_server.requests[2])
+
+
+def test_esc_stops_a_long_command_with_no_process_left_and_gives_queued_text_back(place, model_server):
+    model_server.reply(Reply(parts=(Call("bash", {"command": "sleep 71 & sleep 72"}),)))
+    with place.open("--mode", "auto", "--sandbox", "off") as terminal:
+        send(terminal, "wait for ever")
+        terminal.wait("sleep 71")
+        terminal.pump(0.5)
+        terminal.type("do not lose me")
+        terminal.press("alt+enter")
+        terminal.wait("queued")
+        terminal.press("esc")
+        terminal.wait("[Ss]topped")
+        terminal.wait("› do not lose me")
+        left = subprocess.run(["pgrep", "-f", "sleep 7[12]"], capture_output=True, text=True, check=False)
+        assert left.stdout == ""
+        model_server.reply(Reply(parts=(Say("Heard."),)))
+        terminal.press("enter")
+        terminal.wait("Heard")
+        assert model_server.refusals == []
+
+
+def test_keys_typed_before_the_question_has_the_keyboard_never_answer_it(place, model_server):
+    model_server.reply(
+        Reply(parts=(Call("bash", {"command": "touch answered"}),), delay=0.5), Reply(parts=(Say("Over."),))
+    )
+    with place.open() as terminal:
+        send(terminal, "go")
+        terminal.type("yes a y yes y all of it " * 3, pause=0.05)
+        terminal.wait("touch answered")
+        assert not (place.root / "answered").exists()
+        assert "yes a y yes y all of it" in terminal.text
+
+
+def test_a_file_saved_while_the_question_is_open_is_asked_about_anew(place, model_server):
+    model_server.reply(Reply(parts=(READ,)), Reply(parts=(Call("edit", FIX),)), Reply(parts=(Say("Done."),)))
+    with place.open() as terminal:
+        send(terminal, "fix the total")
+        terminal.wait(r"\+ +return full \*")
+        cart = place.root / "cart.py"
+        cart.write_text("# the person's own line\n" + cart.read_text())
+        terminal.wait("own line")
+        terminal.pump(1.0)
+        terminal.type("y")
+        terminal.wait("Done")
+        assert cart.read_text().startswith("# the person's own line\n")
+        assert "1 - discount" in cart.read_text()
+
+
+def test_a_rule_for_the_session_is_shown_before_it_is_stored_and_then_holds(place, model_server):
+    model_server.reply(
+        Reply(parts=(Call("bash", {"command": "touch one.txt"}),)),
+        Reply(parts=(Call("bash", {"command": "touch one.txt"}),)),
+        Reply(parts=(Say("Both done."),)),
+    )
+    with place.open() as terminal:
+        send(terminal, "touch it twice")
+        terminal.wait("approve|allow")
+        terminal.pump(0.8)
+        terminal.type("a")
+        terminal.wait(r"bash\(touch one.txt\)")
+        terminal.pump(0.2)
+        terminal.press("enter")
+        terminal.wait("Both done")
+
+
+def test_without_a_key_the_welcome_says_what_to_do_and_offers_the_demo(place):
+    place.environ.pop("CODEAGENT_MODEL")
+    place.environ.pop("ANTHROPIC_API_KEY")
+    with place.open() as terminal:
+        terminal.wait("ANTHROPIC_API_KEY")
+        terminal.wait("demo")
+
+
+def test_the_demo_plays_through(place):
+    with place.open("demo", lines=40) as terminal:
+        terminal.wait("python3 -m unittest -v", 30)
+        terminal.wait("approve|allow")
+        terminal.pump(1.0)
+        terminal.type("y")
+        terminal.wait("FAILED", 30)
+        terminal.wait(r"\+ +return round\(self.full_price\(\) \*", 30)
+        terminal.pump(1.0)
+        terminal.type("y")
+        terminal.wait("test_everything_off", 30)
+        terminal.wait("n deny")
+        terminal.pump(1.0)
+        terminal.type("n")
+        terminal.wait("long_check", 30)
+        terminal.wait("approve|allow")
+        terminal.pump(1.0)
+        terminal.type("y")
+        terminal.wait("batch +2 of 12", 30)
+        terminal.type("please be quick")
+        terminal.press("enter")
+        terminal.wait("seen before", 30)
+        terminal.wait("approve|allow", 30)
+        terminal.pump(1.0)
+        terminal.type("y")
+        terminal.wait("That was a whole session", 30)
+        terminal.press("ctrl+d")
+        assert terminal.wait_for_exit() == 0
+    assert list(place.root.iterdir()) == [place.root / "cart.py"]
+
+
+def test_the_terminal_is_given_back_clean_when_the_program_is_ended(place):
+    with place.open() as terminal:
+        terminal.wait("›")
+        os.kill(terminal.pid, signal.SIGTERM)
+        terminal.wait_for_exit()
+        assert b"\x1b[?1049l" in terminal.raw
+        assert b"\x1b[?25h" in terminal.raw

@@ -1,0 +1,230 @@
+"""The program without a screen, from the command line to the model server and back."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+
+from tests.journeys.conftest import PROGRAM
+from tests.server.replies import Call, Refuse, Reply, Say, Stall
+
+pytestmark = pytest.mark.journey
+
+FIX = Call("edit", {"path": "cart.py", "old": "full / (1 + discount)", "new": "full * (1 - discount)"})
+
+
+def fix_replies(server):
+    server.reply(
+        Reply(parts=(Say("I'll look."), Call("read", {"path": "cart.py"}))),
+        Reply(parts=(Say("Fixing."), FIX)),
+        Reply(parts=(Say("Fixed the total."),)),
+    )
+
+
+def of_kind(events, kind):
+    return [event for event in events if event["type"] == kind]
+
+
+def test_text_prints_the_answer_and_nothing_else(place, model_server):
+    model_server.reply(Reply(parts=(Say("It is **fine**."),)))
+    finished = place.run("-p", "how is it?")
+    assert (finished.stdout, finished.stderr, finished.returncode) == ("It is **fine**.\n", "", 0)
+
+
+def test_an_edit_is_denied_without_a_person_and_the_denial_names_the_remedy(place, model_server):
+    fix_replies(model_server)
+    events, code = place.events("-p", "fix the total")
+    (ended,) = [event for event in of_kind(events, "tool_ended") if event["outcome"] != "ok"]
+    assert (ended["outcome"], ended["code"]) == ("denied", "DENIED")
+    assert "--mode edits" in ended["text"] or "--allow" in ended["text"]
+    assert code == 0
+    assert "1 + discount" in (place.root / "cart.py").read_text()
+    assert of_kind(events, "turn_ended")[0]["denials"]
+
+
+def test_an_edit_is_made_where_the_mode_allows_it(place, model_server):
+    fix_replies(model_server)
+    events, code = place.events("-p", "fix the total", "--mode", "edits")
+    assert code == 0
+    assert (place.root / "cart.py").read_text().endswith("return full * (1 - discount)\n")
+    kinds = [event["type"] for event in events]
+    assert kinds[0] == "session_started"
+    assert kinds[-1] == "turn_ended"
+    started, ended = of_kind(events, "tool_started"), of_kind(events, "tool_ended")
+    assert [event["name"] for event in started] == ["read", "edit"]
+    assert [event["call_id"] for event in started] == [event["call_id"] for event in ended]
+    assert started[1]["arguments"]["new"] == "full * (1 - discount)"
+    assert of_kind(events, "turn_ended")[0]["text"] == "Fixed the total."
+    assert "".join(event["text"] for event in of_kind(events, "text_delta")) == "I'll look.Fixing.Fixed the total."
+
+
+def test_the_same_through_chat_completions(chat_place, model_server):
+    fix_replies(model_server)
+    events, code = chat_place.events("-p", "fix the total", "--allow", "edit(**)")
+    assert code == 0
+    assert of_kind(events, "session_started")[0]["model"] == "openai-chat/test"
+    assert "1 - discount" in (chat_place.root / "cart.py").read_text()
+    assert model_server.refusals == []
+
+
+def test_json_prints_the_end_alone(place, model_server):
+    model_server.reply(Reply(parts=(Say("Done."),)))
+    finished = place.run("-p", "go", "--output-format", "json")
+    (line,) = finished.stdout.splitlines()
+    ended = json.loads(line)
+    assert (ended["type"], ended["reason"], ended["text"]) == ("turn_ended", "done", "Done.")
+    assert ended["usage"]["output_tokens"] > 0
+
+
+def test_piped_text_reaches_the_model_below_the_prompt(place, model_server):
+    model_server.reply(Reply(parts=(Say("A diff."),)))
+    assert place.run("-p", "what is this?", piped="- old\n+ new\n").returncode == 0
+    (message,) = model_server.requests[0].messages
+    assert "what is this?" in json.dumps(message)
+    assert "+ new" in json.dumps(message)
+
+
+def test_c_goes_on_with_the_history_and_what_was_read(place, model_server):
+    model_server.reply(Reply(parts=(Call("read", {"path": "cart.py"}),)), Reply(parts=(Say("Read it."),)))
+    assert place.run("-p", "read the cart").returncode == 0
+    model_server.reply(Reply(parts=(FIX,)), Reply(parts=(Say("Fixed."),)))
+    _, code = place.events("-c", "-p", "now fix it", "--mode", "edits")
+    assert code == 0
+    assert "1 - discount" in (place.root / "cart.py").read_text()
+    said = json.dumps(model_server.requests[-1].messages)
+    assert "read the cart" in said
+    assert "now fix it" in said
+    assert model_server.refusals == []
+
+
+def test_everything_kept_is_private_and_holds_no_key(place, model_server):
+    model_server.reply(
+        Reply(parts=(Call("bash", {"command": "echo $ANTHROPIC_API_KEY; echo key=test-key-0123456789"}),)),
+        Reply(parts=(Say("My key is test-key-0123456789."),)),
+    )
+    before = os.umask(0)
+    try:
+        place.run("-p", "show the key", "--allow", "bash(echo *)")
+    finally:
+        os.umask(before)
+    kept = [path for path in place.home.rglob("*") if path.is_file()]
+    assert kept
+    for path in kept:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+        assert b"test-key-0123456789" not in path.read_bytes(), path
+    for path in place.home.rglob("*"):
+        assert not path.is_dir() or stat.S_IMODE(path.stat().st_mode) == 0o700, path
+
+
+def test_no_session_leaves_nothing(place, model_server):
+    model_server.reply(Reply(parts=(Say("Done."),)))
+    assert place.run("-p", "go", "--no-session").returncode == 0
+    assert list(place.home.rglob("*.jsonl")) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "code"),
+    [
+        (("--mode", "edits"), "no terminal", 2),
+        (("-p", "x", "--model", "nonsense"), "does not name a model", 2),
+        (("-p", "x", "--model", "openai/gpt-5"), "openai-chat/gpt-5", 2),
+        (("-p", "x", "--model", "scripted/nowhere"), "no script", 2),
+        (("-p", "x", "--allow", "bash(("), "bash((", 2),
+        (("-p", "x", "-C", "nowhere"), "nowhere", 2),
+        (("-p", "x", "-c"), "no session", 1),
+        (("-p",), "no prompt", 2),
+    ],
+)
+def test_what_cannot_work_is_one_clear_sentence(place, words, said, code):
+    finished = place.run(*words)
+    assert said in finished.stderr
+    assert "Traceback" not in finished.stderr
+    assert len(finished.stderr.splitlines()) == 1
+    assert (finished.stdout, finished.returncode) == ("", code)
+
+
+def test_without_key_the_error_says_what_to_set(place):
+    place.environ.pop("ANTHROPIC_API_KEY")
+    place.environ.pop("ANTHROPIC_BASE_URL")
+    finished = place.run("-p", "x")
+    assert "export ANTHROPIC_API_KEY" in finished.stderr
+    assert finished.returncode == 2
+
+
+def test_a_wrong_key_is_said_and_fails(place, model_server):
+    model_server.reply(Refuse(status=401, type="authentication_error", message="invalid x-api-key"))
+    finished = place.run("-p", "x")
+    assert "ANTHROPIC_API_KEY" in finished.stderr
+    assert finished.returncode == 1
+
+
+def test_the_step_limit_ends_with_its_own_exit_code(place, model_server):
+    model_server.reply(Reply(parts=(Call("ls"),)), Reply(parts=(Call("ls"),)))
+    events, code = place.events("-p", "look around", "--max-steps", "1")
+    assert of_kind(events, "turn_ended")[0]["reason"] == "step_limit"
+    assert code == 3
+
+
+def start(place, *words):
+    return subprocess.Popen(
+        [*PROGRAM, *words],
+        cwd=place.root,
+        env={**os.environ, **place.environ},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_an_interrupt_stops_the_command_and_leaves_no_process(place, model_server):
+    model_server.reply(Reply(parts=(Call("bash", {"command": "echo $$ > pid; sleep 61 & sleep 62; touch late"}),)))
+    running = start(place, "-p", "wait", "--allow", "bash(*)", "--mode", "auto", "--sandbox", "off")
+    deadline = time.monotonic() + 20
+    while not (place.root / "pid").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert "Traceback" not in errors
+    left = subprocess.run(["pgrep", "-f", "sleep 6[12]"], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
+    assert not (place.root / "late").exists()
+
+
+def test_a_session_killed_in_mid_turn_goes_on(place, model_server):
+    model_server.reply(Reply(parts=(Call("read", {"path": "cart.py"}), Call("bash", {"command": "sleep 30"}))))
+    running = start(place, "-p", "first words", "--mode", "auto", "--sandbox", "off", "--output-format", "stream-json")
+    for line in running.stdout:
+        if json.loads(line)["type"] == "tool_ended":
+            break
+    running.kill()
+    running.communicate()
+    (record,) = place.home.rglob("*.jsonl")
+    with record.open("ab") as file:
+        file.write(b'{"v":1,"at":"2026-01-01","ev')  # a line that the kill cut off
+    model_server.reply(Reply(parts=(Say("Going on."),)))
+    events, code = place.events("-c", "-p", "second words")
+    assert code == 0
+    assert any("cut off" in event["text"] for event in of_kind(events, "notice"))
+    assert model_server.refusals == []
+    said = json.dumps(model_server.requests[-1].messages)
+    assert "first words" in said
+    assert "return full" in said  # the result of the call that had ended
+
+
+def test_a_stalled_stream_can_be_interrupted_at_once(place, model_server):
+    model_server.reply(Reply(parts=(Say("Well, " * 20),), fault=Stall(after=2)))
+    running = start(place, "-p", "x", "--output-format", "stream-json")
+    for line in running.stdout:
+        if json.loads(line)["type"] == "text_delta":
+            break
+    pressed = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=10)
+    assert running.returncode == 130
+    assert time.monotonic() - pressed < 3
