@@ -68,7 +68,9 @@ class Turn:
         self._asking = Scope()
         self._step = 0
         self._cuts = 0
+        self._cut_text = ""
         self._answer = ""
+        self._is_asking = False
         self._is_stopped = False
         self._has_finished = False
 
@@ -102,7 +104,9 @@ class Turn:
         """In words, what a message queued now waits for."""
         if delivery is Delivery.FOLLOW_UP:
             return "the model to finish"
-        return self.schedule.waits_for() or "the end of this reply"
+        if self._is_asking:
+            return "the end of this reply"
+        return self.schedule.waits_for() or "the next request"
 
     def _limit_reached(self) -> Ending | None:
         """The turn's end when another request would go over a limit."""
@@ -137,11 +141,14 @@ class Turn:
         setting = self._setting
         self._record.tell(StepStarted(turn=self.number, step=self._step))
         request = ModelRequest(system=setting.system, messages=setting.history.messages, tools=setting.specs)
+        self._is_asking = True
         try:
             async with self._asking:
                 reply = await self._asker.ask(setting.provider(), request)
         except CalledOff:
             return None
+        finally:
+            self._is_asking = False
         self._asking = Scope()
         return reply
 
@@ -163,9 +170,9 @@ class Turn:
                 return await self._go_on_after_cut(reply)
             case StopReason.END_TURN | StopReason.TOOL_USE | StopReason.PAUSE_TURN | StopReason.CANCELLED:
                 await self._take_up(reply)
-                self._cuts = 0
+                self._answer = self._cut_text + reply.text
+                self._cuts, self._cut_text = 0, ""
                 self._has_finished = not reply.calls and reply.stop is not StopReason.PAUSE_TURN
-                self._answer = reply.text
                 return None
 
     async def _take_up(self, reply: AssistantMessage) -> None:
@@ -186,8 +193,10 @@ class Turn:
         """After the output limit: whole calls run, an unfinished one is dropped, and the model may go on."""
         last = reply.blocks[-1] if reply.blocks else None
         unfinished = tuple(call for call in reply.calls if call is last or not is_whole(call.arguments_json))
-        await self._take_up(_without(reply, unfinished))
+        kept = _without(reply, unfinished)
+        await self._take_up(kept)
         self._cuts += 1
+        self._cut_text = "" if kept.calls else self._cut_text + kept.text
         if self._cuts > self._limits.continuations:
             text = f"The reply was cut off by the model's output limit {self._cuts} times in a row."
             return Ending(reason=TurnEnd.ERROR, text=text)
@@ -208,7 +217,7 @@ class Turn:
         if self._limits.max_cost is not None and was_known and cost is None:
             text = "The price of this model is unknown, so the cost limit cannot be kept."
             self._record.tell(NoticeGiven(text=text, level=Level.WARNING))
-        window = setting.ledger.window(reply.model)
+        window = setting.ledger.window(setting.provider().model)
         await self._record.keep(UsageReported(usage=reply.usage, window=window, cost=cost))
 
     async def _keep_partial(self) -> str:

@@ -24,12 +24,17 @@ _LONGEST_RETRY_AFTER = 300
 
 
 class Asker:
-    """Gets whole replies; ``partial`` is the text so far of the one being written."""
+    """Gets whole replies, one at a time."""
 
     def __init__(self, record: Record, limits: Limits) -> None:
-        self.partial = ""
         self._record = record
         self._limits = limits
+        self._pieces: list[str] = []
+
+    @property
+    def partial(self) -> str:
+        """The text so far of the reply being written; empty once it is whole."""
+        return "".join(self._pieces)
 
     async def ask(self, provider: Provider, request: ModelRequest) -> AssistantMessage:
         """A reply with its end; half a reply is thrown away and asked for anew.
@@ -49,14 +54,14 @@ class Asker:
                 pause, reason = self._pause(attempt, error.retry_after), str(error)
             finally:
                 self._record.tell(ReplyEnded(discarded=is_discarded))
-            self.partial = ""
+            self._pieces.clear()
             self._record.tell(
                 RetryScheduled(attempt=attempt, attempts=self._limits.retries, seconds=pause, reason=reason)
             )
             await asyncio.sleep(pause)
 
     async def _read(self, provider: Provider, request: ModelRequest) -> AssistantMessage:
-        self.partial = ""
+        self._pieces.clear()
         stream = provider.stream(request)
         clock = asyncio.timeout(self._limits.first_byte_seconds)
         now = asyncio.get_running_loop().time
@@ -65,7 +70,7 @@ class Asker:
                 async for event in stream:
                     clock.reschedule(now() + self._limits.idle_seconds)
                     if isinstance(event, ReplyFinished):
-                        self.partial = ""
+                        self._pieces.clear()
                         return event.message
                     self._pass_on(event)
         except TimeoutError as error:
@@ -78,7 +83,7 @@ class Asker:
     def _pass_on(self, event: TextPiece | ThinkingPiece | CallPiece) -> None:
         match event:
             case TextPiece(text=text):
-                self.partial += text
+                self._pieces.append(text)
                 if text:
                     self._record.tell(TextStreamed(text=text))
             case ThinkingPiece(text=text):

@@ -131,7 +131,10 @@ class Session:
 
     def take_back(self, message_id: str) -> str | None:
         """Takes a queued message out again; its text, or None when it is already on its way."""
-        return self._queue.take_back(message_id)
+        text = self._queue.take_back(message_id)
+        if text is not None:
+            self._record.tell(MessagesReturned(message_ids=(message_id,), text=text))
+        return text
 
     async def cancel(self) -> None:
         """Stops the turn and returns when it has ended; queued messages are given back as an event."""

@@ -318,6 +318,10 @@ async def _watch(plan: Plan, question: Scope) -> None:
     """Withdraws the question as soon as what was shown is no longer what would happen."""
     while True:
         await asyncio.sleep(_WATCH_SECONDS)
-        if await plan.is_stale():
+        try:
+            is_stale = await plan.is_stale()
+        except (ToolError, OSError):
+            is_stale = True  # planning it anew will say what is wrong
+        if is_stale:
             question.call_off()
             return

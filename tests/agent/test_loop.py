@@ -131,9 +131,10 @@ async def test_whole_calls_before_the_cut_run(tmp_path):
 
 
 async def test_text_cut_by_the_output_limit_goes_on(tmp_path):
-    model = Model(reply("Part one", stop=StopReason.MAX_TOKENS), reply("and two."))
+    model = Model(reply("Part one", stop=StopReason.MAX_TOKENS), reply(" and two."))
     stage = Stage(model)
-    assert (await stage.send()).reason is TurnEnd.DONE
+    ended = await stage.send()
+    assert (ended.reason, ended.text) == (TurnEnd.DONE, "Part one and two.")
     assert "Go on exactly where it stopped" in model.requests[1].messages[-1].text
 
 

@@ -176,6 +176,25 @@ async def test_steering_during_a_reply_does_not_cut_it_but_its_calls_are_skipped
     assert not (tmp_path / "a").exists()
 
 
+async def test_a_queued_message_says_what_it_waits_for(tmp_path):
+    waits = []
+
+    async def streaming(request):
+        yield TextPiece(text="I will")
+        stage.session.follow_up("later")
+        stage.session.steer("now")
+        waits.extend(event.waits_for for event in stage.of(MessageQueued))
+        yield ReplyFinished(message=reply("I will."))
+
+    stage = Stage(Model(streaming, reply("", call("c1", "bash", command="echo go; sleep 0.2"))), Shell(tmp_path))
+    turn = asyncio.ensure_future(stage.send())
+    await stage.until(is_running_text)
+    stage.session.steer("and this")
+    await turn
+    assert waits == ["the model to finish", "the end of this reply"]
+    assert stage.of(MessageQueued)[-1].waits_for == "bash echo go; sleep 0.2 to end"
+
+
 async def test_several_steering_messages_arrive_in_order_each_once(tmp_path):
     model = Model(reply("", call("c1", "bash", command="echo go; sleep 0.2")))
     stage = Stage(model, Shell(tmp_path))
@@ -242,6 +261,7 @@ async def test_a_message_taken_back_never_reaches_the_model(tmp_path):
     message_id = stage.session.steer("oh no")
     assert stage.session.take_back(message_id) == "oh no"
     assert stage.session.take_back(message_id) is None
+    assert [event.message_ids for event in stage.of(MessagesReturned)] == [(message_id,)]
     await turn
     assert texts(model.requests[1]) == ["Do it."]
 

@@ -5,7 +5,7 @@ import asyncio
 from codeagent.agent.limits import Limits
 from codeagent.core.approvals import Access, Approve, Deny, Touch
 from codeagent.core.errors import FileProblem
-from codeagent.core.events import ApprovalAsked, ToolEnded, ToolPreviewed, ToolProgressed, ToolStarted
+from codeagent.core.events import ApprovalAsked, ApprovalSettled, ToolEnded, ToolPreviewed, ToolProgressed, ToolStarted
 from codeagent.core.messages import ImageBlock, Outcome, TextBlock, ToolResult
 from codeagent.core.protocols import Allowed
 from tests.agent.stage import (
@@ -183,6 +183,20 @@ async def test_a_file_that_changes_right_before_the_write_is_asked_about_again(t
     assert "changed" in str(request.preview.diff)
     assert target.read_text() == "changed"
     assert stage.results()["c1"].outcome is Outcome.DENIED
+
+
+async def test_a_file_that_becomes_unreadable_under_the_question_withdraws_it(tmp_path):
+    target = tmp_path / "a"
+    target.write_text("old")
+    person = Person()
+    stage = Stage(Model(reply("", call("c1", "write", path="a", content="x"))), Write(tmp_path), gate=person)
+    turn = asyncio.ensure_future(stage.send())
+    await person.questions.get()
+    target.unlink()
+    target.mkdir()
+    await turn
+    assert stage.of(ApprovalSettled)[0].answer.kind == "withdraw"
+    assert stage.results()["c1"].is_error
 
 
 async def test_a_stale_file_nobody_was_asked_about_is_a_stale_result(tmp_path):
