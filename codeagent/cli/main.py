@@ -6,15 +6,19 @@ the screen, and the first frame never waits for a model SDK.
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from codeagent.cli.opening import OpenDesk
 from codeagent.cli.options import Options, parse_options
 from codeagent.config.launch import Launch
 from codeagent.config.places import find_places
 from codeagent.core.errors import CodeagentError, ConfigError
+from codeagent.core.protocols import Approver, Desk, Emit
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -43,7 +47,7 @@ def run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one return a subcommand
         case ["demo"]:
             from codeagent.cli import demo
 
-            return demo.run(words[1:])
+            return demo.run(words[1:], open_desk)
         case ["doctor"]:
             from codeagent.cli import doctor
 
@@ -82,9 +86,29 @@ def start(words: Sequence[str]) -> int:
         raise ConfigError(
             "There is no terminal to open the app in.", hint="Use -p to run without one: codeagent -p 'fix the tests'"
         )
-    from codeagent.cli.screen import run_screen
+    from codeagent.cli.screen import open_app
 
-    return run_screen(launch, options.prompt)
+    code = open_app(launch, launch.places, options.prompt, open_desk)
+    if code is None:
+        from codeagent.cli import demo
+
+        return demo.play(open_desk)
+    return code
+
+
+async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
+    """Opens a session for a screen that already stands: what is heavy is loaded on a thread."""
+    wiring = await asyncio.to_thread(_load_wiring)
+    return await wiring(launch, emit, approver)
+
+
+def _load_wiring() -> OpenDesk:
+    """The wiring, with all that was loaded kept out of the garbage collector's way: its pauses would be seen."""
+    from codeagent.wiring import open_desk as wired
+
+    gc.collect()
+    gc.freeze()
+    return wired
 
 
 def prepare(options: Options) -> Launch:

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from codeagent import wiring
+from codeagent.cli.opening import OpenDesk
 from codeagent.config.first_look import first_look
 from codeagent.config.launch import Launch
 from codeagent.config.places import Places
 from codeagent.core.protocols import Approver, Desk, Emit
 from codeagent.tui.app import CodeagentApp
+from codeagent.tui.screens.welcome import DEMO
 
 
-def open_app(launch: Launch, looks_from: Places, prompt: str) -> int:
-    """Runs the app until it is closed and returns the exit code.
+def open_app(launch: Launch, looks_from: Places, prompt: str, open_desk: OpenDesk) -> int | None:
+    """Runs the app until it is closed and returns the exit code; None when the demo is wanted instead.
 
     ``looks_from`` holds the settings file that says how it looks.
     """
+    opened: list[Desk] = []
 
     async def connect(emit: Emit, approver: Approver) -> Desk:
-        return await wiring.open_desk(launch, emit, approver)
+        desk = await open_desk(launch, emit, approver)
+        opened.append(desk)
+        return desk
 
     look = first_look(looks_from.config_file)
     app = CodeagentApp(
-        connect=connect, root=launch.root, theme=look.theme, reduced_motion=look.reduced_motion, prompt=prompt
+        connect=connect,
+        root=launch.root,
+        theme=look.theme,
+        reduced_motion=look.reduced_motion,
+        prompt=prompt,
+        keymap=look.keys,
+        theme_folders=[looks_from.themes],
     )
-    app.run()
-    return app.return_code or 0
+    try:
+        result = app.run()
+    finally:
+        for desk in opened:
+            desk.close()
+    return None if result == DEMO else app.return_code or 0

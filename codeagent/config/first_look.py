@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from codeagent.core.protocols import JsonObject
 
 DEFAULT_THEME = "dark"
 
@@ -15,23 +18,24 @@ class FirstLook:
 
     theme: str = DEFAULT_THEME
     reduced_motion: bool = False
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def first_look(config_file: Path) -> FirstLook:
     """The look the person asked for; whatever is wrong in the file is told later, when all of it is checked."""
     try:
-        tables: dict[str, object] = tomllib.loads(config_file.read_text(encoding="utf-8"))
+        tables: JsonObject = tomllib.loads(config_file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return FirstLook()
-    theme, reduced_motion = DEFAULT_THEME, False
-    match tables.get("ui"):
-        case {"theme": str(name)}:
-            theme = name
-        case _:
-            pass
-    match tables.get("ui"):
-        case {"reduced_motion": True}:
-            reduced_motion = True
-        case _:
-            pass
-    return FirstLook(theme=theme, reduced_motion=reduced_motion)
+    ui, keys = _table(tables, "ui"), _table(tables, "keys")
+    theme = ui.get("theme")
+    return FirstLook(
+        theme=theme if isinstance(theme, str) else DEFAULT_THEME,
+        reduced_motion=ui.get("reduced_motion") is True,
+        keys={name: key for name, key in keys.items() if isinstance(key, str)},
+    )
+
+
+def _table(tables: JsonObject, name: str) -> JsonObject:
+    table = tables.get(name)
+    return table if isinstance(table, dict) else {}

@@ -88,6 +88,8 @@ class Settings(_Table):
     sandbox: SandboxSettings = SandboxSettings()
     budget: BudgetSettings = BudgetSettings()
     ui: UiSettings = UiSettings()
+    keys: dict[str, str] = {}
+    """``[keys]``: other keys for actions, by the names that F1 shows, such as ``stop = "ctrl+x"``."""
 
 
 PROJECT_MAY_SET = frozenset(

@@ -498,11 +498,15 @@ class Workbench(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """All that a screen works with: the session, the workbench, and the events of a resumed session."""
+    """All that a screen works with: the session, the workbench, and the events of a resumed session.
+
+    ``close`` gives everything back when the program ends: record, processes, locks.
+    """
 
     conversation: Conversation
     workbench: Workbench
     past: tuple[AgentEvent, ...] = ()
+    close: Callable[[], None] = lambda: None
 
 
 Connect = Callable[[Emit, Approver], Awaitable[Desk]]

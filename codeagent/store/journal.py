@@ -157,3 +157,16 @@ def _lock(path: Path, descriptor: int) -> None:
         raise SessionBusy(
             f"The session {path.stem} is open in another codeagent.", hint="Close it there, or start a new session."
         ) from error
+
+
+class NoJournal:
+    """Keeps nothing: for sessions that are not to be recorded."""
+
+    async def append(self, event: AgentEvent) -> None:
+        """Forgets the event."""
+
+    def note(self, event: AgentEvent) -> None:
+        """Forgets the event."""
+
+    def close(self) -> None:
+        """Has nothing to give back."""

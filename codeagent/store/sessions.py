@@ -35,6 +35,10 @@ class Sessions:
         """The folder for the full output of the session's commands."""
         return self.folder / f"{session_id}.logs"
 
+    def seen(self, session_id: str) -> Path:
+        """The file that says what the model has seen of the workspace's files."""
+        return self.folder / f"{session_id}.seen"
+
     def latest(self) -> str:
         """The id of the session that was used last; raises JournalError when there is none."""
         ids = self._ids()

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from codeagent.cli.opening import OpenDesk
 from codeagent.cli.screen import open_app
 from codeagent.config.launch import Launch
 from codeagent.config.places import find_places
@@ -23,17 +24,17 @@ HERE = Path(__file__).parent
 REQUEST = "The totals are wrong when there is a discount. Find out why and fix it."
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], open_desk: OpenDesk) -> int:
     """Plays the demo; returns the exit code."""
     argparse.ArgumentParser(
         prog="codeagent demo", description="Plays a real session on a sample project; no key, no network."
     ).parse_args(words)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise ConfigError("The demo needs a terminal.", hint="Start codeagent demo in one.")
-    return play()
+    return play(open_desk)
 
 
-def play() -> int:
+def play(open_desk: OpenDesk) -> int:
     """Copies the sample project, plays the script on it, and removes the copy again."""
     with tempfile.TemporaryDirectory(prefix="codeagent-demo-") as folder:
         root = Path(folder).resolve() / "shop"
@@ -46,4 +47,4 @@ def play() -> int:
             flags={"model": {"name": f"scripted/{HERE / 'script.jsonl'}"}},
             keeps_session=False,
         )
-        return open_app(launch, find_places(os.environ), REQUEST)
+        return open_app(launch, find_places(os.environ), REQUEST, open_desk) or 0

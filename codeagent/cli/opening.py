@@ -1,0 +1,11 @@
+"""What it takes to open a session for a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from codeagent.config.launch import Launch
+from codeagent.core.protocols import Approver, Desk, Emit
+
+OpenDesk = Callable[[Launch, Emit, Approver], Awaitable[Desk]]
+"""Opens the session of one start; raises ConfigError, JournalError and SessionBusy."""

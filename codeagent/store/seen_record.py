@@ -1,0 +1,31 @@
+"""What the model has seen of the files, kept beside a session's record so that a resumed session knows it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from codeagent.workspace.seen import SeenFile
+
+_files: TypeAdapter[tuple[SeenFile, ...]] = TypeAdapter(tuple[SeenFile, ...])
+
+
+def save_seen(path: Path, files: tuple[SeenFile, ...]) -> None:
+    """Writes it anew; where the disk refuses, a resumed session just has to read again."""
+    fresh = path.with_suffix(".new")
+    with suppress(OSError, ValueError):
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_files.dump_json(files))
+        fresh.replace(path)
+
+
+def load_seen(path: Path) -> tuple[SeenFile, ...]:
+    """What was kept, nothing when there is nothing or it is damaged."""
+    try:
+        return _files.validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return ()

@@ -1,0 +1,312 @@
+"""Builds one session out of the rooms' parts; the only file that picks concrete classes."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from codeagent.agent.history import restore
+from codeagent.agent.limits import Limits
+from codeagent.agent.prompt import system_prompt
+from codeagent.agent.record import Record
+from codeagent.agent.session import Session
+from codeagent.config.launch import LATEST, Launch
+from codeagent.config.settings import Settings
+from codeagent.config.sources import LoadedSettings, load_settings
+from codeagent.core.errors import ConfigError, FileProblem
+from codeagent.core.events import AgentEvent, Level, NoticeGiven, SessionStarted, TurnEnded
+from codeagent.core.protocols import Approver, Desk, Emit, Provider
+from codeagent.core.text import Redactor, secrets_in
+from codeagent.models import choose_model, key_for, script_of
+from codeagent.policy.gate import ToolGate
+from codeagent.policy.rules import RuleSet
+from codeagent.policy.trust import is_trusted
+from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
+from codeagent.store.journal import JournalFile, NoJournal, Past, make_private_folder
+from codeagent.store.prompts import Prompts
+from codeagent.store.seen_record import load_seen, save_seen
+from codeagent.store.sessions import Sessions
+from codeagent.tools.bash import BashTool
+from codeagent.tools.edit import EditTool
+from codeagent.tools.glob import GlobTool
+from codeagent.tools.grep import GrepTool
+from codeagent.tools.ls import LsTool
+from codeagent.tools.read import ReadTool
+from codeagent.tools.registry import Registry
+from codeagent.tools.write import WriteTool
+from codeagent.workbench import Bench, ModeSwitch
+from codeagent.workspace import confine, process_tree
+from codeagent.workspace.files import read_bytes
+from codeagent.workspace.leftovers import sweep_leftovers
+from codeagent.workspace.locks import LockTable
+from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.seen import SeenFiles
+
+
+async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
+    """Opens a session for a screen; raises NoModel, other ConfigErrors, JournalError and SessionBusy."""
+    parts = await asyncio.to_thread(assemble, launch, emit, approver)
+    parts.greet()
+    return Desk(conversation=parts.session, workbench=parts.bench, past=parts.past, close=parts.close)
+
+
+async def open_headless(launch: Launch, emit: Emit) -> Session:
+    """Opens a session without a person; what would ask is denied. Raises as ``open_desk``."""
+    parts = assemble(launch, emit, None)
+    parts.greet()
+    return parts.session
+
+
+def build_session(launch: Launch, *, emit: Emit, approver: Approver | None = None) -> Session:
+    """A session that is driven by its methods and tells everything through ``emit``; raises as ``open_desk``."""
+    return assemble(launch, emit, approver).session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """One session with all that belongs to it."""
+
+    session: Session
+    bench: Bench
+    started: SessionStarted
+    notices: tuple[str, ...]
+    past: tuple[AgentEvent, ...]
+    record: Record
+    keeping: Keeping
+
+    def greet(self) -> None:
+        """Tells that the session is open, and what the person should know about it."""
+        self.record.tell(self.started)
+        for notice in self.notices:
+            self.record.tell(NoticeGiven(text=notice, level=Level.WARNING))
+
+    def close(self) -> None:
+        """Ends what commands left running and gives the record back."""
+        process_tree.terminate_started()
+        self.keeping.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """Where a session is kept: its record, the output of its commands, and what the model has seen."""
+
+    session_id: str
+    journal: JournalFile | NoJournal
+    logs: Path
+    seen: SeenFiles
+    seen_file: Path | None
+    past: Past
+
+    def after(self, event: AgentEvent) -> None:
+        """Keeps what the model has seen at the end of each turn."""
+        if isinstance(event, TurnEnded) and self.seen_file is not None:
+            save_seen(self.seen_file, self.seen.snapshot())
+
+    def close(self) -> None:
+        """Gives the record back; the output of an unkept session's commands is removed."""
+        self.journal.close()
+        if self.seen_file is None:
+            shutil.rmtree(self.logs, ignore_errors=True)
+
+
+def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
+    """Puts a session together; call it on a thread where something must stay alive meanwhile."""
+    root = launch.root.resolve()
+    trusts = launch.trusts or is_trusted(root, launch.places.trust_file)
+    loaded = load_settings(launch.places, root, launch.environ, launch.flags, is_trusted=trusts)
+    settings = loaded.settings
+    catalog = Catalog()
+    name = choose_model(settings.model, launch.environ, catalog)
+    provider = make_provider(name, settings, launch, catalog)
+    redactor = Redactor(secrets_in(launch.environ))
+    stored = Sessions(launch.places.sessions, root)
+    keeping = open_keeping(launch, stored, redactor)
+    record = Record(keeping.journal, _both(emit, keeping))
+    modes = ModeSwitch(mode=settings.permissions.mode, emit=record.tell)
+    confinement, sandbox = confine_commands(settings, root)
+    paths = PathSandbox(
+        root,
+        [Path(folder).expanduser() for folder in settings.permissions.add_dirs],
+        readable=(keeping.logs,),
+        protected=(launch.places.config, launch.places.data, launch.places.state),
+    )
+    gate = make_gate(launch, settings, paths, approver, record.tell, modes, confinement)
+    tools = Registry(
+        (
+            ReadTool(paths, keeping.seen),
+            WriteTool(paths, keeping.seen),
+            EditTool(paths, keeping.seen),
+            BashTool(
+                paths,
+                keeping.seen,
+                logs=keeping.logs,
+                is_read_only=gate.is_read_only,
+                environ=launch.environ,
+                confine=confinement,
+                keep=settings.sandbox.pass_environment,
+            ),
+            GrepTool(paths, keeping.seen),
+            GlobTool(paths),
+            LsTool(paths),
+        )
+    )
+    names = [spec.name for spec in tools.specs()]
+    session = Session(
+        keeping.session_id,
+        provider,
+        tools=tools,
+        gate=gate,
+        locks=LockTable(),
+        journal=keeping.journal,
+        ledger=catalog,
+        emit=_both(emit, keeping),
+        system=system_prompt(root=root, platform=f"{platform.system()} {platform.machine()}", tools=names),
+        history=restore(keeping.past.events),
+        limits=make_limits(settings),
+    )
+    bench = Bench(
+        root=root,
+        settings=settings,
+        environ=launch.environ,
+        session=session,
+        gate=gate,
+        modes=modes,
+        prompts=Prompts(stored.folder, redactor.redact),
+        stored=stored,
+        sandbox=sandbox,
+    )
+    return Parts(
+        session=session,
+        bench=bench,
+        started=SessionStarted(
+            session_id=keeping.session_id,
+            model=str(name),
+            mode=modes.get(),
+            cwd=str(root),
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        ),
+        notices=_notices(loaded, keeping.past, root),
+        past=keeping.past.events,
+        record=record,
+        keeping=keeping,
+    )
+
+
+def make_provider(name: ModelName, settings: Settings, launch: Launch, catalog: Catalog) -> Provider:
+    """The client for a model; only the SDK that is needed is loaded."""
+    known = catalog.limits(str(name), timeout=settings.model.first_byte_seconds)
+    wanted = settings.model.max_tokens
+    limits = known if wanted is None else known.with_max_output(wanted)
+    key = key_for(name, settings.model, launch.environ)
+    match name.provider:
+        case ProviderKind.ANTHROPIC:
+            from codeagent.providers.anthropic import AnthropicProvider
+
+            return AnthropicProvider(name.name, key, settings.model.anthropic_base_url, limits)
+        case ProviderKind.OPENAI_CHAT:
+            from codeagent.providers.openai_chat import OpenAIChatProvider
+
+            return OpenAIChatProvider(name.name, key, settings.model.openai_base_url, limits)
+        case ProviderKind.SCRIPTED:
+            from codeagent.providers.scripted import ScriptedProvider
+
+            return ScriptedProvider.from_file(script_of(name))
+        case ProviderKind.OPENAI:
+            raise ConfigError(f"{name} cannot be reached yet.", hint=f"Use openai-chat/{name.name}.")
+
+
+def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keeping:
+    """A new record, the one to go on with, or none; raises JournalError and SessionBusy."""
+    seen = SeenFiles()
+    if not launch.keeps_session:
+        logs = Path(tempfile.mkdtemp(prefix="codeagent-logs-"))
+        session_id, journal, past, seen_file = stored.new_id(), NoJournal(), Past(records=()), None
+    elif launch.resume is None:
+        session_id, past = stored.new_id(), Past(records=())
+        journal = JournalFile.create(stored.path(session_id), redact=redactor.redact)
+        logs, seen_file = stored.logs(session_id), stored.seen(session_id)
+        make_private_folder(logs)
+    else:
+        session_id = stored.latest() if launch.resume == LATEST else stored.find(launch.resume)
+        journal, past = JournalFile.reopen(stored.path(session_id), redact=redactor.redact)
+        logs, seen_file = stored.logs(session_id), stored.seen(session_id)
+        make_private_folder(logs)
+        seen.restore(load_seen(seen_file), _content)
+    return Keeping(session_id=session_id, journal=journal, logs=logs, seen=seen, seen_file=seen_file, past=past)
+
+
+def confine_commands(settings: Settings, root: Path) -> tuple[confine.Confinement | None, str]:
+    """How commands are confined, and what the status line says of it (empty when all is well)."""
+    level = confine.Level(settings.sandbox.level)
+    folders = [Path(folder).expanduser() for folder in (*settings.sandbox.write_dirs, *settings.permissions.add_dirs)]
+    found = confine.find_confinement(level, root, folders, has_network=settings.sandbox.network)
+    if found is not None:
+        return found, ""
+    return None, "sandbox off" if level is confine.Level.OFF else "no sandbox here"
+
+
+def make_gate(
+    launch: Launch,
+    settings: Settings,
+    paths: PathSandbox,
+    approver: Approver | None,
+    emit: Emit,
+    modes: ModeSwitch,
+    confinement: confine.Confinement | None,
+) -> ToolGate:
+    """The gate with the rules of the settings and those stored from dialogs; raises ConfigError."""
+    rules = RuleSet.parse(
+        deny=settings.permissions.deny, ask=settings.permissions.ask, allow=settings.permissions.allow
+    )
+    return ToolGate(
+        paths,
+        rules,
+        approver,
+        emit,
+        modes.get,
+        is_confined=confinement is not None,
+        sandbox_is_off=confine.Level(settings.sandbox.level) is confine.Level.OFF,
+        grants_file=launch.places.grants_file,
+    )
+
+
+def make_limits(settings: Settings) -> Limits:
+    """The session's limits as the settings have them."""
+    return Limits(
+        steps=settings.budget.max_steps,
+        max_cost=settings.budget.max_cost,
+        first_byte_seconds=settings.model.first_byte_seconds,
+        idle_seconds=settings.model.idle_seconds,
+        retries=settings.model.retries,
+    )
+
+
+def _both(emit: Emit, keeping: Keeping) -> Emit:
+    def tell(event: AgentEvent) -> None:
+        emit(event)
+        keeping.after(event)
+
+    return tell
+
+
+def _notices(loaded: LoadedSettings, past: Past, root: Path) -> tuple[str, ...]:
+    notices = list(loaded.notices)
+    if past.damaged:
+        notices.append(f"{past.damaged} damaged lines of the session's record were passed over.")
+    if swept := sweep_leftovers(root):
+        notices.append(f"{swept} temporary files of an interrupted write were removed.")
+    if ended := process_tree.terminate_orphans():
+        notices.append(f"Ended what an earlier run had left running: {', '.join(ended)}.")
+    return tuple(notices)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_bytes(path)
+    except FileProblem:
+        return None

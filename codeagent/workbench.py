@@ -1,0 +1,197 @@
+"""What screens need beyond the conversation, made of the rooms' parts."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from codeagent.agent.session import Session
+from codeagent.checks import look_around
+from codeagent.config.settings import Settings
+from codeagent.core.approvals import CommandPreview, Mode, Verdict
+from codeagent.core.events import ModeChanged
+from codeagent.core.messages import CommandDetails, Outcome, TextBlock, ToolResult
+from codeagent.core.protocols import (
+    Check,
+    Emit,
+    Progress,
+    SessionSummary,
+    StoredRule,
+    WorkspaceStatus,
+)
+from codeagent.core.text import clean
+from codeagent.policy.gate import ToolGate
+from codeagent.store.prompts import Prompts
+from codeagent.store.sessions import Sessions
+from codeagent.tools.walk import find_ripgrep, list_files
+from codeagent.workspace import git, process
+
+_MOST_FILES = 200_000
+_LIST_SECONDS = 5.0
+_OWN_COMMAND_SECONDS = 600
+
+
+@dataclass(slots=True, kw_only=True)
+class ModeSwitch:
+    """The permission mode in force; every change is told."""
+
+    mode: Mode
+    emit: Emit
+
+    def get(self) -> Mode:
+        """The mode now."""
+        return self.mode
+
+    def set(self, mode: Mode) -> None:
+        """Another mode from now on."""
+        if mode is not self.mode:
+            self.mode = mode
+            self.emit(ModeChanged(mode=mode))
+
+
+@dataclass(slots=True, kw_only=True)
+class Bench:
+    """The workbench of one session; ``sandbox`` is empty when commands are confined."""
+
+    root: Path
+    settings: Settings
+    environ: Mapping[str, str]
+    session: Session
+    gate: ToolGate
+    modes: ModeSwitch
+    prompts: Prompts
+    stored: Sessions
+    sandbox: str
+    _files: FileIndex = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._files = FileIndex(self.root)
+
+    async def status(self) -> WorkspaceStatus:
+        """Branch, dirt and sandbox, read now."""
+        found = await asyncio.to_thread(git.status, self.root)
+        return WorkspaceStatus(root=self.root, branch=found.branch, is_dirty=found.is_dirty, sandbox=self.sandbox)
+
+    def mode(self) -> Mode:
+        """The permission mode in force."""
+        return self.modes.get()
+
+    def set_mode(self, mode: Mode) -> None:
+        """Changes it; told to listeners as ModeChanged."""
+        self.modes.set(mode)
+
+    async def files(self, query: str, limit: int) -> tuple[str, ...]:
+        """Workspace files whose path fits the query, best first, ignored ones left out."""
+        return await asyncio.to_thread(self._files.search, query, limit)
+
+    def rules(self) -> tuple[StoredRule, ...]:
+        """Every permission rule and grant in force."""
+        return self.gate.stored_rules()
+
+    def explain(self, command: str) -> Verdict:
+        """What the gate would say to a shell command now."""
+        preview = CommandPreview(command=command, cwd=self.root, timeout=_OWN_COMMAND_SECONDS)
+        return self.gate.judge("bash", (), preview, self.mode())
+
+    async def run_command(self, command: str, progress: Progress) -> ToolResult:
+        """Runs the person's own shell command; the model sees it with the next message."""
+        finished = await process.run(
+            command,
+            cwd=self.root,
+            timeout=_OWN_COMMAND_SECONDS,
+            on_output=progress,
+            env=process.clean_environment(self.environ, keep=("*",)),
+        )
+        text = clean(finished.head_tail)
+        result = ToolResult(
+            call_id="own",
+            blocks=(TextBlock(text=f"{text}\n[{finished.ended}]".lstrip("\n")),),
+            outcome=Outcome.TIMED_OUT if finished.timed_out else Outcome.OK,
+            details=CommandDetails(
+                command=command,
+                cwd=str(self.root),
+                ended=finished.ended,
+                exit_code=finished.exit_code,
+                seconds=finished.seconds,
+            ),
+        )
+        self.session.add_shell_result(command, result)
+        return result
+
+    def sessions(self) -> tuple[SessionSummary, ...]:
+        """The stored sessions of this workspace, newest first."""
+        return self.stored.summaries()
+
+    async def doctor(self) -> tuple[Check, ...]:
+        """Looks at terminal, key, model, git, ripgrep and sandbox."""
+        return await asyncio.to_thread(look_around, self.settings, self.root, self.environ)
+
+    def history(self) -> tuple[str, ...]:
+        """What was typed in this workspace before, oldest first."""
+        return self.prompts.history()
+
+    def remember(self, text: str) -> None:
+        """Adds to that history."""
+        self.prompts.remember(text)
+
+    def save_draft(self, text: str) -> None:
+        """Keeps an unsent prompt so that a crash does not lose it."""
+        self.prompts.save_draft(text)
+
+    def draft(self) -> str:
+        """The unsent prompt that was kept."""
+        return self.prompts.draft()
+
+
+class FileIndex:
+    """The workspace's files for completion; listed anew when the list is a few seconds old."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lock = threading.Lock()
+        self._names: tuple[str, ...] = ()
+        self._listed_at = float("-inf")
+
+    def search(self, query: str, limit: int) -> tuple[str, ...]:
+        """The paths that hold the query's characters in order; call it on a thread."""
+        with self._lock:
+            if time.monotonic() - self._listed_at > _LIST_SECONDS:
+                listed = list_files(self._root, threading.Event(), find_ripgrep())
+                self._names = tuple(islice(listed, _MOST_FILES))
+                self._listed_at = time.monotonic()
+            names = self._names
+        return best_paths(names, query, limit)
+
+
+def best_paths(names: tuple[str, ...], query: str, limit: int) -> tuple[str, ...]:
+    """The paths that fit the query, best first: in the file name before in its folders, early before late."""
+    wanted = query.lower()
+    if not wanted:
+        return names[:limit]
+    ranked = sorted((rank, len(name), name) for name in names if (rank := _rank(name.lower(), wanted)) is not None)
+    return tuple(name for _, _, name in ranked[:limit])
+
+
+def _rank(name: str, wanted: str) -> int | None:
+    """How badly a path fits; None when it does not."""
+    base = name[name.rfind("/") + 1 :]
+    if base.startswith(wanted):
+        return 0
+    if wanted in base:
+        return 1
+    if wanted in name:
+        return 2
+    at = -1
+    gaps = 0
+    for character in wanted:
+        found = name.find(character, at + 1)
+        if found < 0:
+            return None
+        gaps += found - at - 1 if at >= 0 else 0
+        at = found
+    return 3 + gaps
