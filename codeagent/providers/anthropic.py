@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from itertools import groupby
 
 import anthropic
 import httpx2
@@ -17,6 +16,7 @@ from codeagent.core.errors import ProviderRejected
 from codeagent.core.messages import (
     AssistantMessage,
     ImageBlock,
+    Message,
     OpaqueBlock,
     TextBlock,
     ThinkingBlock,
@@ -39,6 +39,7 @@ from codeagent.providers.history import (
     parse_arguments,
     result_texts,
 )
+from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.sse import parse_object, to_json
 
 DEFAULT_URL = "https://api.anthropic.com"
@@ -61,7 +62,9 @@ class AnthropicProvider:
         self._limits = limits or Limits()
         self._client: anthropic.AsyncAnthropic | None = None
         self._connecting = asyncio.Lock()
+        self._encoding = asyncio.Lock()
         self._history = EncodedHistory(MessagesDialect())
+        self._joined = JoinedMessages(_write, _mark)
         self._service = Service(
             name="Anthropic" if base_url is None else self._url,
             url=self._url,
@@ -126,10 +129,11 @@ class AnthropicProvider:
 
     async def body(self, request: ModelRequest) -> bytes:
         """The request as it is sent."""
-        if self._history.missing(request.messages) > MANY_MESSAGES:
-            said = await asyncio.to_thread(self._history.encode, request.messages)
-        else:
-            said = self._history.encode(request.messages)
+        async with self._encoding:
+            if self._history.missing(request.messages) > MANY_MESSAGES:
+                messages = await asyncio.to_thread(self._messages, request.messages)
+            else:
+                messages = self._messages(request.messages)
         max_tokens = request.max_tokens or self._limits.max_output or DEFAULT_MAX_TOKENS
         fields = [
             b'"model":' + to_json(self._name),
@@ -143,8 +147,10 @@ class AnthropicProvider:
         if request.system.strip():
             system = to_json({"type": "text", "text": request.system})
             fields.append(b'"system":[' + _marked(system) + b"]")
-        fields.append(b'"messages":[' + b",".join(_messages(said)) + b"]")
-        return b"{" + b",".join(fields) + b"}"
+        return b'{%b,"messages":[%b]}' % (b",".join(fields), messages)
+
+    def _messages(self, messages: Sequence[Message]) -> bytes:
+        return self._joined.join(self._history.encode(messages))
 
 
 def _tools(tools: Sequence[ToolSpec]) -> list[bytes]:
@@ -156,19 +162,14 @@ def _tools(tools: Sequence[ToolSpec]) -> list[bytes]:
     return [*encoded[:-1], _marked(encoded[-1])]
 
 
-def _messages(said: Sequence[Said]) -> list[bytes]:
-    """The messages, neighbours of one role joined, cache markers on the last ones of the user's side."""
-    groups = [
-        (role, [part for one in group for part in one.parts]) for role, group in groupby(said, lambda one: one.role)
-    ]
-    marked = 0
-    for role, parts in reversed(groups):
-        if role == "user" and marked < _MARKED_TURNS:
-            parts[-1] = _marked(parts[-1])
-            marked += 1
-        if marked == _MARKED_TURNS:
-            break
-    return [b'{"role":"%b","content":[%b]}' % (role.encode(), b",".join(parts)) for role, parts in groups]
+def _write(turn: Turn) -> list[bytes]:
+    return [b'{"role":"%b","content":[%b]}' % (turn.role.encode(), b",".join(turn.parts))]
+
+
+def _mark(turns: Sequence[Turn]) -> None:
+    """Sets cache breakpoints at the ends of the last turns of the user's side."""
+    for turn in [turn for turn in turns if turn.role == "user"][-_MARKED_TURNS:]:
+        turn.parts[-1] = _marked(turn.parts[-1])
 
 
 def _marked(block: bytes) -> bytes:

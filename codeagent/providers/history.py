@@ -41,11 +41,14 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
 
 
+Role = Literal["user", "assistant", "tool"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """Encoded content for one message of the service; neighbours of one role may share a message."""
 
-    role: Literal["user", "assistant", "tool"]
+    role: Role
     parts: tuple[bytes, ...]
 
 
@@ -67,11 +70,16 @@ class Dialect(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Encoded:
-    """A message with what became of it; ``calls`` are its calls as they were sent, beside their own ids."""
+    """A message with what became of it.
+
+    ``calls`` are its calls as they were sent, beside their own ids; ``count`` is
+    how much was said up to here, ``role`` by whom last.
+    """
 
     message: Message
-    said: tuple[Said, ...]
-    calls: tuple[tuple[str, ToolCall], ...] = ()
+    count: int
+    role: Role | None
+    calls: tuple[tuple[str, ToolCall], ...]
 
 
 class EncodedHistory:
@@ -80,6 +88,7 @@ class EncodedHistory:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._known: list[_Encoded] = []
+        self._said: list[Said] = []
         self.call_ids: set[str] = set()
 
     def missing(self, messages: Sequence[Message]) -> int:
@@ -90,15 +99,17 @@ class EncodedHistory:
         """The whole history; safe to call in a thread."""
         same = self._same(messages)
         entries = self._known[:same]
-        used = {call.id for entry in entries for _, call in entry.calls}
+        said = self._said[: entries[-1].count if entries else 0]
+        used = {call.id for entry in entries for _, call in entry.calls} if same < len(messages) else set[str]()
         for message in messages[same:]:
-            entries.append(self._encode(entries[-1].calls if entries else (), message, used))
-        self._known = entries
+            previous = entries[-1] if entries else None
+            fresh, calls = self._encode(previous, message, used)
+            said += self._taking_turns(previous.role if previous else None, fresh)
+            role = said[-1].role if said else None
+            entries.append(_Encoded(message=message, count=len(said), role=role, calls=calls))
+        self._known, self._said = entries, said
         self.call_ids |= used
-        said = [said for entry in entries for said in entry.said]
-        if entries:
-            said += self._results(entries[-1].calls, ())
-        return self._taking_turns(said)
+        return said + self._closing(entries[-1] if entries else None)
 
     def _same(self, messages: Sequence[Message]) -> int:
         count = 0
@@ -108,31 +119,38 @@ class EncodedHistory:
             count += 1
         return count
 
-    def _encode(self, calls: tuple[tuple[str, ToolCall], ...], message: Message, used: set[str]) -> _Encoded:
+    def _encode(
+        self, previous: _Encoded | None, message: Message, used: set[str]
+    ) -> tuple[tuple[Said, ...], tuple[tuple[str, ToolCall], ...]]:
+        waiting = previous.calls if previous else ()
         match message:
             case UserMessage():
-                said = (*self._results(calls, ()), *self._dialect.user(message))
+                return (*self._results(waiting, ()), *self._dialect.user(message)), ()
             case ResultsMessage():
-                said = self._results(calls, message.results)
+                return self._results(waiting, message.results), ()
             case AssistantMessage():
                 sent = _with_sound_ids(message, used)
-                own = tuple((call.id, fresh) for call, fresh in zip(message.calls, sent.calls, strict=True))
-                said = (*self._results(calls, ()), *self._dialect.reply(sent))
-                return _Encoded(message=message, said=said, calls=own)
+                calls = tuple((call.id, fresh) for call, fresh in zip(message.calls, sent.calls, strict=True))
+                return (*self._results(waiting, ()), *self._dialect.reply(sent)), calls
             case _:
                 assert_never(message)
-        return _Encoded(message=message, said=said)
 
-    def _taking_turns(self, said: list[Said]) -> list[Said]:
+    def _taking_turns(self, role: Role | None, said: Sequence[Said]) -> list[Said]:
         """The model speaks only when spoken to: a word of the user's side wherever that is missing."""
         turns: list[Said] = []
         for one in said:
-            if one.role == "assistant" and (not turns or turns[-1].role == "assistant"):
+            if one.role == "assistant" and role in {None, "assistant"}:
                 turns += self._note(CONTINUE)
             turns.append(one)
-        if not turns or turns[-1].role == "assistant":
-            turns += self._note(CONTINUE)
+            role = one.role
         return turns
+
+    def _closing(self, last: _Encoded | None) -> list[Said]:
+        """What a request needs at its end: results for open calls, and something for the model to answer."""
+        said = list(self._results(last.calls, ())) if last else []
+        if not said and (last is None or last.role in {None, "assistant"}):
+            said += self._note(CONTINUE)
+        return said
 
     def _results(self, calls: tuple[tuple[str, ToolCall], ...], results: tuple[ToolResult, ...]) -> tuple[Said, ...]:
         waiting = list(results)

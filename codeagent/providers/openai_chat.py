@@ -6,10 +6,9 @@ The protocol: https://platform.openai.com/docs/api-reference/chat.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 import httpx2
 import openai
@@ -18,6 +17,7 @@ from codeagent.core.errors import ProviderRejected, ProviderUnavailable
 from codeagent.core.messages import (
     AssistantMessage,
     ImageBlock,
+    Message,
     ThinkingBlock,
     ToolCall,
     ToolResult,
@@ -38,6 +38,7 @@ from codeagent.providers.history import (
     parse_arguments,
     result_texts,
 )
+from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.sse import to_json
 
 PREFIX = "openai-chat"
@@ -89,7 +90,9 @@ class OpenAIChatProvider:
         self._limits = limits or Limits()
         self._client: openai.AsyncOpenAI | None = None
         self._connecting = asyncio.Lock()
+        self._encoding = asyncio.Lock()
         self._history = EncodedHistory(ChatDialect(self.model))
+        self._joined = JoinedMessages(_write)
         self._form = _Form(limit_key="max_completion_tokens" if self._is_openai else "max_tokens")
         self._service = Service(
             name="OpenAI" if self._is_openai else self._url,
@@ -173,19 +176,21 @@ class OpenAIChatProvider:
 
     async def body(self, request: ModelRequest) -> bytes:
         """The request as it is sent."""
-        if self._history.missing(request.messages) > MANY_MESSAGES:
-            said = await asyncio.to_thread(self._history.encode, request.messages)
-        else:
-            said = self._history.encode(request.messages)
+        async with self._encoding:
+            if self._history.missing(request.messages) > MANY_MESSAGES:
+                messages = await asyncio.to_thread(self._messages, request.messages)
+            else:
+                messages = self._messages(request.messages)
         fields = [b'"model":' + to_json(self._name), b'"stream":true']
         fields += self._form.fields(request.max_tokens or self._limits.max_output)
         if request.tools:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
-        messages = list(_messages(said))
         if request.system.strip():
-            messages.insert(0, to_json({"role": "system", "content": request.system}))
-        fields.append(b'"messages":[' + b",".join(messages) + b"]")
-        return b"{" + b",".join(fields) + b"}"
+            messages = to_json({"role": "system", "content": request.system}) + b"," + messages
+        return b'{%b,"messages":[%b]}' % (b",".join(fields), messages)
+
+    def _messages(self, messages: Sequence[Message]) -> bytes:
+        return self._joined.join(self._history.encode(messages))
 
 
 def _tool(tool: ToolSpec) -> bytes:
@@ -196,14 +201,9 @@ def _tool(tool: ToolSpec) -> bytes:
     )
 
 
-def _messages(said: Sequence[Said]) -> Iterable[bytes]:
-    """The messages; what was said to the model in a row becomes one message."""
-    for role, group in groupby(said, lambda one: one.role):
-        parts = [part for one in group for part in one.parts]
-        if role == "user":
-            yield b'{"role":"user","content":%b}' % _joined(parts)
-        else:
-            yield from parts
+def _write(turn: Turn) -> list[bytes]:
+    """What was said to the model in a row becomes one message."""
+    return [b'{"role":"user","content":%b}' % _joined(turn.parts)] if turn.role == "user" else turn.parts
 
 
 def _joined(parts: Sequence[bytes]) -> bytes:

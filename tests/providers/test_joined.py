@@ -1,0 +1,63 @@
+"""Long histories: what is joined once must be what would be joined anew."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from codeagent.core.messages import Message
+from codeagent.core.protocols import ModelRequest
+from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.joined import JoinedMessages
+from codeagent.providers.openai_chat import OpenAIChatProvider
+from tests.providers.conftest import called, replied, result, results, said
+
+
+async def body(provider, messages: list[Message]) -> bytes:
+    return await provider.body(ModelRequest(system="s", messages=messages, tools=()))
+
+
+def more(numbers: random.Random, turn: int) -> list[Message]:
+    """A few messages such as a session brings, the odd ones too."""
+    kinds = [
+        [said(f"say {turn}"), replied("well")],
+        [replied(called(f"c{turn}")), results(result(f"c{turn}"))],
+        [replied(called(f"c{turn}")), said("stop")],
+        [replied(""), said("again")],
+        [replied(called("same")), results(result("same"))],
+        [replied("one"), replied("two")],
+    ]
+    return numbers.choice(kinds)
+
+
+@pytest.mark.parametrize("make", [AnthropicProvider, OpenAIChatProvider])
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_growing_and_sometimes_compacted_history_is_sent_as_if_it_were_new(make, seed):
+    numbers = random.Random(seed)
+    provider = make("m", "k", "http://x")
+    messages: list[Message] = [said("go")]
+    for turn in range(150):
+        if numbers.random() < 0.02:
+            messages[: len(messages) // 2] = [said("summary")]
+        messages += more(numbers, turn)
+
+        assert await body(provider, messages) == await body(make("m", "k", "http://x"), messages)
+
+
+async def test_messages_far_back_are_not_written_again():
+    written = 0
+
+    def write(turn):
+        nonlocal written
+        written += 1
+        return turn.parts
+
+    joined = JoinedMessages(write)
+    provider = AnthropicProvider("m", "k", "http://x")
+    messages: list[Message] = []
+    for turn in range(500):
+        messages += [said(f"{turn}"), replied("ok")]
+        joined.join(provider._history.encode([*messages, said("and")]))
+
+    assert written < 500 * 50
