@@ -38,6 +38,11 @@ class Block(Protocol):
         """What it is."""
         ...
 
+    @property
+    def ends_empty(self) -> bool:
+        """Whether its last row is an empty one, so that less space is needed after it."""
+        ...
+
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """All its rows, ``width`` cells wide."""
         ...
@@ -74,6 +79,7 @@ class PersonBlock:
     """What the person said, as they typed it; ``note`` says how it reached the model."""
 
     kind = Kind.PERSON
+    ends_empty = False
 
     def __init__(self, text: str, note: str = "") -> None:
         self._text = clean(text).expandtabs(len(TAB)).rstrip()
@@ -99,6 +105,7 @@ class TextBlock:
     """A piece of the model's Markdown, complete in itself."""
 
     kind = Kind.TEXT
+    ends_empty = False
 
     def __init__(self, source: str, *, number: int | None = None) -> None:
         self._source = source
@@ -118,6 +125,7 @@ class LiveCode:
     """A fence that is still being written: finished lines are coloured once, in groups, and then kept."""
 
     kind = Kind.TEXT
+    ends_empty = False
     _GROUP = 24
 
     def __init__(self, language: str) -> None:
@@ -162,6 +170,7 @@ class ThinkingBlock:
     """What the model thought: one dim line, or all of it when opened."""
 
     kind = Kind.THINKING
+    ends_empty = False
 
     def __init__(self, text: str = "", *, is_live: bool = False) -> None:
         self._parts = [text] if text else []
@@ -210,6 +219,7 @@ class NoteBlock:
     """Something the program says: a retry, a checkpoint, a compaction, a failure."""
 
     kind = Kind.NOTE
+    ends_empty = False
 
     def __init__(self, text: str, level: Level = Level.INFO) -> None:
         self._text = show_invisible(clean(text)).rstrip()

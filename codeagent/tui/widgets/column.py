@@ -110,18 +110,21 @@ class Column:
         entry.is_measured = entry.block is None
         if entry.block is None:
             self._heights.set(index, 0)
+        if index + 1 < len(self._entries):
+            following = self._entries[index + 1]
+            following.is_measured = following.block is None
 
     def guess(self, index: int) -> None:
         """Sets a changed block's height to a guess, where it is not looked at."""
         entry = self._entries[index]
         if entry.block is not None and not entry.is_measured:
-            self._heights.set(index, entry.gap + entry.block.guess(self._width))
+            self._heights.set(index, self.gap(index) + entry.block.guess(self._width))
 
     def measure(self, index: int) -> int:
         """The exact height of a block with the empty rows before it."""
         entry = self._entries[index]
         if not entry.is_measured and entry.block is not None:
-            self._heights.set(index, entry.gap + len(self._draw(index).lines))
+            self._heights.set(index, self.gap(index) + len(self._draw(index).lines))
             entry.is_measured = True
         return self._heights[index]
 
@@ -154,19 +157,21 @@ class Column:
         return self._heights.top(index)
 
     def gap(self, index: int) -> int:
-        """The empty rows before a block."""
-        return self._entries[index].gap
+        """The empty rows before a block: one less where the block before ends with one."""
+        gap = self._entries[index].gap
+        before = self._entries[index - 1].block if index else None
+        return gap - 1 if gap and before is not None and before.ends_empty else gap
 
     def find(self, row: int) -> tuple[int, int] | None:
         """The block at a row, and the line of the block (below 0 in the gap); None beyond the end."""
         index, local = self._heights.find(row)
         if row < 0 or index >= len(self._entries):
             return None
-        return index, local - self._entries[index].gap
+        return index, local - self.gap(index)
 
     def row(self, index: int, line: int) -> int:
         """The row of a block's line, or of one of the empty rows before it (below 0)."""
-        offset = min(max(self._entries[index].gap + line, 0), max(self.measure(index) - 1, 0))
+        offset = min(max(self.gap(index) + line, 0), max(self.measure(index) - 1, 0))
         return self.top(index) + offset
 
     def line(self, row: int) -> Line:
@@ -181,17 +186,19 @@ class Column:
         """What is drawn in a row; characters ``marked`` from-to are shown as selected."""
         found = self.find(row)
         if found is None or found[1] < 0:
-            return Strip.blank(0)
+            return EMPTY.strip(self._width, ground=self._inks.ground)
         index, number = found
         drawn = self._draw(index)
         if number >= len(drawn.lines):
-            return Strip.blank(0)
+            return EMPTY.strip(self._width, ground=self._inks.ground)
         span = None if marked is None else _span(marked, index, number, drawn.lines[number])
         if span is not None:
-            return drawn.lines[number].strip(self._width, span, self._inks.selected)
+            return drawn.lines[number].strip(
+                self._width, ground=self._inks.ground, marked=span, mark=self._inks.selected
+            )
         strip = drawn.strips.get(number)
         if strip is None:
-            strip = drawn.strips[number] = drawn.lines[number].strip(self._width)
+            strip = drawn.strips[number] = drawn.lines[number].strip(self._width, ground=self._inks.ground)
         return strip
 
     def reshape(self, inks: Inks, width: int) -> None:
@@ -221,7 +228,7 @@ class Column:
     def row_of(self, anchor: Anchor) -> int:
         """The row where the anchor's text stands now."""
         height = self.measure(anchor.block)
-        gap = self._entries[anchor.block].gap
+        gap = self.gap(anchor.block)
         top = self.top(anchor.block)
         if anchor.row < 0:
             return top + max(gap + anchor.row, 0)

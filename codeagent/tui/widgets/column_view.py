@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.column import Column
+from codeagent.tui.widgets.column import Anchor, Column
 from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.mouse_selection import MouseSelection
 
@@ -47,6 +47,7 @@ class ColumnView(MouseSelection):
         self._is_placing = False
         self._follows = True
         self._top: tuple[int, int] | None = None
+        self._anchor: Anchor | None = None
         self._left: tuple[int, int] = (0, 0)
         self._told_below = 0
 
@@ -57,7 +58,7 @@ class ColumnView(MouseSelection):
 
     def scroll_to_end(self) -> None:
         """Goes to the end and follows it."""
-        self._follows = True
+        self._follows, self._anchor = True, None
         self._place(self.column.settle_end(self.size.height))
         self._tell_below()
 
@@ -76,10 +77,11 @@ class ColumnView(MouseSelection):
         del event
         width = self.scrollable_content_region.width
         if width and width != self.column.width:
-            anchor = None if self._follows else self.column.anchor(self.scroll_offset.y)
+            if not self._follows and self._anchor is None:
+                self._anchor = self.column.anchor(self.scroll_offset.y)
             self.column.reshape(inks_of(self._palette), width)
-            if anchor is not None:
-                self._top = self.column.find(self.column.row_of(anchor))
+            if self._anchor is not None:
+                self._top = self.column.find(self.column.row_of(self._anchor))
         self._settle()
         self.refresh()
 
@@ -92,7 +94,7 @@ class ColumnView(MouseSelection):
             if was_following and not self._follows:
                 last = max(len(self.column) - 1, 0)
                 self._left = (last, self.column.height - self.column.top(last))
-            self._top = None
+            self._top = self._anchor = None
             self._settle()
 
     def _scroll_to(  # noqa: PLR0913 - Textual's own

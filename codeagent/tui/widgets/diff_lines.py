@@ -23,16 +23,17 @@ from codeagent.tui.widgets.inks import Inks, inks_of
 from codeagent.tui.widgets.lines import TAB, Line, Piece, breaks, count_rows, wrap
 
 _AT_ONCE = 60
+_WIDE_ENOUGH_FOR_BOTH_NUMBERS = 60
 _SIGNS = {LineKind.SAME: " ", LineKind.REMOVED: "−", LineKind.ADDED: "+"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """One line of the file, and where its first drawn row is; ``number`` is the one shown beside it."""
+    """One line of the file, and where its first drawn row is; ``numbers`` are drawn before it."""
 
     hunk: int
     place: int
-    number: int
+    numbers: str
     top: int
 
 
@@ -43,7 +44,7 @@ class _Layout:
     rows: tuple[_Row, ...]
     height: int
     starts: tuple[int, ...]
-    digits: int
+    number_cells: int
     has_mixed_ends: bool
 
 
@@ -138,9 +139,9 @@ class DiffLines(Sequence[Line]):
         inks = self._inks
         is_out = self._chosen is not None and entry.hunk not in self._chosen
         ground, ink = _grounds(line.kind, inks, is_out=is_out)
-        number = Piece(f"{entry.number:>{self._layout.digits}} ", inks.faint + ground, "")
+        number = Piece(f"{entry.numbers} ", inks.faint + ground, "")
         sign = Piece(f"{_SIGNS[line.kind]} ", ink + ground, "")
-        blank = Piece(" " * (self._layout.digits + 3), ground, "")
+        blank = Piece(" " * (self._layout.number_cells + 3), ground, "")
         if is_out:
             pieces = [Piece(_shown(line.text), inks.faint)]
         else:
@@ -240,7 +241,9 @@ def _pairs(lines: Sequence[DiffLine]) -> dict[int, int]:
 def _lay_out(diff: FileDiff, width: int) -> _Layout:
     last = max((max(hunk.old_start, hunk.new_start) + len(hunk.lines) for hunk in diff.hunks), default=1)
     digits = max(len(str(last)), 3)
-    room = max(width - digits - 3, 1)
+    has_both = diff.change is ChangeKind.CHANGED and width >= _WIDE_ENOUGH_FOR_BOTH_NUMBERS
+    number_cells = 2 * digits + 1 if has_both else digits
+    room = max(width - number_cells - 3, 1)
     top = len(diff.notes)
     rows: list[_Row] = []
     starts: list[int] = []
@@ -250,15 +253,22 @@ def _lay_out(diff: FileDiff, width: int) -> _Layout:
     for index, hunk in enumerate(diff.hunks):
         starts.append(top)
         if has_headings:
-            rows.append(_Row(hunk=index, place=-1, number=0, top=top))
+            rows.append(_Row(hunk=index, place=-1, numbers="", top=top))
             top += 1
         old, new = hunk.old_start, hunk.new_start
         for place, line in enumerate(hunk.lines):
-            rows.append(_Row(hunk=index, place=place, number=old if line.kind is LineKind.REMOVED else new, top=top))
-            old += line.kind is not LineKind.ADDED
-            new += line.kind is not LineKind.REMOVED
+            is_old, is_new = line.kind is not LineKind.ADDED, line.kind is not LineKind.REMOVED
+            if has_both:
+                numbers = f"{old if is_old else '':>{digits}} {new if is_new else '':>{digits}}"
+            else:
+                numbers = f"{new if is_new else old:>{digits}}"
+            rows.append(_Row(hunk=index, place=place, numbers=numbers, top=top))
+            old += is_old
+            new += is_new
             top += count_rows(_shown(line.text) + _end_mark(line.text, has_mixed_ends=has_mixed_ends), room)
-    return _Layout(rows=tuple(rows), height=top, starts=tuple(starts), digits=digits, has_mixed_ends=has_mixed_ends)
+    return _Layout(
+        rows=tuple(rows), height=top, starts=tuple(starts), number_cells=number_cells, has_mixed_ends=has_mixed_ends
+    )
 
 
 def _shown(text: str) -> str:

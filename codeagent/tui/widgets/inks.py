@@ -15,6 +15,7 @@ class Inks:
     """Styles by what they are for; ``ground`` ones are backgrounds alone."""
 
     palette: Palette
+    ground: Style
     text: Style
     strong: Style
     muted: Style
@@ -44,6 +45,7 @@ def inks_of(palette: Palette) -> Inks:
     """The styles of a palette, made once."""
     return Inks(
         palette=palette,
+        ground=Style(bgcolor=palette.background),
         text=Style(color=palette.text),
         strong=Style(color=palette.text, bold=True),
         muted=Style(color=palette.muted),

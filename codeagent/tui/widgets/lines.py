@@ -76,13 +76,27 @@ class Line:
         """The line with something before it."""
         return Line(pieces=prefix + self.pieces, joint=self.joint, whole=self.whole, fill=self.fill)
 
-    def strip(self, width: int, marked: tuple[int, int] | None = None, mark: Style | None = None) -> Strip:
-        """The row as Textual draws it; characters ``marked`` from-to carry the style ``mark`` on top."""
+    def strip(
+        self,
+        width: int,
+        *,
+        ground: Style | None = None,
+        marked: tuple[int, int] | None = None,
+        mark: Style | None = None,
+    ) -> Strip:
+        """The row as Textual draws it; characters ``marked`` from-to carry the style ``mark`` on top.
+
+        With a ``ground`` the row is drawn on it, to the full width.
+        """
         pieces = self.pieces if marked is None or mark is None else _marked(self.pieces, marked, mark)
-        segments = [Segment(piece.text, piece.style) for piece in pieces]
-        taken = self.width
-        if self.fill is not None and taken < width:
-            segments.append(Segment(" " * (width - taken), self.fill))
+        fill, taken = self.fill, self.width
+        if ground is None:
+            segments = [Segment(piece.text, piece.style) for piece in pieces]
+        else:
+            segments = [Segment(piece.text, ground + piece.style) for piece in pieces]
+            fill = ground + fill if fill is not None else ground
+        if fill is not None and taken < width:
+            segments.append(Segment(" " * (width - taken), fill))
             taken = width
         return Strip(segments, taken)
 

@@ -108,7 +108,7 @@ class LiveReply:
 
     def _show_tail(self) -> None:
         part = self._stream.tail
-        if not part.source.strip():
+        if not part.source.strip() or _is_beginning_of_fence(part.source):
             return
         block = self._live_code() or TextBlock(part.source, number=part.number)
         if self._tail is None:
@@ -124,7 +124,8 @@ class LiveReply:
         language, count = fence
         if self._code is None:
             self._code = LiveCode(language)
-        self._code.write(self._stream.code_lines(self._code.line_count, count), count, self._stream.partial)
+        partial = "" if _is_beginning_of_fence(self._stream.partial) else self._stream.partial
+        self._code.write(self._stream.code_lines(self._code.line_count, count), count, partial)
         return self._code
 
     def _append(self, block: Block, *, is_close: bool = False) -> int:
@@ -132,3 +133,9 @@ class LiveReply:
         self._before = block.kind
         self._written.append(index)
         return index
+
+
+def _is_beginning_of_fence(text: str) -> bool:
+    """Whether the text may turn out to open or close a fence with what comes next; until then it is not shown."""
+    text = text.lstrip(" ")
+    return "\n" not in text and (text.startswith("```") or not text.strip("`"))

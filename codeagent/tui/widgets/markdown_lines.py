@@ -36,13 +36,14 @@ def code_block_lines(code: str, language: str, width: int, inks: Inks) -> list[L
     ground = inks.raised_ground
     margin = Piece(_CODE_MARGIN, ground, "")
     label = language.split(maxsplit=1)[0][: max(width - 4, 0)] if language.split() else ""
-    blank = " " * max(width - len(label) - 1, 0)
-    head = (Piece(blank, ground, ""), Piece(label, inks.faint + ground, ""), margin)
-    lines = [Line(pieces=head, whole="", fill=ground)]
+    blank = Piece(" " * max(width - len(label) - 1, 0), ground, "")
+    lines = [Line(pieces=(blank, Piece(label, inks.faint + ground, ""), margin), whole="")]
     for pieces in highlight(code, label.lower(), inks.palette):
         row = [piece._replace(style=piece.style + ground) for piece in pieces]
-        lines += wrap(row, width - 1, first=(margin,), by_word=False, fill=ground)
-    lines.append(Line(pieces=(Piece(" ", ground, ""),), whole="", fill=ground))
+        for line in wrap(row, width - 1, first=(margin,), by_word=False):
+            rest = Piece(" " * (width - line.width), ground, "")
+            lines.append(Line(pieces=(*line.pieces, rest), joint=line.joint))
+    lines.append(Line(pieces=(Piece(" " * width, ground, ""),), whole=""))
     return lines
 
 

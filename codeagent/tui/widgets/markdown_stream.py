@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*$")
-_ANY_FENCE = re.compile(r"\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})")
+_ITEM_FENCE = re.compile(r"\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})[^`]*$")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _ITEM = re.compile(r"( {0,3})([-*+]|(\d{1,9})[.)])( +|$)")
 _RULE = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:_\s*){3,}|(?:-\s*){3,})$")
@@ -107,7 +107,7 @@ class MarkdownStream:
             self._lines.extend([""] * self._blank_lines)
         self._blank_lines = 0
         self._lines.append(line)
-        if found := _ANY_FENCE.match(line):
+        if found := (_FENCE if self._indent is None else _ITEM_FENCE).match(line):
             self._fence = found[1]
         elif self._indent is None and (_HEADING.match(line) or (len(self._lines) == 1 and _RULE.match(line))):
             self._end()
@@ -127,10 +127,10 @@ class MarkdownStream:
         if self._indent is not None:
             if len(line) - len(line.lstrip(" ")) >= self._indent:
                 return False
-            is_other = _FENCE.match(line) or _HEADING.match(line) or _RULE.match(line)
+            is_other = _FENCE.match(line) or _HEADING.match(line) or _RULE.match(line) or line.startswith(">")
             return bool(self._blank_lines or item or is_other)
-        if self._lines[0].lstrip().startswith(">"):
-            return False
+        if line.lstrip().startswith(">") != self._lines[0].lstrip().startswith(">"):
+            return line.lstrip().startswith(">")
         return bool(_FENCE.match(line) or _HEADING.match(line) or (item and item[3] in {None, "1"}))
 
     def _start(self, line: str) -> None:

@@ -71,6 +71,11 @@ class ToolPanel:
         """Whether more than its heading shows."""
         return self._fold is not _Fold.CLOSED
 
+    @property
+    def ends_empty(self) -> bool:
+        """An ended call's open panel keeps its distance from the next one."""
+        return self.is_open and self._result is not None
+
     def show_preview(self, preview: Preview, label: str) -> None:
         """What the call would do, and what its object is called."""
         self._preview = preview
@@ -131,10 +136,8 @@ class ToolPanel:
                 body = body_lines(self._name, self._preview, self._result, room, inks, most=most)
         elif self.is_open or (self._output and not self.is_waiting):
             body = tail_lines(self._output, room, inks, most=4 * TAIL_LINES if self.is_open else TAIL_LINES)
-        if not body:
-            return [head]
-        after = [Line(whole="")] if self._result is not None else []
-        return Stack([[head], Shifted(body, BODY_INDENT, inks), after])
+        after = [Line(whole="")] if self.ends_empty else []
+        return Stack([[head], Shifted(body, BODY_INDENT, inks), after]) if body or after else [head]
 
     def guess(self, width: int) -> int:
         """One row when closed."""
@@ -159,7 +162,7 @@ class ToolPanel:
         label = one_line([Piece(self._shown_label(), inks.text if self.is_running else inks.muted)], max(room, 4))
         taken = Line(pieces=(*left, *label)).width
         blank = Piece(" " * max(width - RIGHT_MARGIN - taken - right_cells, 2), inks.text, "  ")
-        line = Line(pieces=(*left, *label, blank, *right))
+        line = Line(pieces=one_line([*left, *label, blank, *right], width))
         return grounded(line, inks) if self.is_chosen else line
 
     def _sign(self, inks: Inks) -> Piece:

@@ -1,0 +1,120 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codeagent.core.diff import make_diff
+from codeagent.tui.themes import load_themes
+from codeagent.tui.widgets.diff_lines import render_diff
+from codeagent.tui.widgets.lines import Line
+
+DARK = load_themes()["dark"]
+OLD = "".join(f"line {number}\n" for number in range(1, 31))
+NEW = OLD.replace("line 5\n", "line five\n").replace("line 25\n", "line 25\nand more\n")
+
+
+def rows(old: str | None, new: str | None, width: int = 40, path: str = "a.txt") -> list[str]:
+    return [line.text.rstrip() for line in render_diff(make_diff(path, old, new), width, DARK)]
+
+
+def ground(line: Line, text: str) -> str:
+    return next(
+        piece.style.bgcolor.name for piece in line.pieces if text in piece.text and piece.style.bgcolor is not None
+    )
+
+
+def test_lines_have_numbers_and_signs():
+    assert rows("a\nb\nc\n", "a\nx\ny\nc\n") == ["  1   a", "  2 − b", "  2 + x", "  3 + y", "  4   c"]
+
+
+def test_a_wide_diff_has_the_numbers_of_both_sides():
+    assert rows("a\nb\nc\n", "a\nx\nc\n", width=80) == ["  1   1   a", "  2     − b", "      2 + x", "  3   3   c"]
+
+
+def test_changed_words_stand_on_a_ground_of_their_own():
+    lines = render_diff(make_diff("a.txt", "total = sum(old)\n", "total = sum(new)\n"), 40, DARK)
+    assert (ground(lines[0], "old"), ground(lines[0], "total")) == (DARK.removed_word, DARK.removed_background)
+    assert (ground(lines[1], "new"), ground(lines[1], "total")) == (DARK.added_word, DARK.added_background)
+
+
+def test_code_keeps_its_colours():
+    lines = render_diff(make_diff("a.py", None, "def f(): pass\n"), 40, DARK)
+    colours = {piece.text: piece.style.color.name for piece in lines[0].pieces if piece.style.color is not None}
+    assert colours["def"] == DARK.code.keyword
+
+
+def test_each_hunk_has_a_heading_when_there_are_several():
+    lines = render_diff(make_diff("a.txt", OLD, NEW), 40, DARK)
+    assert [lines[start].text.split("─")[0].strip() for start in lines.hunk_starts] == ["line 5", "line 26"]
+
+
+def test_hunks_left_out_say_so_in_words_and_signs():
+    lines = render_diff(make_diff("a.txt", OLD, NEW), 60, DARK, chosen=frozenset({1}), current=0)
+    assert [lines[start].text.split("─")[0].strip() for start in lines.hunk_starts] == [
+        "▸ ○ line 5  left out",
+        "● line 26",
+    ]
+
+
+def test_pointing_at_another_hunk_moves_no_line():
+    lines = render_diff(make_diff("a.txt", OLD, NEW), 60, DARK, chosen=frozenset({0, 1}), current=0)
+    other = lines.marked(frozenset({0}), 1)
+    assert (len(other), other.hunk_starts) == (len(lines), lines.hunk_starts)
+
+
+def test_a_row_knows_its_hunk():
+    lines = render_diff(make_diff("a.txt", OLD, NEW), 40, DARK)
+    assert [lines.hunk_at(row) for row in (0, lines.hunk_starts[1] - 1, lines.hunk_starts[1], len(lines) - 1)] == [
+        0,
+        0,
+        1,
+        1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("new", "shows"),
+    [
+        ("x = 1  \u202e# ok\n", "<U+202E>"),
+        ("x = 1\x1b[2K\n", "<U+001B>[2K"),
+        ("x\u200b = 1\n", "<U+200B>"),
+    ],
+)
+def test_what_cannot_be_seen_is_written_out(new, shows):
+    assert any(shows in row for row in rows("x = 1\n", new))
+
+
+def test_a_change_of_line_ends_alone_can_be_seen():
+    assert rows("a\r\nb\r\n", "a\nb\r\n") == ["  1 − a␍", "  1 + a", "  2   b␍"]
+
+
+def test_a_missing_newline_at_the_end_is_said():
+    assert rows("a\n", "a") == ["  1 − a", "  1 + a (no newline at the end)"]
+
+
+def test_nothing_of_a_long_line_is_cut_off():
+    long = "x" * 50 + "; rm -rf /"
+    lines = render_diff(make_diff("a.txt", None, long + "\n"), 30, DARK)
+    assert "".join(line.joint + line.copied() for line in lines).strip("\n") == long
+
+
+def test_copying_gives_the_lines_without_numbers_and_signs():
+    lines = render_diff(make_diff("a.txt", "a\nb\n", "a\nc\n"), 40, DARK)
+    assert [line.copied() for line in lines] == ["a", "b", "c"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text(st.sampled_from("ab \t日")), max_size=12),
+    st.lists(st.text(st.sampled_from("ab \t日")), max_size=12),
+)
+def test_there_are_exactly_as_many_rows_as_were_counted(old, new):
+    lines = render_diff(make_diff("a.py", "\n".join(old), "\n".join(new)), 14, DARK)
+    assert all(isinstance(lines[row], Line) for row in range(len(lines)))
+    with pytest.raises(IndexError):
+        lines[len(lines)]
+
+
+def test_only_the_lines_looked_at_are_coloured():
+    lines = render_diff(make_diff("a.py", None, "x = 1\n" * 10_000), 80, DARK)
+    assert len(lines[:40]) == 40
+    assert lines._painter._stretch.cache_info().misses == 1

@@ -1,0 +1,94 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.style import Style
+
+from codeagent.tui.widgets.lines import Line, Piece, breaks, count_rows, one_line, wrap
+
+PLAIN = Style.null()
+BOLD = Style(bold=True)
+texts = st.text(st.sampled_from("ab .é日本👩\u200d👧\ufe0f❤-"), max_size=60).map(
+    lambda text: text.lstrip("\u200d\ufe0f")
+)
+
+
+def copied(lines: list[Line]) -> str:
+    return "".join(line.joint + line.copied() for line in lines).removeprefix("\n")
+
+
+def test_words_wrap_at_spaces_and_long_words_are_cut():
+    lines = wrap([Piece("one two verylongword x", PLAIN)], 8)
+    assert [line.text for line in lines] == ["one two", "verylong", "word x"]
+
+
+def test_wide_characters_take_two_cells():
+    lines = wrap([Piece("日本語のテキスト", PLAIN)], 7)
+    assert [line.text for line in lines] == ["日本語", "のテキ", "スト"]
+
+
+def test_joined_emoji_are_never_cut_apart():
+    family = "👩\u200d👩\u200d👧"
+    lines = wrap([Piece(family * 3, PLAIN)], 5, by_word=False)
+    assert [line.text for line in lines] == [family * 2, family]
+
+
+@given(texts, st.integers(2, 20), st.booleans())
+def test_wrapped_lines_fit_and_copy_as_they_were(text, width, by_word):
+    lines = wrap([Piece(text, PLAIN)], width, by_word=by_word)
+    assert copied(lines).rstrip(" ") == text.rstrip(" ")
+    assert all(cell_len(line.text.rstrip(" ")) <= width for line in lines)
+
+
+@given(texts, st.integers(2, 20))
+def test_rows_are_counted_as_they_are_cut(text, width):
+    assert count_rows(text, width) == len(breaks(text, width, by_word=False))
+
+
+def test_a_newline_ends_a_line_and_an_empty_one_stays():
+    assert [line.text for line in wrap([Piece("a\n\nb", PLAIN)], 8)] == ["a", "", "b"]
+
+
+def test_styles_stay_with_their_characters_across_a_wrap():
+    lines = wrap([Piece("plain ", PLAIN), Piece("bold words", BOLD)], 11)
+    assert [[(piece.text, piece.style) for piece in line.pieces] for line in lines] == [
+        [("plain ", PLAIN), ("bold", BOLD)],
+        [("words", BOLD)],
+    ]
+
+
+def test_margins_are_drawn_and_not_copied():
+    lines = wrap([Piece("one two", PLAIN)], 7, first=(Piece("› ", BOLD, ""),), rest=(Piece("  ", PLAIN, ""),))
+    assert ([line.text for line in lines], copied(lines)) == (["› one", "  two"], "one two")
+
+
+def test_part_of_a_line_copies_just_that_part():
+    line = Line(pieces=(Piece("12 ", PLAIN, ""), Piece("return x", PLAIN)))
+    assert (line.copied(5, 9), line.copied(0, 3)) == ("turn", "")
+
+
+def test_a_line_taken_whole_copies_its_source():
+    line = Line(pieces=(Piece("Title", BOLD),), whole="# Title")
+    assert (line.copied(), line.copied(1, 3)) == ("# Title", "it")
+
+
+@pytest.mark.parametrize(("cell", "index"), [(0, 0), (1, 0), (2, 1), (4, 2), (99, 3)])
+def test_a_cell_finds_its_character(cell, index):
+    assert Line(pieces=(Piece("日本x", PLAIN),)).index_at(cell) == index
+
+
+def test_one_line_ends_with_an_ellipsis_when_it_does_not_fit():
+    assert "".join(piece.text for piece in one_line([Piece("日本語", PLAIN)], 5)) == "日本…"
+
+
+def test_a_ground_lies_under_the_whole_row():
+    ground = Style(bgcolor="#101010")
+    strip = Line(pieces=(Piece("ab", Style(color="#ffffff")),)).strip(6, ground=ground)
+    assert strip.text == "ab    "
+    assert all(segment.style is not None and segment.style.bgcolor == ground.bgcolor for segment in strip)
+
+
+def test_marked_characters_carry_the_mark():
+    mark = Style(bgcolor="#0000ff")
+    strip = Line(pieces=(Piece("abcd", PLAIN),)).strip(4, marked=(1, 3), mark=mark)
+    assert [(segment.text, segment.style == mark) for segment in strip] == [("a", False), ("bc", True), ("d", False)]

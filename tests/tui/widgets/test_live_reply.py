@@ -1,0 +1,103 @@
+import pytest
+
+from codeagent.tui.themes import load_themes
+from codeagent.tui.widgets.column import Column
+from codeagent.tui.widgets.inks import inks_of
+from codeagent.tui.widgets.live_reply import LiveReply
+
+INKS = inks_of(load_themes()["dark"])
+SAMPLE = """\
+# Title
+
+Some *words* that go on and on until the line is full.
+
+- one
+- two
+
+```python
+def f():
+    return 1
+
+x = 2
+```
+
+| a | b |
+| - | - |
+| 1 | 2 |
+
+end"""
+
+
+def shown(column: Column) -> list[str]:
+    column.settle_end(10_000)
+    return [column.line(row).text.rstrip() for row in range(column.height)]
+
+
+def streamed(text: str, step: int) -> Column:
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    for start in range(0, len(text), step):
+        reply.write(text[start : start + step])
+        reply.flush()
+        column.settle_end(100)
+    reply.end()
+    return column
+
+
+@pytest.mark.parametrize("step", [1, 7, 50])
+def test_however_it_streams_it_ends_the_same(step):
+    assert shown(streamed(SAMPLE, step)) == shown(streamed(SAMPLE, len(SAMPLE)))
+
+
+def test_the_height_never_jumps_back_while_code_streams():
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    heights: list[int] = []
+    for character in "```python\n" + "x = 1\n" * 60 + "```\n":
+        reply.write(character)
+        reply.flush()
+        column.settle_end(100)
+        heights.append(column.height)
+    assert heights[10:] == sorted(heights[10:])
+
+
+def test_code_being_written_looks_as_it_will_when_it_is_finished():
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    reply.write("```python\n" + "x = 1\n" * 30)
+    reply.flush()
+    live = shown(column)
+    reply.write("```\n")
+    reply.end()
+    assert shown(column) == live
+
+
+def test_finished_blocks_are_never_touched_again():
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    reply.write("first\n\nsecond")
+    reply.flush()
+    first = column.block(0)
+    reply.write(" goes on\n\nthird")
+    assert reply.flush() == 1
+    assert column.block(0) is first
+
+
+def test_a_discarded_reply_leaves_nothing():
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    reply.think("hm")
+    reply.write("first\n\nsecond")
+    reply.flush()
+    reply.discard()
+    assert column.height == 0
+
+
+def test_thinking_and_words_keep_their_order():
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    reply.write("before")
+    reply.think("let me see")
+    reply.write("after")
+    reply.end()
+    assert [line.strip() for line in shown(column) if line] == ["before", "Thought  let me see", "after"]

@@ -1,0 +1,126 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codeagent.tui.themes import load_themes
+from codeagent.tui.widgets.inks import inks_of
+from codeagent.tui.widgets.lines import Line
+from codeagent.tui.widgets.markdown_lines import markdown_lines
+
+INKS = inks_of(load_themes()["dark"])
+
+
+def drawn(source: str, width: int = 40) -> list[str]:
+    return [line.text.rstrip() for line in markdown_lines(source, width, INKS)]
+
+
+def copied(lines: list[Line]) -> str:
+    return "".join(line.joint + line.copied() for line in lines if not line.is_drawn_only).removeprefix("\n")
+
+
+def pieces(source: str) -> dict[str, str]:
+    return {piece.text: piece.link for line in markdown_lines(source, 60, INKS) for piece in line.pieces}
+
+
+def test_paragraphs_stand_apart_and_line_breaks_stay():
+    assert drawn("one\ntwo\n\nthree") == ["one", "two", "", "three"]
+
+
+def test_lists_nest_with_other_bullets_and_go_on_behind_them():
+    assert drawn("- a\n  - b\n- long enough to be wrapped here", 20) == [
+        "• a",
+        "  ◦ b",
+        "• long enough to be",
+        "  wrapped here",
+    ]
+
+
+def test_numbers_line_up_and_can_be_given():
+    assert drawn("9. a\n9. b") == [" 9. a", "10. b"]
+    assert [line.text for line in markdown_lines("1. a", 20, INKS, number=4)] == ["4. a"]
+
+
+def test_emphasis_is_a_style_and_its_signs_are_gone():
+    (line,) = markdown_lines("a *b* **c** ~~d~~ `e`", 40, INKS)
+    styles = {piece.text: piece.style for piece in line.pieces}
+    assert line.text == "a b c d e"
+    assert (styles["b"].italic, styles["c"].bold, styles["d"].strike) == (True, True, True)
+    assert styles["e"].bgcolor is not None
+
+
+def test_a_heading_copies_with_its_signs():
+    lines = markdown_lines("## Title", 40, INKS)
+    assert ([line.text for line in lines], copied(lines)) == (["Title"], "## Title")
+
+
+def test_a_link_shows_where_it_leads_unless_it_says_so_itself():
+    assert drawn("[text](https://a.example/b)") == ["text (https://a.example/b)"]
+    assert drawn("<https://a.example>") == ["https://a.example"]
+
+
+def test_addresses_can_be_clicked_and_scripts_can_not():
+    found = pieces("see https://a.example/x. and [y](javascript:alert(1)) and [z](file:///etc/passwd)")
+    assert found["https://a.example/x"] == "https://a.example/x"
+    assert [link for link in found.values() if link] == ["https://a.example/x"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["[b]x[/b] [@click=app.quit]q[/] [/]", "<b>x</b> <script>y</script>", "$primary \\[x]"],
+)
+def test_markup_of_other_kinds_is_shown_as_it_is(source):
+    assert drawn(source, 60) == [source.replace("\\[", "[")]
+
+
+def test_escape_sequences_never_get_through():
+    text = "\n".join(drawn("a\x1b]0;pwn\x07b \x1b[2Jc `\x1b[8md`\n\n```\n\x1b[1A\x1b[2Kx\n```"))
+    assert "\x1b" not in text
+    assert "pwn" not in text
+
+
+def test_code_stands_on_its_own_ground_with_its_language():
+    lines = markdown_lines("```python\ndef f():\n    return 1\n```", 30, INKS)
+    grounds = {piece.style.bgcolor for line in lines for piece in line.pieces}
+    assert [line.text.rstrip() for line in lines] == [" " * 23 + "python", " def f():", "     return 1", ""]
+    assert {colour.name for colour in grounds if colour is not None} == {INKS.palette.raised}
+
+
+def test_code_copies_as_it_was_written():
+    code = "def f(a_long_name, another_long_name):\n\n    return 1"
+    assert copied(markdown_lines(f"```python\n{code}\n```", 20, INKS)) == code
+
+
+def test_a_table_shares_the_width_and_wraps_what_is_long():
+    lines = drawn("| name | what it does |\n| :-- | --: |\n| a | long words that need more room |\n| b | x |", 24)
+    assert lines == [
+        "name        what it does",
+        "─" * 24,
+        "a        long words that",
+        "          need more room",
+        "─" * 24,
+        "b                      x",
+    ]
+
+
+def test_a_table_of_too_many_columns_becomes_a_list():
+    assert drawn("| a | b | c |\n|-|-|-|\n| 1 | 2 | 3 |", 12) == ["a: 1", "b: 2", "c: 3"]
+
+
+def test_a_table_copies_as_a_table():
+    source = "| a | b |\n| --- | --- |\n| 1 | some long words |"
+    assert copied(markdown_lines(source, 16, INKS)) == source
+
+
+def test_quotes_have_a_bar_and_copy_with_their_sign():
+    lines = markdown_lines("> one two three", 12, INKS)
+    assert [line.text for line in lines] == ["▎ one two", "▎ three"]
+    assert copied(lines) == "> one two three"
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(st.sampled_from("ab日👩 \n-*`#>|1.[]()<&\t_~:"), max_size=120), st.integers(10, 40))
+def test_nothing_is_ever_wider_than_the_screen(source, width):
+    assert all(len(line.text.rstrip()) <= width for line in markdown_lines(source, width, INKS))
+    assert all(
+        line.strip(width).cell_length <= width + line.text.count(" ") for line in markdown_lines(source, width, INKS)
+    )

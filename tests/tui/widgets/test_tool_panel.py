@@ -1,0 +1,192 @@
+from pathlib import Path
+
+import pytest
+
+from codeagent.core.approvals import CommandPreview, DiffPreview
+from codeagent.core.diff import make_diff
+from codeagent.core.messages import (
+    ChangeDetails,
+    CommandDetails,
+    Details,
+    Outcome,
+    ReadDetails,
+    SearchDetails,
+    TextBlock,
+    ToolResult,
+)
+from codeagent.tui.themes import load_themes
+from codeagent.tui.widgets.inks import inks_of
+from codeagent.tui.widgets.tool_panel import ToolPanel
+
+INKS = inks_of(load_themes()["dark"])
+DIFF = make_diff("a.py", "x = 1\n", "x = 2\ny = 3\n")
+
+
+def panel(name: str = "bash", arguments: str = '{"command": "pytest -q"}') -> ToolPanel:
+    return ToolPanel("1", name, arguments)
+
+
+def ended(outcome: Outcome = Outcome.OK, details: Details | None = None, text: str = "") -> ToolResult:
+    return ToolResult(call_id="1", blocks=(TextBlock(text=text),), outcome=outcome, details=details)
+
+
+def command(code: int, says: str) -> CommandDetails:
+    return CommandDetails(command="pytest -q", cwd=".", ended=says, exit_code=code)
+
+
+def shown(block: ToolPanel, width: int = 60) -> list[str]:
+    return [line.text.rstrip() for line in block.lines(width, INKS)]
+
+
+@pytest.mark.parametrize(
+    ("name", "details", "says"),
+    [
+        ("read", ReadDetails(path="a", first_line=1, last_line=88, total_lines=88), "lines 1–88"),
+        ("read", ReadDetails(path="a", first_line=5, last_line=9, total_lines=2_000), "lines 5–9 of 2,000"),
+        ("read", ReadDetails(path="a", first_line=1, last_line=0, total_lines=0), "empty"),
+        ("grep", SearchDetails(matches=7, files=3), "7 matches in 3 files"),
+        ("grep", SearchDetails(matches=0, files=0), "no matches"),
+        ("edit", ChangeDetails(diffs=(DIFF,), level="exact"), "+2 −1"),
+        ("edit", ChangeDetails(diffs=(DIFF,), level="quotes forgiven"), "quotes forgiven · +2 −1"),
+        ("bash", command(0, "exit code 0"), "4.2 s"),
+    ],
+)
+def test_a_call_that_went_well_is_one_quiet_line(name, details, says):
+    block = panel(name)
+    block.end(ended(details=details), 4.2)
+    (line,) = shown(block)
+    assert line.startswith("   ✓ ")
+    assert line.endswith(f"  {says}")
+
+
+@pytest.mark.parametrize(
+    ("result", "says"),
+    [
+        (ended(Outcome.FAILED, text="no such file"), "failed"),
+        (ended(Outcome.DENIED, text="use the other one"), "denied"),
+        (ended(Outcome.OK, command(1, "exit code 1"), text="F"), "exit code 1 · 4.2 s"),
+        (ended(Outcome.TIMED_OUT, command(-1, "timed out after 5 s"), text="…"), "timed out after 5 s · 4.2 s"),
+    ],
+)
+def test_trouble_opens_the_panel_and_is_said_in_words(result, says):
+    block = panel()
+    block.end(result, 4.2)
+    heading, first, *_ = shown(block)
+    assert heading.startswith("   ✗ ")
+    assert heading.endswith(f" {says}")
+    assert first.strip() == result.text
+
+
+@pytest.mark.parametrize("outcome", [Outcome.SKIPPED, Outcome.CANCELLED])
+def test_what_was_never_run_stays_closed(outcome):
+    block = panel()
+    block.end(ended(outcome), 0)
+    (line,) = shown(block)
+    assert line.startswith("   – bash")
+
+
+def test_a_running_command_shows_the_last_lines_of_its_output():
+    block = panel()
+    block.write("".join(f"line {number}\n" for number in range(20)))
+    assert [line.strip() for line in shown(block)[1:]] == [f"line {number}" for number in range(14, 20)]
+
+
+def test_a_running_call_is_never_shown_as_finished_nor_an_ended_one_as_running():
+    block = panel()
+    while_running = shown(block)[0]
+    block.end(ended(details=command(0, "exit code 0")), 1)
+    assert ("✓" in while_running, "✓" in shown(block)[0]) == (False, True)
+
+
+def test_waiting_for_a_person_is_said_and_is_not_running_time():
+    block = panel()
+    block.wait(is_waiting=True, now=5)
+    assert shown(block)[0].endswith("waiting for you")
+    block.wait(is_waiting=False, now=60)
+    block.tick(62, frame="⠋")
+    assert shown(block)[0].endswith("2.0 s")
+
+
+def test_a_long_output_opens_with_its_end_and_then_whole():
+    block = panel()
+    block.end(ended(details=command(1, "exit code 1"), text="\n".join(f"line {n}" for n in range(100))), 1)
+    brief = shown(block)
+    block.toggle()
+    whole = shown(block)
+    block.toggle()
+    assert "88 rows above" in brief[1]
+    assert (len(brief), len(whole), len(shown(block))) == (15, 103, 1)
+
+
+def test_an_open_edit_holds_its_diff():
+    block = panel("edit", '{"path": "a.py"}')
+    block.end(ended(details=ChangeDetails(diffs=(DIFF,))), 0)
+    block.toggle()
+    assert [line.split() for line in shown(block)[1:4]] == [
+        ["1", "−", "x", "=", "1"],
+        ["1", "+", "x", "=", "2"],
+        ["2", "+", "y", "=", "3"],
+    ]
+
+
+def test_a_denied_edit_can_show_what_was_refused():
+    block = panel("edit")
+    block.show_preview(DiffPreview(diff=DIFF, proposal="x"), "a.py")
+    block.end(ended(Outcome.DENIED, text="no"), 0)
+    block.toggle()
+    assert any("y = 3" in line for line in shown(block))
+
+
+def test_an_open_read_shows_the_lines_with_their_numbers_in_colour():
+    block = panel("read", '{"path": "a.py"}')
+    details = ReadDetails(path="a.py", first_line=9, last_line=10, total_lines=99)
+    block.end(ended(details=details, text="    9→def f():\n   10→    pass\n(89 lines more)"), 0)
+    block.toggle()
+    lines = block.lines(60, INKS)
+    colours = {piece.text: piece.style.color.name for piece in lines[1].pieces if piece.style.color is not None}
+    assert [line.text.rstrip() for line in lines[1:4]] == [
+        "      9  def f():",
+        "     10      pass",
+        "         (89 lines more)",
+    ]
+    assert colours["def"] == INKS.palette.code.keyword
+
+
+def test_a_command_of_several_lines_is_named_by_its_first_and_shown_whole_when_open():
+    block = panel()
+    text = "for f in *; do\n  wc $f\ndone"
+    block.show_preview(CommandPreview(command=text, cwd=Path(), timeout=1), "")
+    block.end(ended(details=CommandDetails(command=text, cwd=".", ended="exit code 0", exit_code=0)), 0)
+    heading = shown(block)[0]
+    block.toggle()
+    assert "for f in *; do  … +2 lines" in heading
+    assert [line.strip() for line in shown(block)[1:4]] == ["$ for f in *; do", "wc $f", "done"]
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"), [("[/] [bold]x", "[/] [bold]x"), ("a\x1b[31mb", "ab"), ("x\u202ey", "x\u202ey")]
+)
+def test_output_is_shown_as_it_is_without_escapes(text, drawn):
+    block = panel()
+    block.end(ended(Outcome.FAILED, text=text), 0)
+    assert shown(block)[1].strip() == drawn
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"), [("[/] x", "[/] x"), ("a\x1b[31mb", "a<U+001B>[31mb"), ("x\u202ey", "x<U+202E>y")]
+)
+def test_nothing_in_a_label_is_hidden(text, drawn):
+    assert drawn in shown(panel("bash", text))[0]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 120])
+def test_the_heading_always_fits(width):
+    block = panel("bash", '{"command": "' + "日本語 " * 40 + '"}')
+    block.end(ended(details=command(1, "exit code 1")), 100)
+    assert block.lines(width, INKS)[0].width <= width
+
+
+def test_what_is_copied_is_the_output_or_a_patch():
+    block = panel("edit")
+    block.end(ended(details=ChangeDetails(diffs=(DIFF,))), 0)
+    assert block.copied() == "--- a.py\n+++ a.py\n@@ -1,1 +1,2 @@\n-x = 1\n+x = 2\n+y = 3\n"

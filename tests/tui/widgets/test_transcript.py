@@ -1,0 +1,331 @@
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.geometry import Offset
+from textual.pilot import Pilot
+
+from codeagent.core.events import HistoryAppended, Level, TurnStarted
+from codeagent.core.messages import (
+    AssistantMessage,
+    CommandDetails,
+    Outcome,
+    StopReason,
+    TextBlock,
+    ToolResult,
+)
+from codeagent.tui.themes import load_themes, to_textual
+from codeagent.tui.widgets.transcript import Transcript
+
+THEMES = load_themes()
+
+
+class Page(App[None]):
+    """Nothing but a transcript, and the messages it sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transcript = Transcript(THEMES["dark"], reduced_motion=True)
+        self.below: list[int] = []
+        self.links: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        self.register_theme(to_textual(THEMES["dark"]))
+        self.theme = "dark"
+        yield self.transcript
+
+    def on_column_view_new_below(self, message: Transcript.NewBelow) -> None:
+        self.below.append(message.count)
+
+    def on_transcript_link_clicked(self, message: Transcript.LinkClicked) -> None:
+        self.links.append(message.address)
+
+
+@asynccontextmanager
+async def opened(size: tuple[int, int] = (60, 12)) -> AsyncIterator[tuple[Transcript, Page, Pilot[None]]]:
+    app = Page()
+    async with app.run_test(size=size) as pilot:
+        yield app.transcript, app, pilot
+
+
+def screen(transcript: Transcript) -> list[str]:
+    transcript.flush()
+    return [transcript.render_line(y).text.rstrip() for y in range(transcript.size.height)]
+
+
+def fill(transcript: Transcript, count: int = 40) -> None:
+    for number in range(count):
+        transcript.add_user(f"message {number}")
+    transcript.flush()
+
+
+def finish(transcript: Transcript, call_id: str, code: int = 0, text: str = "done") -> None:
+    details = CommandDetails(command="make", cwd=".", ended=f"exit code {code}", exit_code=code)
+    transcript.tool_ended(ToolResult(call_id=call_id, blocks=(TextBlock(text=text),), details=details), 1)
+
+
+async def test_a_turn_is_shown_as_it_happens():
+    async with opened() as (transcript, _, _pilot):
+        transcript.add_user("mend it")
+        transcript.stream_thinking("let me see")
+        transcript.stream_text("I will **look**.")
+        transcript.end_text()
+        transcript.tool_started("1", "bash", '{"command": "make"}')
+        finish(transcript, "1")
+        transcript.add_note("saved", Level.INFO)
+        assert [line for line in screen(transcript) if line] == [
+            " › mend it",
+            "   Thought  let me see",
+            "   I will look.",
+            "   ✓ bash   make" + " " * 37 + "1.0 s",
+            " · saved",
+        ]
+
+
+async def test_it_follows_the_end_while_the_person_is_there():
+    async with opened() as (transcript, _, _pilot):
+        fill(transcript)
+        transcript.stream_text("the end")
+        assert screen(transcript)[-1] == "   the end"
+
+
+async def test_it_stays_where_the_person_scrolled_to_and_counts_what_is_new():
+    async with opened() as (transcript, app, pilot):
+        fill(transcript)
+        transcript.scroll_to(y=20)
+        before = screen(transcript)
+        transcript.stream_text("a\n\nb\n\nc\n\n")
+        assert screen(transcript) == before
+        await pilot.pause()
+        assert app.below[-1] == 6
+        transcript.scroll_end(animate=False)
+        await pilot.pause()
+        assert (app.below[-1], screen(transcript)[-1]) == (0, "   c")
+
+
+async def test_it_follows_again_once_the_person_is_back_at_the_end():
+    async with opened() as (transcript, _, pilot):
+        fill(transcript)
+        transcript.scroll_to(y=5)
+        transcript.scroll_end(animate=False)
+        await pilot.pause()
+        transcript.stream_text("new")
+        assert screen(transcript)[-1] == "   new"
+
+
+async def test_what_changes_above_the_view_moves_nothing_in_it():
+    async with opened() as (transcript, _, _pilot):
+        transcript.tool_started("1", "bash", '{"command": "make"}')
+        fill(transcript)
+        transcript.scroll_to(y=6)
+        before = screen(transcript)
+        finish(transcript, "1", code=1, text="\n".join("abcdef"))
+        assert screen(transcript) == before
+
+
+async def test_scrolling_up_row_by_row_never_skips_or_repeats_a_row():
+    async with opened() as (transcript, _, _pilot):
+        for number in range(60):
+            transcript.stream_text(f"## {number}\n\n```\ncode {number}\n```\n\n- {number}\n\n")
+            transcript.end_text()
+        transcript.flush()
+        rows = screen(transcript)
+        while transcript.scroll_offset.y:
+            transcript.scroll_to(y=transcript.scroll_offset.y - 1)
+            shown = screen(transcript)
+            assert shown[1:] == rows[: len(shown) - 1]
+            rows = [shown[0], *rows]
+        assert [row.strip() for row in rows if row.startswith("    code")] == [f"code {number}" for number in range(60)]
+
+
+@pytest.mark.parametrize("follows", [True, False])
+async def test_another_width_wraps_anew_and_keeps_the_place(follows):
+    words = "several words that take more than a single row when the screen is narrow as it is here"
+    async with opened() as (transcript, _, pilot):
+        for number in range(50):
+            transcript.add_user(f"{number}: {words}")
+        transcript.flush()
+        if not follows:
+            transcript.scroll_to(y=61)
+        top = screen(transcript)[-1 if follows else 0]
+        await pilot.resize_terminal(37, 12)
+        await pilot.pause()
+        narrow = screen(transcript)
+        assert all(len(line) <= 37 for line in narrow)
+        assert set(top.split()[1:3]) <= set(" ".join(narrow[-3:] if follows else narrow[:2]).split())
+        await pilot.resize_terminal(60, 12)
+        await pilot.pause()
+        assert screen(transcript)[-1 if follows else 0] == top
+
+
+async def test_a_failed_call_opens_by_itself_and_enter_closes_it():
+    async with opened() as (transcript, _, _pilot):
+        transcript.tool_started("1", "bash", '{"command": "make"}')
+        finish(transcript, "1", code=2, text="no rule")
+        assert "     no rule" in screen(transcript)
+        transcript.choose("previous")
+        transcript.toggle_chosen()
+        assert "     no rule" not in screen(transcript)
+
+
+async def test_a_click_on_its_heading_opens_a_panel():
+    async with opened() as (transcript, _, pilot):
+        transcript.tool_started("1", "bash", '{"command": "make"}')
+        finish(transcript, "1", text="all built")
+        transcript.flush()
+        await pilot.click(Transcript, offset=(10, 0))
+        assert "     all built" in screen(transcript)
+
+
+async def test_choosing_walks_the_panels_and_copying_gives_what_one_holds():
+    async with opened() as (transcript, _, _pilot):
+        for call_id in "abc":
+            transcript.tool_started(call_id, "bash", '{"command": "make"}')
+            finish(transcript, call_id, text=f"output {call_id}")
+        transcript.flush()
+        transcript.choose("previous")
+        transcript.choose("previous")
+        transcript.choose("previous")
+        transcript.choose("next")
+        assert transcript.copy_chosen() == "output b"
+
+
+async def test_all_panels_open_and_close_together():
+    async with opened() as (transcript, _, _pilot):
+        for call_id in "ab":
+            transcript.tool_started(call_id, "bash", '{"command": "make"}')
+            finish(transcript, call_id, text=f"output {call_id}")
+        transcript.toggle_all()
+        opened_panels = screen(transcript)
+        transcript.toggle_all()
+        assert ("     output a" in opened_panels, "     output b" in opened_panels) == (True, True)
+        assert not any("output" in line for line in screen(transcript))
+
+
+async def test_a_countdown_takes_one_place_and_goes_away():
+    async with opened() as (transcript, _, _pilot):
+        transcript.set_countdown("again in 2 s")
+        transcript.set_countdown("again in 1 s")
+        counting = [line for line in screen(transcript) if line]
+        transcript.set_countdown(None)
+        assert (counting, [line for line in screen(transcript) if line]) == ([" ! again in 1 s"], [])
+
+
+async def test_a_discarded_reply_is_taken_out_and_written_anew():
+    async with opened() as (transcript, _, _pilot):
+        transcript.add_user("go")
+        transcript.stream_text("half a sen")
+        transcript.flush()
+        transcript.end_text(discarded=True)
+        transcript.stream_text("whole")
+        transcript.end_text()
+        assert [line for line in screen(transcript) if line] == [" › go", "   whole"]
+
+
+async def test_selecting_with_the_mouse_copies_words_across_blocks():
+    async with opened() as (transcript, app, pilot):
+        transcript.add_user("mend the totals of this cart please, all of them, and then say which ones")
+        transcript.stream_text("- yes\n- it is done")
+        transcript.end_text()
+        transcript.flush()
+        await pilot.mouse_down(Transcript, offset=(8, 0))
+        await pilot.hover(Transcript, offset=(8, 4))
+        await pilot.mouse_up(Transcript, offset=(8, 4))
+        expected = "the totals of this cart please, all of them, and then say which ones\n\n- yes\n- it "
+        assert app.screen.get_selected_text() == expected
+        assert transcript.selected_text() == expected
+
+
+async def test_a_click_clears_the_selection_and_a_double_click_marks_a_word():
+    async with opened() as (transcript, _, pilot):
+        transcript.add_user("look at shop/cart.py now")
+        transcript.flush()
+        transcript.select_word(Offset(13, 0))
+        word = transcript.selected_text()
+        await pilot.click(Transcript, offset=(30, 8))
+        assert (word, transcript.selected_text()) == ("shop/cart.py", "")
+
+
+async def test_a_triple_click_marks_the_line_as_it_was_written():
+    text = "one line that is much too long to fit into a single row of this screen"
+    async with opened() as (transcript, _, _pilot):
+        transcript.add_user(f"{text}\nanother")
+        transcript.flush()
+        transcript.select_paragraph(Offset(5, 1))
+        assert transcript.selected_text() == text
+
+
+async def test_a_clicked_address_is_told():
+    async with opened() as (transcript, app, pilot):
+        transcript.stream_text("see https://a.example/b now")
+        transcript.end_text()
+        transcript.flush()
+        await pilot.click(Transcript, offset=(12, 0))
+        await pilot.pause()
+        assert app.links == ["https://a.example/b"]
+
+
+async def test_a_click_leaves_the_keyboard_where_it_was():
+    async with opened() as (transcript, app, pilot):
+        app.set_focus(None)
+        transcript.add_user("hello")
+        await pilot.click(Transcript, offset=(5, 0))
+        assert app.focused is None
+
+
+async def test_other_colours_show_at_once():
+    async with opened() as (transcript, _, _pilot):
+        transcript.add_user("hello")
+        transcript.flush()
+        transcript.set_palette(THEMES["light"])
+        (first, *_) = transcript.render_line(0)
+        assert first.style is not None
+        assert first.style.bgcolor is not None
+        assert first.style.bgcolor.name == THEMES["light"].surface
+
+
+async def test_the_clock_stands_still_when_nothing_happens():
+    async with opened() as (transcript, _, pilot):
+        transcript.add_user("hello")
+        await pilot.pause(0.2)
+        timer = transcript._timer
+        assert timer is not None
+        assert not timer._active.is_set()
+
+
+async def test_ten_thousand_messages_cost_a_few_drawn_blocks_and_no_widget():
+    events = [
+        event
+        for turn in range(5_000)
+        for event in (
+            TurnStarted(turn=turn, text=f"question {turn}"),
+            HistoryAppended(
+                message=AssistantMessage(blocks=(TextBlock(text=f"answer {turn}"),), stop=StopReason.END_TURN)
+            ),
+        )
+    ]
+    async with opened() as (transcript, app, _pilot):
+        transcript.load(events)
+        assert screen(transcript)[-1] == "   answer 4999"
+        assert transcript.column.drawn_count <= 40
+        assert len(list(app.screen.walk_children())) <= 5
+
+
+async def test_a_chunk_draws_only_the_last_block_however_long_the_transcript():
+    async with opened() as (transcript, _, _pilot):
+        fill(transcript, 1_000)
+        transcript.stream_text("first\n\nsecond")
+        transcript.flush()
+        tail = len(transcript.column) - 1
+        kept = [drawn for index, drawn in transcript.column._drawn.items() if index != tail]
+        transcript.stream_text(" goes on")
+        transcript.flush()
+        assert {id(drawn) for drawn in kept} < {id(drawn) for drawn in transcript.column._drawn.values()}
+
+
+async def test_a_call_that_was_stopped_is_not_shown_as_trouble():
+    async with opened() as (transcript, _, _pilot):
+        transcript.tool_started("1", "bash", '{"command": "sleep 9"}')
+        transcript.tool_ended(ToolResult(call_id="1", blocks=(), outcome=Outcome.CANCELLED), 2)
+        assert screen(transcript)[0].split() == ["–", "bash", "sleep", "9", "stopped"]
