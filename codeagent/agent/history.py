@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from codeagent.agent.record import Record
+from codeagent.agent.results import unknown
 from codeagent.core.errors import JournalError
 from codeagent.core.events import AgentEvent, HistoryAppended, ToolEnded
 from codeagent.core.messages import (
@@ -15,7 +16,6 @@ from codeagent.core.messages import (
     Message,
     OpaqueBlock,
     Origin,
-    Outcome,
     ResultsMessage,
     TextBlock,
     ThinkingBlock,
@@ -142,7 +142,7 @@ def restore(past: Iterable[AgentEvent]) -> tuple[Message, ...]:
 def results_for(calls: Sequence[ToolCall], known: Iterable[ToolResult]) -> tuple[ToolResult, ...]:
     """Exactly one result for each call, in call order; a stand-in where none is known."""
     by_id = {result.call_id: result for result in known}
-    return tuple(by_id.get(call.id) or _not_finished(call) for call in calls)
+    return tuple(by_id.get(call.id) or unknown(call) for call in calls)
 
 
 def storable_blocks(blocks: Iterable[TextBlock | ImageBlock]) -> tuple[TextBlock | ImageBlock, ...]:
@@ -164,8 +164,3 @@ def _is_blank(block: AssistantBlock) -> bool:
 
 def _calls(message: Message) -> tuple[ToolCall, ...]:
     return message.calls if isinstance(message, AssistantMessage) else ()
-
-
-def _not_finished(call: ToolCall) -> ToolResult:
-    text = f"{call.name} was interrupted before it reported anything; what it did until then is not known."
-    return ToolResult(call_id=call.id, blocks=(TextBlock(text=text),), outcome=Outcome.CANCELLED, code="ABORTED")

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from codeagent.agent.arguments import is_whole
 from codeagent.agent.history import History, user_message
+from codeagent.agent.phases import Halt
 from codeagent.agent.reply import Asker
 from codeagent.agent.schedule import Schedule
 from codeagent.agent.scope import CalledOff, Scope
 from codeagent.agent.spending import Spending
 from codeagent.agent.steering import Queue
-from codeagent.agent.tool_call import Halt, Workshop
+from codeagent.agent.tool_call import Workshop
 from codeagent.core.errors import JournalError
 from codeagent.core.events import (
     Delivery,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from codeagent.agent.tool_call import CallRun, Halt, Phase, Workshop
+from codeagent.agent.phases import Halt, Phase
+from codeagent.agent.tool_call import CallRun, Workshop
 from codeagent.core.messages import ToolCall, ToolResult
 
 

@@ -7,20 +7,21 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, nullcontext
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 
+from codeagent.agent import results
 from codeagent.agent.arguments import read_arguments
 from codeagent.agent.breaker import Breaker, Repeats
 from codeagent.agent.capabilities import claims_of, covers, interruption_of, label_of, time_limit_of
 from codeagent.agent.history import storable_blocks
 from codeagent.agent.limits import Limits
+from codeagent.agent.phases import Halt, Phase
 from codeagent.agent.record import Record
 from codeagent.agent.scope import CalledOff, Scope
 from codeagent.core.approvals import Touch
 from codeagent.core.errors import JournalError, StaleFile, ToolError
 from codeagent.core.events import ToolEnded, ToolPreviewed, ToolProgressed, ToolStarted
-from codeagent.core.messages import Outcome, TextBlock, ToolCall, ToolResult
+from codeagent.core.messages import TextBlock, ToolCall, ToolResult
 from codeagent.core.protocols import (
     Allowed,
     Denied,
@@ -37,23 +38,6 @@ _log = logging.getLogger(__name__)
 _WATCH_SECONDS = 0.3
 _MOST_QUESTIONS = 10
 _LONGEST_TAIL = 4_000
-
-
-class Halt(StrEnum):
-    """Why the calls of a step should make way."""
-
-    STOPPED = "the person stopped the turn"
-    STEERED = "the person said something new"
-
-
-class Phase(StrEnum):
-    """How far a call has come; from ``preparing`` on it has its locks and counts as started."""
-
-    WAITING = "waiting"
-    PREPARING = "preparing"
-    DECIDING = "deciding"
-    RUNNING = "running"
-    OVER = "over"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +104,9 @@ class CallRun:
         # 1. It is announced as the model wrote it.
         call = self.call
         self._shop.record.tell(ToolStarted(call_id=call.id, name=call.name, arguments_json=call.arguments_json))
+        reminder = self._shop.repeats.reminder(call)
         try:
-            return await self._end(await self._attempt(), self._shop.repeats.reminder(call))
+            return await self._end(await self._attempt(), reminder)
         finally:
             if self.result is None:
                 self._stand_in()
@@ -132,19 +117,18 @@ class CallRun:
             async with self._scope:
                 return await self._carry_out()
         except CalledOff:
-            return self._called_off()
+            return results.halted(self.call, self._halt, self.phase, self._shown)
         except ToolError as error:
-            return self._result(str(error), Outcome.FAILED, error.code)
+            return results.failed(self.call, error)
         except Exception as fault:  # noqa: BLE001 - a bug in a tool or hook ends its call, not the turn
             _log.exception("%s failed in a way nobody thought of", self.call.name)
-            return self._faulty(fault)
+            return results.faulty(self.call, fault, self.phase)
 
     async def _carry_out(self) -> ToolResult:
         shop, call = self._shop, self.call
         # 3. A tool that keeps failing rests.
         if not shop.breaker.admits(call.name):
-            text = f"{call.name} failed three times in a row and is switched off for now. Go on without it, or ask."
-            return self._result(text, Outcome.DISABLED, "DISABLED")
+            return results.disabled(call)
         self._is_admitted = True
         # 4. The tool is found; an unknown name is answered with the known ones.
         tool = shop.tools.find(call.name)
@@ -172,7 +156,7 @@ class CallRun:
             decision = await self._check(plan)
             self.phase = Phase.PREPARING
             if isinstance(decision, Denied):
-                return self._denied(decision)
+                return results.denied(self.call, decision)
             if decision is None:
                 plan = await plan.rebuilt()
                 continue
@@ -187,7 +171,8 @@ class CallRun:
                 async with self._shop.slots:
                     self.phase = Phase.RUNNING
                     # 11. It runs inside the hooks, the first one outermost.
-                    return self._noted(decision, await self._through(self._shop.hooks, decision.plan))
+                    result = await self._through(self._shop.hooks, decision.plan)
+                return replace(result, blocks=(*result.blocks, TextBlock(text=decision.note)))
             except StaleFile:
                 if not decision.was_asked:
                     raise
@@ -221,7 +206,7 @@ class CallRun:
             return await self._run_plan(plan)
         outermost, inner = hooks[0], hooks[1:]
         if reason := await outermost.before(self.call, plan):
-            return self._denied(Denied(reason=reason))
+            return results.denied(self.call, Denied(reason=reason))
         return await outermost.after(self.call, await self._through(inner, plan))
 
     async def _run_plan(self, plan: Plan) -> ToolResult:
@@ -235,13 +220,12 @@ class CallRun:
         except StaleFile:
             raise
         except ToolError as error:
-            return self._result(str(error), Outcome.FAILED, error.code)
+            return results.failed(self.call, error)
         except TimeoutError:
-            if not clock.expired():
+            if self._limit is None or not clock.expired():
                 raise
             self._was_cut_off = True
-            text = f"{self.call.name} was ended: it took longer than {self._limit:g} s. What it did until then stays."
-            return self._result(text + self._tail(), Outcome.TIMED_OUT, "TIMEOUT")
+            return results.timed_out(self.call, self._limit, self._shown)
         finally:
             self._seconds += time.monotonic() - started
 
@@ -253,15 +237,12 @@ class CallRun:
     async def _end(self, result: ToolResult, reminder: str) -> ToolResult:
         # 12. The result is written down and told.
         self.phase = Phase.OVER
-        added = (TextBlock(text=reminder),) if reminder else ()
-        blocks = storable_blocks((*result.blocks, *added)) or (TextBlock(text="(no output)"),)
-        result = ToolResult(
-            call_id=self.call.id, blocks=blocks, outcome=result.outcome, code=result.code, details=result.details
-        )
+        blocks = storable_blocks((*result.blocks, TextBlock(text=reminder))) or (TextBlock(text="(no output)"),)
+        result = replace(result, call_id=self.call.id, blocks=blocks)
         try:
             await self._shop.record.keep(ToolEnded(result=result, seconds=self._seconds))
         except JournalError as error:
-            result = self._result(f"The result could not be recorded: {error}", Outcome.INTERNAL, "NOT_RECORDED")
+            result = results.not_recorded(self.call, error)
             self._shop.record.announce(ToolEnded(result=result, seconds=self._seconds))
         self.result = result
         if self._is_admitted:
@@ -271,47 +252,8 @@ class CallRun:
     def _stand_in(self) -> None:
         """Ends the call when its task is torn down with the program: there is no time to wait for the journal."""
         self.phase = Phase.OVER
-        self.result = self._result(
-            "Ended with the program; how far it came is not known.", Outcome.CANCELLED, "ABORTED"
-        )
+        self.result = results.unknown(self.call)
         self._shop.record.tell(ToolEnded(result=self.result, seconds=self._seconds))
-
-    def _result(self, text: str, outcome: Outcome, code: str) -> ToolResult:
-        return ToolResult(call_id=self.call.id, blocks=(TextBlock(text=text),), outcome=outcome, code=code)
-
-    def _noted(self, allowed: Allowed, result: ToolResult) -> ToolResult:
-        """The result with what a person changed about the call."""
-        if not allowed.note:
-            return result
-        blocks = (*result.blocks, TextBlock(text=allowed.note))
-        return ToolResult(
-            call_id=self.call.id, blocks=blocks, outcome=result.outcome, code=result.code, details=result.details
-        )
-
-    def _denied(self, denied: Denied) -> ToolResult:
-        says = (
-            f"The person says: {denied.feedback}" if denied.feedback else "Do not reach for the same end another way."
-        )
-        return self._result(f"Not run. {denied.reason}\n{says}", Outcome.DENIED, "DENIED")
-
-    def _called_off(self) -> ToolResult:
-        if self.phase is Phase.WAITING and self._halt is Halt.STEERED:
-            text = f"Not run: {self._halt}. Read that first; make the call again if it still makes sense."
-            return self._result(text, Outcome.SKIPPED, "SKIPPED")
-        if self.phase is Phase.WAITING:
-            return self._result(f"Not run: {self._halt}.", Outcome.CANCELLED, "ABORTED_BEFORE_DISPATCH")
-        if self.phase is Phase.RUNNING:
-            text = f"Ended before it was done: {self._halt}. What it did until then stays.{self._tail()}"
-            return self._result(text, Outcome.CANCELLED, "ABORTED")
-        return self._result(f"Nothing was done: {self._halt}.", Outcome.CANCELLED, "ABORTED")
-
-    def _faulty(self, fault: Exception) -> ToolResult:
-        happened = "What it did until then stays." if self.phase is Phase.RUNNING else "Nothing was done."
-        text = f"A fault of the program, not of your arguments, ended {self.call.name}: {fault!r}. {happened}"
-        return self._result(text, Outcome.INTERNAL, "INTERNAL")
-
-    def _tail(self) -> str:
-        return f"\nOutput until then:\n{self._shown}" if self._shown.strip() else ""
 
 
 async def _watch(plan: Plan, question: Scope) -> None:

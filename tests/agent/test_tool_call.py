@@ -428,6 +428,17 @@ async def test_the_third_identical_call_in_a_row_gets_a_reminder(tmp_path):
     assert ["third identical" in result.text for result in stage.results().values()] == [False, False, True, False]
 
 
+async def test_repetition_counts_in_call_order_whatever_ends_first(tmp_path):
+    async def act(say, progress):
+        await asyncio.sleep(0.05 if say == "same" else 0)
+        return "done"
+
+    calls = [call(f"c{n}", "p", say="same") for n in range(3)] + [call("c3", "p", say="other")]
+    stage = Stage(Model(reply("", *calls)), FreeProbe("p", act))
+    await stage.send()
+    assert [one for one, result in stage.results().items() if "third identical" in result.text] == ["c2"]
+
+
 async def test_a_plan_widened_by_the_person_waits_for_the_locks_it_now_needs(tmp_path):
     order = []
 
