@@ -52,7 +52,7 @@ class Search:
 
 def by_ripgrep(search: Search, ripgrep: str, stop: threading.Event) -> Iterator[FileHits]:
     """Searches with ripgrep, file by file in the order of their names."""
-    words = ripgrep_words(ripgrep)
+    words = ripgrep_words(ripgrep, search.folder)
     words += ["--json", "--crlf", "--sort=path", f"--max-filesize={LARGEST_FILE}"]
     words += [f"--context={search.context}", f"--max-count={search.most_in_file}"]
     words += ["--regexp", search.common, "--", f"./{search.name}"]

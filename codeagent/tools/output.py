@@ -48,7 +48,7 @@ def numbered(lines: Sequence[Line]) -> str:
 
 def show_name(path: str) -> str:
     """A path on one line; odd characters make it a JSON string."""
-    return json.dumps(path) if has_invisible(path) or '"' in path else path
+    return path if path.isprintable() and '"' not in path and not has_invisible(path) else json.dumps(path)
 
 
 def short_diff(diff: FileDiff) -> str:

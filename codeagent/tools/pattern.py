@@ -49,7 +49,7 @@ def compile_glob(pattern: str) -> re.Pattern[str]:
         anchored += "**"
     start = "" if "/" in pattern else "(?:.*/)?"
     try:
-        return re.compile(f"{start}{_glob(anchored)}", re.DOTALL)
+        return re.compile(f"{start}{path_regex(anchored, has_choices=True)}", re.DOTALL)
     except re.error as error:
         raise BadArguments(f"{pattern} is no file pattern: {error}.") from None
 
@@ -146,14 +146,17 @@ class _Reader:
         )
 
 
-def _glob(pattern: str) -> str:
+def path_regex(pattern: str, *, has_choices: bool) -> str:
+    """A shell pattern as a regular expression for a whole path; ``has_choices``: ``{a,b}`` is one or the other."""
     out: list[str] = []
     depth = 0
     for found in _GLOB_PART.finditer(pattern):
         part = found[0]
-        if part in _GLOB_MARKS:
+        if part == "**" and found.start() and found.end() == len(pattern) and pattern[-3] == "/":
+            out.append(".+")
+        elif part in _GLOB_MARKS:
             out.append(_GLOB_MARKS[part])
-        elif part == "{":
+        elif part == "{" and has_choices:
             out.append("(?:")
             depth += 1
         elif depth and part in "},":
@@ -161,7 +164,7 @@ def _glob(pattern: str) -> str:
             depth -= part == "}"
         elif part[0] == "[" and len(part) > 1:
             inner = part[1:-1].replace("\\", "\\\\").replace("[", "\\[")
-            out.append(f"[^{inner[1:]}]" if inner[0] in "!^" else f"[{inner}]")
+            out.append(f"[^/{inner[1:]}]" if inner[0] in "!^" else f"[{inner}]")
         else:
             out.append(re.escape(part[-1]))
     return "".join(out)

@@ -8,13 +8,11 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
 from codeagent.core.errors import FileProblem
+from codeagent.tools.ignore import IgnoreFile, read_ignore_file
 from codeagent.workspace.files import TEMP_PREFIX
 
 _IGNORE_FILES = (".rgignore", ".ignore", ".gitignore")
@@ -72,7 +70,7 @@ def list_files(root: Path, stop: threading.Event, ripgrep: str | None) -> Iterat
     if ripgrep is None:
         yield from Walk(root, stop)
         return
-    words = [ripgrep, *_COMMON, "--files", "--null", "--sort=path", "./"]
+    words = [*ripgrep_words(ripgrep, root), "--files", "--null", "--sort=path", "./"]
     for name in output_of(words, root, stop, b"\0"):
         yield os.fsdecode(name).removeprefix("./")
 
@@ -82,9 +80,9 @@ def find_ripgrep() -> str | None:
     return shutil.which("rg")
 
 
-def ripgrep_words(ripgrep: str) -> list[str]:
-    """The start of a ripgrep command that sees the same files as Walk."""
-    return [ripgrep, *_COMMON]
+def ripgrep_words(ripgrep: str, root: Path) -> list[str]:
+    """The start of a ripgrep command that sees the same files below ``root`` as Walk."""
+    return [ripgrep, *_COMMON, *(() if any(_rules_above(root)) else ("--no-ignore-parent",))]
 
 
 def output_of(words: Sequence[str], cwd: Path, stop: threading.Event, separator: bytes) -> Iterator[bytes]:
@@ -118,10 +116,10 @@ def output_of(words: Sequence[str], cwd: Path, stop: threading.Event, separator:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """One ignore file: its patterns hold below ``folder``, a path that ends with a slash."""
+    """One ignore file, which holds below ``folder``, a path that ends with a slash."""
 
     folder: str
-    spec: GitIgnoreSpec
+    file: IgnoreFile
 
 
 _Rules = tuple[tuple[_Rule, ...], ...]
@@ -151,17 +149,16 @@ def _with_folder(above: _Rules, folder: Path, names: set[str]) -> _Rules:
         if name == ".gitignore" and _GIT in names:
             outer = ()  # noqa: PLW2901 - a repository in a repository knows nothing of the outer one
             files.append(folder / _GIT / "info" / "exclude")
-        inner = (_Rule(f"{folder}/", spec) for file in files if (spec := _spec(file)) is not None)
+        inner = (_Rule(f"{folder}/", read) for file in files if (read := _read(file)) is not None)
         result.append((*inner, *outer))
     return tuple(result)
 
 
-def _spec(file: Path) -> GitIgnoreSpec | None:
-    with suppress(OSError, ValueError):
-        lines = [line for line in file.read_text("utf-8", "replace").splitlines() if line.strip()]
-        lines = [line for line in lines if not line.startswith("#")]
-        return GitIgnoreSpec.from_lines(lines) if lines else None
-    return None
+def _read(file: Path) -> IgnoreFile | None:
+    try:
+        return read_ignore_file(file.read_text("utf-8", "replace"))
+    except OSError:
+        return None
 
 
 def _is_ignored(rules: _Rules, path: str, *, is_folder: bool) -> bool:
@@ -169,7 +166,7 @@ def _is_ignored(rules: _Rules, path: str, *, is_folder: bool) -> bool:
     written = f"{path}/" if is_folder else path
     for kind in rules:
         for rule in kind:
-            include = rule.spec.check_file(written[len(rule.folder) :]).include
-            if include is not None:
-                return include
+            decision = rule.file.is_ignored(written[len(rule.folder) :])
+            if decision is not None:
+                return decision
     return False
