@@ -147,9 +147,9 @@ class AnthropicProvider:
         if request.system.strip():
             system = to_json({"type": "text", "text": request.system})
             fields.append(b'"system":[' + _marked(system) + b"]")
-        return b'{%b,"messages":[%b]}' % (b",".join(fields), messages)
+        return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, b"]}"))
 
-    def _messages(self, messages: Sequence[Message]) -> bytes:
+    def _messages(self, messages: Sequence[Message]) -> tuple[bytes, ...]:
         return self._joined.join(self._history.encode(messages))
 
 

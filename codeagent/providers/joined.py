@@ -41,8 +41,8 @@ class JoinedMessages:
         self._count = 0
         self._last: Said | None = None
 
-    def join(self, said: Sequence[Said]) -> bytes:
-        """The messages, separated by commas."""
+    def join(self, said: Sequence[Said]) -> tuple[bytes, ...]:
+        """The messages, separated by commas, in chunks that only have to be put one after the other."""
         if self._count > len(said) or (self._count and said[self._count - 1] is not self._last):
             self._closed, self._count, self._last = b"", 0, None
         turns = [_turn(role, list(group)) for role, group in groupby(said[self._count :], _role)]
@@ -52,7 +52,7 @@ class JoinedMessages:
         if self._mark is not None:
             self._mark(turns)
         opened = self._joined(turns)
-        return self._closed + b"," + opened if self._closed else opened
+        return (self._closed, b",", opened) if self._closed else (opened,)
 
     def _close(self, said: Sequence[Said], turns: Sequence[Turn]) -> None:
         joined = self._joined(turns)

@@ -186,10 +186,10 @@ class OpenAIChatProvider:
         if request.tools:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
         if request.system.strip():
-            messages = to_json({"role": "system", "content": request.system}) + b"," + messages
-        return b'{%b,"messages":[%b]}' % (b",".join(fields), messages)
+            messages = (to_json({"role": "system", "content": request.system}), b",", *messages)
+        return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, b"]}"))
 
-    def _messages(self, messages: Sequence[Message]) -> bytes:
+    def _messages(self, messages: Sequence[Message]) -> tuple[bytes, ...]:
         return self._joined.join(self._history.encode(messages))
 
 
