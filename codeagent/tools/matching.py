@@ -65,7 +65,12 @@ def apply_edits(content: bytes | None, edits: Sequence[tuple[str, str]]) -> Edit
             found = _changes(document, call, replace_all=False)
             _finish(document, found)
         except (NoMatch, ManyMatches, EditRefused) as problem:
-            raise type(problem)(f"Edit {number} of {len(edits)}: {problem.message}", hint=problem.hint) from None
+            hint = problem.hint
+            if any(old in earlier for _, earlier in edits[: number - 1]):
+                hint = (
+                    f"All edits are matched against the file as it is now: join this one with the earlier one. {hint}"
+                )
+            raise type(problem)(f"Edit {number} of {len(edits)}: {problem.message}", hint=hint) from None
         changes += [(change, number) for change in found]
     changes.sort(key=lambda item: (item[0].start, item[0].end))
     for (earlier, one), (later, two) in pairwise(changes):
@@ -105,6 +110,7 @@ def _changes(document: Document, call: Call, *, replace_all: bool) -> list[Chang
 
 
 def _every_change(document: Document, call: Call) -> list[Change]:
+    document.index()
     hits = exact_hits(document, call, most=None)
     if hits.unsure:
         raise advice.depth_unclear(document, hits.unsure)
@@ -132,7 +138,9 @@ def _finish(document: Document, changes: Sequence[Change]) -> EditMatch:
         counted = change.start
         if document.text:
             last = document.text.count("\n", change.start, max(change.start, change.end - 1))
-            lines.append((number, number + last))
+            place = (number, number + last)
+            if lines[-1:] != [place]:
+                lines.append(place)
     pieces.append(document.raw[done:])
     raw = "".join(pieces)
     if raw == document.raw:

@@ -16,6 +16,7 @@ _MOST_SAME = 200
 _MOST_WORDS = 40
 _MOST_CANDIDATES = 8
 _MOST_COMPARED = 40
+_MARGIN = 3
 _LONG_LINE = 300
 _SIMILAR = 0.5
 _SHOWN_WIDTH = 160
@@ -45,8 +46,8 @@ def closest_lines(document: Document, old: str) -> Closest | None:
     if best < _SIMILAR:
         return None
     first, *others = sorted(place for likeness, place in rated if likeness > best - 0.001)
-    last = min(first + len(wanted), len(document.lines))
-    return Closest(first=first + 1, last=last, others=tuple(place + 1 for place in others))
+    first, after = _aligned(document, first, wanted)
+    return Closest(first=first + 1, last=after, others=tuple(place + 1 for place in others))
 
 
 def difference(document: Document, old: str, closest: Closest) -> list[str]:
@@ -121,9 +122,21 @@ def _lines_with(document: Document, word: str) -> Iterator[int]:
         at = document.text.find(word, after) if after >= 0 else -1
 
 
+def _aligned(document: Document, first: int, wanted: Sequence[str]) -> tuple[int, int]:
+    """First line and line after the last, where the old text lacks a line of the file or has one too many."""
+    begin = max(0, first - _MARGIN)
+    here = [line.strip(BLANKS) for line in document.lines[begin : first + len(wanted) + _MARGIN]]
+    old = [line.strip(BLANKS) for line in wanted]
+    blocks = [block for block in SequenceMatcher(None, old, here).get_matching_blocks() if block.size]
+    if not blocks:
+        return first, min(first + len(wanted), len(document.lines))
+    after = begin + blocks[-1].b + len(wanted) - blocks[-1].a
+    return max(0, begin + blocks[0].b - blocks[0].a), min(after, len(document.lines))
+
+
 def _likeness(document: Document, first: int, wanted: Sequence[str]) -> float:
     """From 0 to 1: how much of the old text stands there, by length."""
-    total = shared = 0.0
+    total = shared = unlike = partly = 0.0
     compared = 0
     for offset, line in enumerate(wanted):
         old = line.strip(BLANKS)
@@ -134,7 +147,10 @@ def _likeness(document: Document, first: int, wanted: Sequence[str]) -> float:
             shared += weight
         elif compared < _MOST_COMPARED:
             compared += 1
-            shared += weight * _line_likeness(old, here)
+            unlike += weight
+            partly += weight * _line_likeness(old, here)
+    if unlike:  # what was compared speaks for the rest
+        shared += (total - shared) * partly / unlike
     return shared / total
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from codeagent.core.errors import EditRefused
 
 BLANKS = " \t"
+MIXED = "mixed"
 
 _BREAK = re.compile(r"\r?\n")
 _ANY_BREAK = re.compile(r"\r\n?|\n")
@@ -69,13 +70,17 @@ class Document:
             self.text = raw.replace("\r\n", "\n")
             self.line_break = "\r\n"
             if pairs != raw.count("\n"):
-                self.line_break = "mixed"
-                self._crlf = [found.start() - i for i, found in enumerate(re.finditer("\r\n", raw))]
+                self.line_break = MIXED
+                self.index()
 
     @property
     def is_mixed(self) -> bool:
         """Whether both CRLF and LF end lines here."""
-        return self._crlf is not None
+        return self.line_break == MIXED
+
+    def index(self) -> None:
+        """Makes the way to the file's own bytes fast for many places."""
+        self._crlf = [found.start() - i for i, found in enumerate(re.finditer("\r\n", self.raw))]
 
     @cached_property
     def lines(self) -> list[str]:
@@ -179,8 +184,8 @@ def read_call(document: Document, old: str, new: str) -> Call:
             raise EditRefused(
                 f"The file is not UTF-8 and its encoding is unknown, and `{name}` contains characters outside ASCII;"
                 " nothing was changed.",
-                hint="Use only ASCII characters in this edit (choose a shorter `old`), or convert the file to UTF-8 with"
-                " iconv first, or replace it with the write tool.",
+                hint="Use only ASCII characters in this edit (choose a shorter `old`), or convert the file to UTF-8"
+                " with iconv first, or replace it with the write tool.",
             )
     if "\0" in new and "\0" not in document.text:
         raise EditRefused(

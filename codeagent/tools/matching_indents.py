@@ -71,7 +71,7 @@ def find_shift(old_lines: Sequence[str], file_lines: Sequence[str]) -> Shift | N
 
 
 def find_tab_width(old_lines: Sequence[str], file_lines: Sequence[str]) -> TabWidth | None:
-    """The one number of spaces per tab that makes both sides equal; one has to have only tabs, the other only spaces."""
+    """The number of spaces per tab that makes both sides equal; one has to have only tabs, the other only spaces."""
     pairs = [(indentation(old), indentation(line)) for old, line in _worded(old_lines, file_lines)]
     old_blanks = {blank for old, _ in pairs for blank in old}
     file_blanks = {blank for _, line in pairs for blank in line}

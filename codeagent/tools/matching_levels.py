@@ -35,9 +35,9 @@ def find_change(document: Document, call: Call) -> Change:
         # The text is there, deeper than it was sent: only whole lines and one shift for all of them make it certain.
         if call.old[0] not in BLANKS:
             raise advice.depth_unclear(document, exact.unsure)
-        elsewhere = set(typographic.starts) - set(exact.starts)
-        if elsewhere:
-            raise advice.ambiguous(document, sorted(elsewhere.union(exact.starts)), MatchLevel.TYPOGRAPHY)
+        places = sorted({*exact.starts, *typographic.starts})
+        if len(places) > 1:
+            raise advice.ambiguous(document, places, MatchLevel.INDENTATION)
         if change := _indented(document, call, old_lines, new_lines):
             return change
         raise advice.depth_unclear(document, exact.unsure)
