@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from importlib.resources import files
@@ -70,6 +70,10 @@ class Limits:
     max_output: int | None = None
     thinks: bool = False
     timeout: float = DEFAULT_TIMEOUT
+
+    def with_max_output(self, tokens: int) -> Limits:
+        """The same but for the longest reply."""
+        return replace(self, max_output=tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

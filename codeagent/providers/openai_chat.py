@@ -11,7 +11,6 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 import httpx2
-import openai
 
 from codeagent.core.errors import ProviderRejected, ProviderUnavailable
 from codeagent.core.messages import (
@@ -27,8 +26,7 @@ from codeagent.core.protocols import JsonObject, JsonValue, ModelEvent, ModelReq
 from codeagent.core.text import storable
 from codeagent.providers.catalog import Limits
 from codeagent.providers.chat_reply import ChatReply
-from codeagent.providers.connection import HEADERS, MANY_MESSAGES, read_payloads, read_to_end, timeouts
-from codeagent.providers.failures import Service
+from codeagent.providers.connection import MANY_MESSAGES, read_payloads, read_to_end
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
     NO_OUTPUT,
@@ -39,10 +37,10 @@ from codeagent.providers.history import (
     result_texts,
 )
 from codeagent.providers.joined import JoinedMessages, Turn
+from codeagent.providers.openai_connection import OpenAIConnection
 from codeagent.providers.sse import to_json
 
 PREFIX = "openai-chat"
-DEFAULT_URL = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,23 +83,13 @@ class OpenAIChatProvider:
 
     def __init__(self, model: str, api_key: str, base_url: str | None = None, limits: Limits | None = None) -> None:
         self._name = model
-        self._key = api_key
-        self._url = (base_url or DEFAULT_URL).rstrip("/")
         self._limits = limits or Limits()
-        self._client: openai.AsyncOpenAI | None = None
-        self._connecting = asyncio.Lock()
+        self._connection = OpenAIConnection(model, api_key, base_url, self._limits)
         self._encoding = asyncio.Lock()
         self._history = EncodedHistory(ChatDialect(self.model))
         self._joined = JoinedMessages(_write)
-        self._form = _Form(limit_key="max_completion_tokens" if self._is_openai else "max_tokens")
-        self._service = Service(
-            name="OpenAI" if self._is_openai else self._url,
-            url=self._url,
-            model=model,
-            key_variable="OPENAI_API_KEY",
-            url_variable="OPENAI_BASE_URL",
-            secret=api_key,
-        )
+        is_openai = self._connection.is_openai
+        self._form = _Form(limit_key="max_completion_tokens" if is_openai else "max_tokens")
 
     @property
     def model(self) -> str:
@@ -111,9 +99,10 @@ class OpenAIChatProvider:
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
         response = await self._ask(request)
-        reply = ChatReply(self.model, self._service, self._history.call_ids)
+        service = self._connection.service
+        reply = ChatReply(self.model, service, self._history.call_ids)
         try:
-            async with aclosing(read_payloads(response, self._service)) as reads:
+            async with aclosing(read_payloads(response, service)) as reads:
                 async for payloads in reads:
                     for payload in payloads:
                         reply.take(payload)
@@ -131,48 +120,18 @@ class OpenAIChatProvider:
 
     async def aclose(self) -> None:
         """Closes the connections that are kept for the next request."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
-
-    @property
-    def _is_openai(self) -> bool:
-        return self._url.startswith("https://api.openai.com")
+        await self._connection.aclose()
 
     async def _ask(self, request: ModelRequest) -> httpx2.Response:
         """Sends the request, and once more for each thing that the server wants otherwise."""
         while True:
             form = self._form
             try:
-                return await self._send(await self.body(request))
+                return await self._connection.post("/chat/completions", await self.body(request))
             except ProviderRejected as refusal:
                 self._form = form.corrected(refusal.message)
                 if self._form == form:
                     raise
-
-    async def _send(self, body: bytes) -> httpx2.Response:
-        async with self._connecting:
-            client = self._client or await asyncio.to_thread(self._connect)
-            self._client = client
-        try:
-            return await client.post(
-                "/chat/completions", cast_to=httpx2.Response, content=body, options={"headers": HEADERS}
-            )
-        except openai.APIStatusError as error:
-            raise self._service.refused(error.status_code, error.response.headers, error.response.text) from error
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise self._service.unreachable(error) from error
-
-    def _connect(self) -> openai.AsyncOpenAI:
-        """The SDK's client; loading certificates makes it slow, so it is made in a thread."""
-        if not self._key and self._is_openai:
-            raise ProviderRejected("There is no key for OpenAI.", hint="Set OPENAI_API_KEY.")
-        try:
-            return openai.AsyncOpenAI(
-                api_key=self._key or "none", base_url=self._url, max_retries=0, timeout=timeouts(self._limits)
-            )
-        except (httpx2.InvalidURL, openai.OpenAIError, ValueError, OSError) as error:
-            raise self._service.unreachable(error) from error
 
     async def body(self, request: ModelRequest) -> bytes:
         """The request as it is sent."""
