@@ -1,0 +1,126 @@
+"""``codeagent permissions check``: prints what would be allowed, asked or denied, and why."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from codeagent.core.approvals import Access, Mode, Verdict
+from codeagent.core.errors import CodeagentError
+from codeagent.core.text import clean, show_invisible, storable
+from codeagent.policy.check import Question, check_command, check_path, verdict_as_json, verdict_as_text
+
+_USAGE = 2
+
+
+class _Request(BaseModel):
+    """One line of ``--json -``: a command or a path, and what it is judged by."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    command: str | None = None
+    path: str | None = None
+    access: Literal["read", "write"] = "read"
+    mode: Mode = Mode.ASK
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    confined: bool = False
+
+    @model_validator(mode="after")
+    def _has_one_subject(self) -> _Request:
+        if (self.command is None) == (self.path is None):
+            raise ValueError("give either a command or a path")
+        return self
+
+    def verdict(self, root: Path, extra_roots: Sequence[Path] = ()) -> Verdict:
+        """The policy's answer; raises ConfigError."""
+        question = Question(mode=self.mode, allow=self.allow, ask=self.ask, deny=self.deny, is_confined=self.confined)
+        if self.path is not None:
+            return check_path(self.path, Access(self.access), question, root, extra_roots)
+        return check_command(self.command or "", question, root, extra_roots)
+
+
+def run(argv: Sequence[str]) -> int:
+    """Runs ``permissions`` with the words behind it; 0 whatever the verdict, 2 when the question makes no sense."""
+    options = _parser().parse_args(argv)
+    root = Path.cwd()
+    extra_roots = tuple(Path(folder) for folder in options.add_dir)
+    if options.json and options.command == "-":
+        return _answer_lines(root, extra_roots)
+    try:
+        request = _Request(
+            command=options.command,
+            path=options.path,
+            access=options.access,
+            mode=options.mode,
+            allow=options.allow,
+            ask=options.ask,
+            deny=options.deny,
+            confined=options.confined,
+        )
+        verdict = request.verdict(root, extra_roots)
+    except ValidationError as error:
+        return _complain("; ".join(found["msg"] for found in error.errors()))
+    except CodeagentError as error:
+        return _complain(str(error))
+    if options.json:
+        _print_json(verdict)
+    else:
+        sys.stdout.write(show_invisible(clean(verdict_as_text(verdict))) + "\n")
+    return 0
+
+
+def _answer_lines(root: Path, extra_roots: Sequence[Path]) -> int:
+    """One request a line in, one answer a line out, until the input ends."""
+    outcome = 0
+    for line in sys.stdin:
+        if not line.strip():
+            continue
+        try:
+            _print_json(_Request.model_validate_json(line).verdict(root, extra_roots))
+        except ValidationError as error:
+            outcome = _complain("; ".join(found["msg"] for found in error.errors()), as_json=True)
+        except CodeagentError as error:
+            outcome = _complain(str(error), as_json=True)
+    return outcome
+
+
+def _print_json(verdict: Verdict) -> None:
+    sys.stdout.write(json.dumps(verdict_as_json(verdict)) + "\n")
+    sys.stdout.flush()
+
+
+def _complain(problem: str, *, as_json: bool = False) -> int:
+    if as_json:
+        sys.stdout.write(json.dumps({"error": problem}) + "\n")
+    else:
+        sys.stderr.write(f"codeagent permissions: {storable(problem)}\n")
+    return _USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="codeagent permissions", description="Shows what the permission rules say.")
+    check = parser.add_subparsers(required=True, metavar="check").add_parser(
+        "check", help="say what would be allowed, asked or denied, and why"
+    )
+    check.add_argument("command", nargs="?", metavar="COMMAND", help="the shell command; - with --json reads requests")
+    check.add_argument("--path", help="judge a file instead of a command")
+    check.add_argument(
+        "--access", choices=[access.value for access in Access], default="read", help="what is done to it"
+    )
+    check.add_argument("--mode", type=Mode, choices=list(Mode), default=Mode.ASK, help="the permission mode")
+    for kind in ("allow", "ask", "deny"):
+        check.add_argument(f"--{kind}", action="append", default=[], metavar="RULE", help=f"a rule that says {kind}")
+    check.add_argument(
+        "--add-dir", action="append", default=[], metavar="DIR", help="a folder that belongs to the workspace"
+    )
+    check.add_argument("--confined", action="store_true", help="suppose that the system confines commands")
+    check.add_argument("--json", action="store_true", help="answer in JSON; with - one request a line")
+    return parser

@@ -1,0 +1,192 @@
+"""What a shell command would do: its simple commands, what they run in turn, and whether all of that is certain."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codeagent.core.text import has_invisible
+from codeagent.policy.shell_script import Problem, SimpleCommand
+from codeagent.policy.shell_syntax import parse_script
+from codeagent.policy.shell_words import Word
+from codeagent.policy.wrappers import base_name, inside
+
+LONGEST = 200_000
+"""Characters of a command that are looked through; nobody reads more before saying yes."""
+
+_DEEPEST = 6
+_MOST_COMMANDS = 20_000
+
+_HARMLESS_SETTINGS = {
+    **dict.fromkeys(("LANG", "LANGUAGE", "TZ"), re.compile(r"(?!.*\.\.)[A-Za-z][\w.@:+-]*(?:/[A-Za-z_+-]+){0,2}|")),
+    **dict.fromkeys(
+        (
+            "NO_COLOR",
+            "FORCE_COLOR",
+            "CLICOLOR",
+            "CLICOLOR_FORCE",
+            "COLUMNS",
+            "LINES",
+            "CI",
+            "RUST_BACKTRACE",
+            "NODE_ENV",
+        ),
+        re.compile(r"[\w.-]*"),
+    ),
+}
+_LOCALE = re.compile(r"LC_[A-Z]+")
+_STEERING = frozenset(
+    {"alias", "unalias", "source", ".", "enable", "hash", "trap", "set", "export", "exec", "eval", "declare", "typeset"}
+    | {"local", "readonly", "unset", "let", "shopt", "bind", "complete", "compgen", "compopt", "mapfile", "readarray"}
+    | {"getopts", "coproc", "fc", "history", "setopt", "emulate", "zmodload", "autoload"}
+)
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LOOKS_LIKE_PUNCTUATION = frozenset("‐‑‒–—―−‘’‚‛“”„‟․⁄∕∖∣ǀ;´ˋʹʺˮ׀·؛⁏⁎∗‹›❘⧸⧹ꞌ꞉ː")
+_LETTERS_THAT_LOOK_LATIN = re.compile(
+    "[\u0370-\u052f\u0530-\u058f\u13a0-\u13ff\u1d00-\u1d7f\u0250-\u02af\u2c80-\u2cff]"
+)
+_LATIN = re.compile("[A-Za-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A simple command as it is written, and all that it runs in turn."""
+
+    simple: SimpleCommand
+    inner: tuple[Command, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """Its words, the command word first."""
+        return self.simple.words
+
+    def everything(self) -> Iterator[Command]:
+        """The command itself, then what it runs."""
+        yield self
+        for command in self.inner:
+            yield from command.everything()
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A shell command taken apart. ``problems`` concern it as a whole, others stand with their commands."""
+
+    commands: tuple[Command, ...]
+    problems: tuple[Problem, ...] = ()
+
+    def everything(self) -> Iterator[Command]:
+        """Every command, also those inside others."""
+        for command in self.commands:
+            yield from command.everything()
+
+    @property
+    def doubts(self) -> tuple[Problem, ...]:
+        """All problems, each once."""
+        found = [*self.problems, *(problem for command in self.everything() for problem in command.problems)]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether more may happen than the commands say."""
+        return bool(self.doubts)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether commands may run that were not found."""
+        return any(problem.is_hidden for problem in self.doubts)
+
+
+def analyze(command: str) -> Analysis:
+    """Finds all that a shell command would run. Pure, never raises, bounded on hostile text."""
+    if len(command) > LONGEST:
+        return Analysis((), (Problem(f"it is longer than {LONGEST:,} characters", is_hidden=True),))
+    problems = list(_odd_characters(command))
+    try:
+        script = parse_script(command)
+    except RecursionError:
+        return Analysis((), (*problems, Problem("it is nested too deeply", is_hidden=True)))
+    commands = tuple(_looked_through(simple, 0) for simple in script.commands)
+    return Analysis(commands, tuple(dict.fromkeys([*problems, *script.problems])))
+
+
+def _looked_through(simple: SimpleCommand, depth: int) -> Command:
+    """A command with its own doubts, and what it runs."""
+    words = simple.words
+    problems = [*simple.problems, *_settings(simple)]
+    if words and words[0].is_fixed:
+        name = base_name(words[0].text)
+        if name in _STEERING:
+            problems.append(Problem(f"{name} changes what follows", is_hidden=name in {"eval", "source", ".", "trap"}))
+        elif name in {"printf", "test", "[", "read", "wait"}:
+            problems += _sets_by_name(name, words)
+    inner: list[Command] = []
+    for found in inside(words):
+        if found.is_hidden or depth >= _DEEPEST:
+            problems.append(Problem(f"what {simple.name or 'it'} runs cannot be seen", is_hidden=True))
+        elif found.script is not None:
+            analysis = parse_script(found.script)
+            problems += (*analysis.problems, *_odd_characters(found.script))
+            inner += [_looked_through(part, depth + 1) for part in analysis.commands]
+        else:
+            part = SimpleCommand(found.words, simple.source, places=simple.places)
+            if not found.words[0].is_fixed:
+                problems.append(Problem(f"what {simple.name or 'it'} runs cannot be seen", is_hidden=True))
+            inner.append(_looked_through(part, depth + 1))
+    return Command(simple, tuple(inner), tuple(dict.fromkeys(problems)))
+
+
+def _settings(simple: SimpleCommand) -> Iterator[Problem]:
+    """Variables that are set: only a few are known to steer nothing."""
+    settings = [(found.name, found.value) for found in simple.assignments]
+    if simple.name and base_name(simple.name) in {"env", "sudo", "doas"}:
+        settings += [
+            (word.text.partition("=")[0], word.text.partition("=")[2] if word.is_fixed else None)
+            for word in simple.words[1:]
+            if re.match(r"[A-Za-z_]\w*=", word.text)
+        ]
+    for name, value in settings:
+        pattern = _HARMLESS_SETTINGS.get("LANG" if _LOCALE.fullmatch(name) else name)
+        if pattern is None or value is None or not pattern.fullmatch(value):
+            yield Problem(f"it sets {name}, which can steer what runs")
+
+
+def _sets_by_name(name: str, words: tuple[Word, ...]) -> Iterator[Problem]:
+    """Builtins that take the name of a variable run the code in its subscript."""
+    first = words[1] if len(words) > 1 else Word("")
+    if name == "printf" and (not first.is_known or first.text.startswith("-v") or first.glob):
+        yield Problem("printf may set a variable")
+    elif name in {"test", "["}:
+        if any(word.text in {"-v", "-R"} for word in words):
+            yield Problem(f"{name} looks into a variable by name")
+        elif any(word.may_split for word in words[1:]):
+            yield Problem(f"{name} may get other words than are written")
+    elif name in {"read", "wait"} and not all(re.fullmatch(r"-?[\w]*", w.text) and w.is_fixed for w in words[1:]):
+        yield Problem(f"{name} may set a variable")
+
+
+def _odd_characters(text: str) -> Iterator[Problem]:
+    """Characters that show something else than the shell reads."""
+    if text.isascii():
+        if _CONTROL.search(text):
+            yield Problem("it holds control characters")
+        return
+    if has_invisible(text):
+        yield Problem("it holds characters that cannot be seen")
+    for word in re.split(r"[ \t\n]+", text):
+        if not word.isascii() and _looks_like_ascii(word):
+            yield Problem("it holds characters that look like others")
+            return
+
+
+def _looks_like_ascii(word: str) -> bool:
+    if any(character in _LOOKS_LIKE_PUNCTUATION for character in word):
+        return True
+    if _LETTERS_THAT_LOOK_LATIN.search(word) and _LATIN.search(word):
+        return True
+    folded = unicodedata.normalize("NFKC", word)
+    return any(
+        not before.isascii() and after.isascii() for before, after in zip(word, folded, strict=False)
+    ) and not unicodedata.is_normalized("NFKC", word)

@@ -1,0 +1,247 @@
+"""The gate: decides each tool call by rules and mode, and asks a person where these do not decide."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import assert_never
+
+from codeagent.core.approvals import (
+    Answer,
+    ApprovalRequest,
+    Approve,
+    CommandPreview,
+    Decision,
+    Deny,
+    DiffPreview,
+    Mode,
+    Preview,
+    Scope,
+    Touch,
+    Verdict,
+    Withdraw,
+)
+from codeagent.core.errors import ConfigError, ToolError
+from codeagent.core.events import ApprovalAsked, ApprovalSettled
+from codeagent.core.messages import ToolCall
+from codeagent.core.protocols import Allowed, Approver, Denied, Emit, Plan, StoredRule
+from codeagent.policy.grants import forget_grant, load_grants, store_grants
+from codeagent.policy.judge import CommandCase, Judge, Surroundings
+from codeagent.policy.offers import command_offers, path_offers, warnings
+from codeagent.policy.rules import RuleSet
+from codeagent.workspace.paths import PathSandbox
+
+_MOST_ROUNDS = 5
+"""How often one call may be asked about again because the person changed it."""
+
+
+class ToolGate:
+    """Stands between every tool call and its run.
+
+    ``approver`` is the person; None means that nobody can be asked, and what would
+    ask is denied. ``mode`` tells the mode in force. ``is_confined``: the system holds
+    commands in the workspace; ``sandbox_is_off``: the person switched that off on
+    purpose. ``grants_file`` keeps rules that a person stored for longer than this run.
+    """
+
+    def __init__(
+        self,
+        sandbox: PathSandbox,
+        rules: RuleSet,
+        approver: Approver | None,
+        emit: Emit,
+        mode: Callable[[], Mode],
+        *,
+        is_confined: bool,
+        sandbox_is_off: bool = False,
+        grants_file: Path | None = None,
+    ) -> None:
+        self._sandbox = sandbox
+        self._rules = rules
+        self._approver = approver
+        self._emit = emit
+        self._mode = mode
+        self._is_confined = is_confined
+        self._sandbox_is_off = sandbox_is_off
+        self._grants_file = grants_file
+        self._judge = Judge(sandbox, rules)
+        if grants_file is not None:
+            for rule, scope in load_grants(grants_file, sandbox.root):
+                self._grant(rule, scope)
+
+    def judge(self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode) -> Verdict:
+        """What the policy says to a call, without asking anybody."""
+        return self._judge.call(tool, touches, preview, self._around(mode))
+
+    def is_read_only(self, command: str, cwd: Path) -> bool:
+        """Whether a shell command surely changes nothing."""
+        return self._judge.is_read_only(command, cwd)
+
+    def stored_rules(self) -> tuple[StoredRule, ...]:
+        """Every rule in force, from settings and from answers."""
+        return self._rules.stored()
+
+    def revoke(self, rule: str) -> None:
+        """Takes back a rule that was stored with an answer; raises OSError and ConfigError."""
+        self._rules.revoke(rule)
+        if self._grants_file is not None:
+            forget_grant(self._grants_file, self._sandbox.root, rule)
+
+    async def check(self, call: ToolCall, plan: Plan) -> Allowed | Denied:
+        """Decides one call; what a person changed in it is judged again. Cancelling withdraws the question."""
+        notes: list[str] = []
+        was_asked = False
+        for _ in range(_MOST_ROUNDS):
+            mode = self._mode()
+            verdict = await asyncio.to_thread(self.judge, call.name, plan.touches, plan.preview, mode)
+            if verdict.decision is Decision.DENY:
+                return Denied(reason=_reason(verdict))
+            if verdict.decision is Decision.ALLOW:
+                return Allowed(plan=plan, note=" ".join(notes), was_asked=was_asked)
+            if self._approver is None:
+                return Denied(reason=_nobody_there(verdict))
+            request = await asyncio.to_thread(self._request, call, plan, verdict, mode)
+            answer = await self._ask(self._approver, request)
+            was_asked = True
+            match answer:
+                case Deny():
+                    return Denied(reason="The person said no.", feedback=answer.feedback)
+                case Withdraw():
+                    return Denied(reason=f"The question was closed without an answer. {answer.reason}".strip())
+                case Approve():
+                    decided = await self._approved(plan, request, answer, notes)
+                case _:
+                    assert_never(answer)
+            if not isinstance(decided, _Again):
+                return decided
+            plan = decided.plan
+        return Denied(reason="The person kept changing it, so nothing was run.")
+
+    async def _ask(self, approver: Approver, request: ApprovalRequest) -> Answer:
+        """Tells that a question is open, waits, and tells how it was closed, on every way out."""
+        answer: Answer = Withdraw(reason="the question was called off")
+        self._emit(ApprovalAsked(request=request))
+        try:
+            answer = await approver.ask(request)
+        finally:
+            self._emit(ApprovalSettled(call_id=request.call_id, answer=answer))
+        return answer
+
+    async def _approved(
+        self, plan: Plan, request: ApprovalRequest, answer: Approve, notes: list[str]
+    ) -> Allowed | Denied | _Again:
+        """Carries out a yes: the chosen hunks, the person's own text, the rules to store."""
+        if answer.feedback:
+            notes.append(f"The person says: {answer.feedback}")
+        proposal = _proposal(plan.preview)
+        if answer.edited is not None and answer.edited != proposal:
+            try:
+                changed = await plan.edited(answer.edited)
+            except ToolError as error:
+                return Denied(reason=f"The person changed the proposal, but it cannot be done so: {error}")
+            notes.append(_edit_note(plan.preview, answer.edited))
+            return _Again(changed)
+        if answer.hunks is not None and isinstance(plan.preview, DiffPreview):
+            count = len(plan.preview.diff.hunks)
+            refused = [index for index in range(count) if index not in answer.hunks]
+            if len(refused) == count:
+                return Denied(reason="The person refused every part of the change.", feedback=answer.feedback)
+            if refused:
+                notes.insert(0, _hunk_note(plan.preview, refused))
+                try:
+                    plan = plan.narrowed(answer.hunks)
+                except ToolError as error:
+                    return Denied(reason=f"The person took parts of the change out, but that cannot be done: {error}")
+        notes += await self._store(request, answer.scope)
+        return Allowed(plan=plan, note=" ".join(notes), was_asked=True)
+
+    async def _store(self, request: ApprovalRequest, scope: Scope) -> list[str]:
+        """Keeps the offered rules; that they cannot be written down is no reason to stop the call."""
+        if scope is Scope.ONCE:
+            return []
+        rules = [offer.rule for offer in request.offers]
+        for rule in rules:
+            self._grant(rule, scope)
+        if rules and scope is not Scope.SESSION and self._grants_file is not None:
+            try:
+                await asyncio.to_thread(store_grants, self._grants_file, self._sandbox.root, rules, scope)
+            except OSError:
+                for rule in rules:
+                    self._rules.revoke(rule)
+                    self._grant(rule, Scope.SESSION)
+        return []
+
+    def _grant(self, rule: str, scope: Scope) -> None:
+        """A stored rule that this version cannot read grants nothing."""
+        try:
+            self._rules.grant(rule, scope)
+        except ConfigError:
+            return
+
+    def _request(self, call: ToolCall, plan: Plan, verdict: Verdict, mode: Mode) -> ApprovalRequest:
+        preview, touches = plan.preview, plan.touches
+        case: CommandCase | None = None
+        if isinstance(preview, CommandPreview):
+            case = self._judge.examine(preview.command, preview.cwd, self._around(mode))
+            offers = command_offers(case)
+        else:
+            offers = path_offers(call.name, touches, self._sandbox) if verdict.remedy else ()
+        return ApprovalRequest(
+            call_id=call.id,
+            tool=call.name,
+            preview=preview,
+            touches=touches,
+            verdict=verdict,
+            offers=offers,
+            warnings=warnings(preview, case),
+            is_confined=self._is_confined,
+        )
+
+    def _around(self, mode: Mode) -> Surroundings:
+        return Surroundings(mode=mode, is_confined=self._is_confined, is_unconfined_by_choice=self._sandbox_is_off)
+
+
+class _Again:
+    """The person changed the call, so it is judged anew."""
+
+    __slots__ = ("plan",)
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+
+def _proposal(preview: Preview) -> str | None:
+    if isinstance(preview, CommandPreview):
+        return preview.command
+    return preview.proposal if isinstance(preview, DiffPreview) else None
+
+
+def _edit_note(preview: Preview, edited: str) -> str:
+    if isinstance(preview, CommandPreview):
+        return f"The person changed the command; what ran is: {edited}"
+    return "The person changed the proposed text; what was written is theirs."
+
+
+def _hunk_note(preview: DiffPreview, refused: Sequence[int]) -> str:
+    hunks = preview.diff.hunks
+    places = ", ".join(_lines(*hunks[index].old_range) for index in refused)
+    parts = "part" if len(refused) == 1 else "parts"
+    return f"The person refused {len(refused)} of {len(hunks)} {parts} of the change (old {places}); those were not written."
+
+
+def _lines(first: int, last: int) -> str:
+    return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+def _reason(verdict: Verdict) -> str:
+    return f"{verdict.because} Nobody was asked: the permission rules forbid it."
+
+
+def _nobody_there(verdict: Verdict) -> str:
+    """Why a call is denied where nobody can be asked, and which flag would have allowed it."""
+    if verdict.remedy:
+        return f"{verdict.because} Nobody is there to ask; {verdict.remedy} would allow it."
+    if verdict.is_opaque:
+        return f"{verdict.because} Nobody is there to ask; plain commands without expansions can be allowed by rules."
+    return f"{verdict.because} Nobody is there to ask, and no rule can allow it."

@@ -1,0 +1,257 @@
+"""The git commands that change nothing, with the options that keep them so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from codeagent.policy.options import Allowed, Given, names, read_options
+from codeagent.policy.reading import Reading
+from codeagent.policy.shell_words import Word
+
+_LARGEST_CONFIG = 256 * 1024
+_NEUTRAL = names("--no-pager -P --no-optional-locks --literal-pathspecs --no-advice")
+_EXCLUDING = (":!", ":^", ":(exclude)")
+
+# Formats in which git checks signatures, which runs the program that the repository configures for that.
+_SIGNATURE = re.compile(r"%G|%\(signature", re.IGNORECASE)
+
+_DIFF_LONGS = (
+    "patch no-patch raw patch-with-raw patch-with-stat stat numstat shortstat dirstat summary compact-summary name-only"
+    " name-status color no-color color-moved word-diff color-words minimal patience histogram indent-heuristic"
+    " no-indent-heuristic full-index binary abbrev check exit-code quiet cached staged merge-base relative no-relative"
+    " no-renames rename-empty find-renames find-copies find-copies-harder break-rewrites irreversible-delete text"
+    " ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines ignore-cr-at-eol function-context"
+    " no-ext-diff no-textconv no-prefix default-prefix pickaxe-all pickaxe-regex ita-invisible-in-index"
+    " ignore-submodules submodule combined-all-paths cc remerge-diff no-diff-merges first-parent"
+)
+_DIFF_VALUED = (
+    "unified diff-filter diff-algorithm anchored inter-hunk-context word-diff-regex src-prefix dst-prefix line-prefix"
+    " stat-width stat-count stat-name-width color-moved-ws diff-merges skip-to rotate-to"
+)
+_LOG_LONGS = (
+    " oneline graph all decorate no-decorate abbrev-commit no-abbrev-commit no-abbrev merges no-merges reverse follow"
+    " date-order author-date-order topo-order cherry cherry-pick cherry-mark left-right left-only right-only branches"
+    " tags remotes simplify-by-decoration full-history dense sparse ancestry-path boundary no-walk walk-reflogs children"
+    " parents source mailmap use-mailmap log-size clear-decorations relative-date show-pulls no-notes notes regexp-ignore-case"
+    " extended-regexp fixed-strings perl-regexp invert-grep all-match bisect no-show-signature no-expand-tabs date format"
+    " pretty"
+)
+_LOG_VALUED = (
+    " max-count skip since after until before author committer grep grep-reflog min-parents max-parents glob exclude"
+    " decorate-refs decorate-refs-exclude encoding"
+)
+_DIFF = Allowed(
+    flags="pusaRzwbWtqmc",
+    valued="USG",
+    longs=names(_DIFF_LONGS),
+    long_valued=names(_DIFF_VALUED),
+    counts=True,
+)
+_LOG = Allowed(
+    flags="pusaRzwbWtqmciEFPg",
+    valued="USGnL",
+    longs=names(_DIFF_LONGS + _LOG_LONGS),
+    long_valued=names(_DIFF_VALUED + _LOG_VALUED),
+    counts=True,
+)
+_COMMANDS: Mapping[str, Allowed] = {
+    "status": Allowed(
+        flags="sbvzu",
+        longs=names(
+            "short branch show-stash porcelain long verbose untracked-files ignored column no-column ahead-behind"
+            " no-ahead-behind renames no-renames find-renames ignore-submodules"
+        ),
+    ),
+    "log": _LOG,
+    "show": _LOG,
+    "diff": _DIFF,
+    "blame": Allowed(
+        flags="blstfnpewcCM",
+        valued="L",
+        longs=names(
+            "root show-stats porcelain line-porcelain incremental date color-lines color-by-age show-name show-number"
+            " show-email abbrev score-debug"
+        ),
+        long_valued=names("since"),
+    ),
+    "branch": Allowed(
+        flags="alrvqi",
+        longs=names(
+            "list all remotes verbose show-current color no-color column no-column ignore-case abbrev no-abbrev quiet"
+        ),
+        long_valued=names("sort format contains no-contains merged no-merged points-at"),
+    ),
+    "rev-parse": Allowed(
+        flags="q",
+        longs=names(
+            "abbrev-ref short verify quiet symbolic symbolic-full-name show-toplevel show-prefix show-cdup git-dir"
+            " git-common-dir absolute-git-dir is-inside-git-dir is-inside-work-tree is-bare-repository"
+            " is-shallow-repository show-superproject-working-tree all branches tags remotes revs-only no-revs flags"
+            " no-flags sq not show-object-format show-ref-format path-format"
+        ),
+    ),
+    "ls-files": Allowed(
+        flags="cdmoisuktvfz",
+        valued="x",
+        longs=names(
+            "cached deleted modified others ignored stage unmerged killed directory no-empty-directory exclude-standard"
+            " full-name error-unmatch abbrev debug deduplicate eol recurse-submodules sparse resolve-undo"
+        ),
+        long_valued=names("exclude format"),
+    ),
+    "shortlog": Allowed(
+        flags="snecw",
+        longs=names("summary numbered email committer all no-merges merges format date branches tags remotes"),
+        long_valued=names("group since after until before author grep max-count"),
+    ),
+    "describe": Allowed(
+        longs=names("all tags contains long always exact-match dirty broken first-parent abbrev"),
+        long_valued=names("candidates match exclude"),
+    ),
+    "tag": Allowed(
+        flags="lni",
+        longs=names("list column no-column color ignore-case"),
+        long_valued=names("sort format contains no-contains merged no-merged points-at"),
+    ),
+    "remote": Allowed(flags="v", longs=names("verbose")),
+    "stash": _LOG,
+    "reflog": _LOG,
+}
+_PROGRAM_SETTINGS = re.compile(
+    r"^[ \t]*\[[ \t]*(?:filter|include|includeif|gpg|diff[ \t]+\")"
+    r"|^[ \t]*(?:\[[^\]\n]*\][ \t]*)?(?:fsmonitor[ \t]*=[ \t]*(?!(?:true|false|yes|no|on|off|0|1)[ \t]*$)\S"
+    r"|external\b|textconv\b|showsignature\b|program\b|command\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def read_git(words: Sequence[Word]) -> Reading | str:
+    """What a git command (its words behind ``git``) reads, or in words why it may do more than read."""
+    base: Word | None = None
+    at = 0
+    while at < len(words) and words[at].text.startswith("-"):
+        text = words[at].text
+        if text == "-C" and base is None and at + 1 < len(words) and words[at + 1].is_known:
+            base = words[at + 1]
+            at += 1
+        elif text in {"--version", "--help"} and at == len(words) - 1:
+            return Reading() if text == "--version" else "git --help opens a viewer"
+        elif text not in _NEUTRAL or not words[at].is_fixed:
+            return f"git: {text} is not known to be harmless"
+        at += 1
+    if at == len(words) or not words[at].is_fixed:
+        return "git: its command is not known before it runs" if at < len(words) else Reading()
+    command, rest = words[at].text, words[at + 1 :]
+    allowed = _COMMANDS.get(command)
+    if allowed is None:
+        return f"`git {command}` may change something"
+    given = read_options(rest, allowed)
+    if isinstance(given, str):
+        return f"`git {command}`: {given}"
+    reason = _changing(command, given) or _signing(given)
+    if reason:
+        return reason
+    return _files(command, given, base)
+
+
+def _changing(command: str, given: Given) -> str:
+    """Why operands would make a listing command change something."""
+    operands = [word.text for word in given.operands]
+    if (
+        command == "branch"
+        and operands
+        and not given.names & {"l", "list", "contains", "no-contains", "merged", "no-merged"}
+    ):
+        return "git branch with a name creates a branch"
+    if (
+        command == "tag"
+        and operands
+        and not given.names & {"l", "list", "contains", "no-contains", "merged", "no-merged"}
+    ):
+        return "git tag with a name creates a tag"
+    if command == "remote" and operands:
+        return f"git remote {operands[0]} is not known to change nothing"
+    if command == "stash" and (operands[:1] != ["list"] or len(operands) > 1):
+        return "only git stash list is known to change nothing"
+    if command == "reflog" and operands and operands[0] not in {"show", "HEAD"}:
+        return f"git reflog {operands[0]} is not known to change nothing"
+    return ""
+
+
+def _signing(given: Given) -> str:
+    formats = given.of("format", "pretty")
+    if any(not word.is_fixed or _SIGNATURE.search(word.text) for word in formats):
+        return "its format may make git check signatures, which runs a program"
+    return ""
+
+
+def _files(command: str, given: Given, base: Word | None) -> Reading | str:
+    """Operands may be revisions or paths; both are judged, and what stands behind ``rev:`` as well."""
+    paths: list[Word] = []
+    if command not in {"branch", "tag", "describe", "remote", "stash", "reflog", "shortlog"}:
+        for word in given.operands:
+            text = word.text
+            if text.startswith(":"):
+                if text.startswith(_EXCLUDING):
+                    continue
+                text = text.lstrip(":0123456789")
+                if not text or text.startswith(("(", "/")):
+                    return f"git: where {word.text} leads is not known"
+                paths.append(Word(text, is_known=word.is_known))
+                continue
+            paths.append(word)
+            _, colon, behind = text.partition(":")
+            if colon and behind and word.is_known:
+                paths.append(Word(behind))
+        for value in given.of("L"):
+            paths.append(Word(value.text.rpartition(":")[2] or ".", is_known=value.is_known))
+    elif not all(word.is_known for word in given.operands):
+        return f"git {command}: its operands are not known before it runs"
+    return Reading(paths=tuple(paths), base=base, uses_git=True)
+
+
+def configured_programs(folder: Path) -> str:
+    """Why git, run in ``folder``, could start a program of the repository's, or an empty string.
+
+    A repository's own settings may name programs for filters, diffs and signatures,
+    and a folder that is laid out like a repository is taken for one.
+    """
+    for place in (folder, *folder.parents):
+        if (place / "HEAD").is_file() and (place / "objects").is_dir() and (place / "refs").is_dir():
+            return f"{place} is a bare repository with settings of its own"
+        link = place / ".git"
+        if not link.exists():
+            continue
+        for config in _configs(link):
+            try:
+                text = config.read_bytes()[:_LARGEST_CONFIG].decode("utf-8", "replace")
+            except OSError:
+                continue
+            if _PROGRAM_SETTINGS.search(text.replace("\\\n", "")):
+                return f"the repository's settings ({config}) name programs that git runs"
+        return ""
+    return ""
+
+
+def _configs(link: Path) -> list[Path]:
+    """The settings of a repository, of its linked work tree and of its submodules."""
+    inside = link
+    if link.is_file():
+        try:
+            text = link.read_bytes()[:4096].decode("utf-8", "replace")
+        except OSError:
+            return []
+        inside = link.parent / text.removeprefix("gitdir:").strip()
+    found = [inside / "config", inside / "config.worktree"]
+    try:
+        common = (inside / "commondir").read_text(encoding="utf-8").strip()
+        found += [inside / common / "config", inside / common / "config.worktree"]
+    except (OSError, UnicodeDecodeError):
+        pass
+    try:
+        found += list((inside / "modules").glob("**/config"))[:200]
+    except OSError:
+        return found
+    return found

@@ -1,0 +1,341 @@
+"""Decides about a shell command or a path by rules and mode, without asking anybody, and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeagent.core.approvals import (
+    Access,
+    CommandPreview,
+    ConcernKind,
+    Decision,
+    Mode,
+    Preview,
+    Touch,
+    Verdict,
+    VerdictPart,
+)
+from codeagent.policy.commands import Analysis, Command, analyze
+from codeagent.policy.destructive import loss
+from codeagent.policy.git_reading import configured_programs
+from codeagent.policy.named_paths import Finding, NamedPaths
+from codeagent.policy.read_only import reading
+from codeagent.policy.reading import Reading
+from codeagent.policy.rules import RuleSet, path_pattern, quoted_word
+from codeagent.policy.shell_script import Direction
+from codeagent.policy.wrappers import base_name
+from codeagent.workspace.paths import PathSandbox
+
+_ORDER = (Decision.ALLOW, Decision.ASK, Decision.DENY)
+_WRITERS = frozenset(
+    {"tee", "touch", "truncate", "cp", "mv", "rm", "rmdir", "mkdir", "ln", "chmod", "chown", "chgrp", "dd", "install"}
+    | {"rsync", "patch", "sed", "tar", "unzip", "shred", "sponge", "perl", "curl", "wget"}
+)
+_AUTO = "Auto mode runs commands"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a decision depends on besides the call: the mode, and what holds a command.
+
+    ``is_confined``: the operating system holds commands in the workspace.
+    ``is_unconfined_by_choice``: the person switched that off on purpose.
+    """
+
+    mode: Mode = Mode.ASK
+    is_confined: bool = False
+    is_unconfined_by_choice: bool = False
+
+    @property
+    def runs_commands(self) -> bool:
+        """Whether commands run without a question unless something stands against them."""
+        return self.mode is Mode.AUTO and (self.is_confined or self.is_unconfined_by_choice)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """The decision on one simple command; ``rules`` are those that would allow it, all together."""
+
+    command: Command
+    decision: Decision
+    because: str
+    rules: tuple[str, ...] = ()
+
+
+class Judge:
+    """Applies the rules; pure but for looking at the file system."""
+
+    def __init__(self, sandbox: PathSandbox, rules: RuleSet) -> None:
+        self._sandbox = sandbox
+        self._rules = rules
+
+    def call(self, tool: str, touches: Sequence[Touch], preview: Preview, around: Surroundings) -> Verdict:
+        """The verdict on a tool call."""
+        if isinstance(preview, CommandPreview):
+            return self.command(preview.command, preview.cwd, around)
+        if not touches:
+            return self._tool(tool)
+        parts = tuple(self.touch(tool, touch, around) for touch in touches)
+        return _joined(parts)
+
+    def command(self, command: str, cwd: Path, around: Surroundings) -> Verdict:
+        """The verdict on a shell command that starts in ``cwd``."""
+        return self.examine(command, cwd, around).verdict()
+
+    def examine(self, command: str, cwd: Path, around: Surroundings) -> CommandCase:
+        """A shell command with the ruling on each of its parts."""
+        paths = NamedPaths(self._sandbox, self._rules, cwd)
+        return CommandCase(analyze(command), self._rules, paths, around)
+
+    def is_read_only(self, command: str, cwd: Path) -> bool:
+        """Whether a shell command surely changes nothing, wherever it reads."""
+        case = self.examine(command, cwd, Surroundings(mode=Mode.PLAN))
+        if case.analysis.is_opaque or not case.analysis.commands:
+            return False
+        return not any(case.changes(part) for part in case.analysis.commands)
+
+    def touch(self, tool: str, touch: Touch, around: Surroundings) -> Verdict:
+        """The verdict on one path that a tool reads or changes."""
+        root, access = self._sandbox.root, touch.access
+        shown = touch.written or (self._sandbox.show(touch.path) if touch.path else "the workspace")
+        paths = (touch.path or root,)
+        if access is Access.WRITE and around.mode is Mode.PLAN:
+            return _path_verdict(shown, Decision.DENY, "plan mode changes nothing.", "--mode ask")
+        for decision in (Decision.DENY, Decision.ASK):
+            rule = self._rules.find_path(decision, access, paths, root)
+            if rule and decision is Decision.DENY:
+                return _path_verdict(shown, decision, f"the rule {rule} denies it.")
+            if touch.concern and touch.concern.kind is ConcernKind.SENSITIVE:
+                return _path_verdict(shown, Decision.ASK, touch.concern.reason)
+            if rule and decision is Decision.ASK:
+                return _path_verdict(shown, decision, f"the rule {rule} asks about it.")
+        is_outside = touch.concern is not None
+        rule = self._rules.find_path(Decision.ALLOW, access, paths, root, places_only=is_outside)
+        if rule:
+            return _path_verdict(shown, Decision.ALLOW, f"the rule {rule} allows it.")
+        flag = remedy((f"{tool}({path_pattern(self._sandbox.show(paths[0]))})",))
+        if touch.concern:
+            return _path_verdict(shown, Decision.ASK, touch.concern.reason, flag)
+        if access is Access.READ:
+            return _path_verdict(shown, Decision.ALLOW, "it only reads in the workspace.")
+        if around.mode in {Mode.EDITS, Mode.AUTO}:
+            return _path_verdict(shown, Decision.ALLOW, f"{around.mode} mode changes files in the workspace.")
+        return _path_verdict(shown, Decision.ASK, "changes are asked about in ask mode.", f"{flag} or --mode edits")
+
+    def _tool(self, tool: str) -> Verdict:
+        """A call that touches no file: looking at or stopping what was started before."""
+        for decision in (Decision.DENY, Decision.ASK):
+            rule = self._rules.find_tool(decision, tool)
+            if rule:
+                return Verdict(decision=decision, because=f"The rule {rule} says so.")
+        return Verdict(decision=Decision.ALLOW, because="It touches no file.")
+
+
+class CommandCase:
+    """One shell command before the judge: its parts, and the ruling on each."""
+
+    def __init__(self, analysis: Analysis, rules: RuleSet, paths: NamedPaths, around: Surroundings) -> None:
+        self.analysis = analysis
+        self._rules = rules
+        self._paths = paths
+        self._around = around
+
+    def rulings(self) -> tuple[Ruling, ...]:
+        """The decision on each simple command as it is written."""
+        return tuple(self._rule(command) for command in self.analysis.commands)
+
+    def verdict(self) -> Verdict:
+        """The verdict on all parts together: the strictest counts."""
+        rulings = self.rulings()
+        parts = tuple(
+            VerdictPart(
+                words=tuple(word.text for word in ruling.command.words) or (ruling.command.simple.source,),
+                decision=ruling.decision,
+                because=ruling.because,
+            )
+            for ruling in rulings
+        )
+        worst = max(rulings, key=lambda ruling: _ORDER.index(ruling.decision), default=None)
+        decision, because = (worst.decision, worst.because) if worst else (Decision.ALLOW, "It runs nothing.")
+        doubts = self.analysis.problems
+        if doubts and decision is not Decision.DENY and not self._lets_doubts():
+            decision = Decision.DENY if self._around.mode is Mode.PLAN else Decision.ASK
+            because = f"It is not certain what this does: {doubts[0].reason}."
+        rules = tuple(dict.fromkeys(rule for ruling in rulings for rule in ruling.rules))
+        can_be_allowed = not doubts and all(ruling.rules for ruling in rulings if ruling.decision is not Decision.ALLOW)
+        return Verdict(
+            decision=decision,
+            because=because,
+            parts=parts,
+            is_opaque=self.analysis.is_opaque,
+            remedy=remedy(rules) if can_be_allowed and decision is Decision.ASK else "",
+        )
+
+    def changes(self, command: Command) -> str:
+        """Why a command as it is written may change something, or an empty string."""
+        simple = command.simple
+        if any(redirection.direction is not Direction.READS for redirection in simple.redirections):
+            if not all(
+                redirection.direction is Direction.READS or redirection.target.text == "/dev/null"
+                for redirection in simple.redirections
+            ):
+                return "it writes to a file"
+        if not simple.words:
+            return ""
+        found = reading(simple.words)
+        if isinstance(found, str):
+            return found
+        if found.uses_git:
+            folders = self._paths.folders(simple.places, found.base)
+            if not folders:
+                return "where git runs is not known"
+            return next((why for folder in folders if (why := configured_programs(folder))), "")
+        return ""
+
+    def _rule(self, command: Command) -> Ruling:
+        """Strictest first: refusals, deny rules, what is asked each time, ask rules, what allows, the mode."""
+        changes = self.changes(command)
+        findings = list(self._findings(command, changes=bool(changes)))
+        refused = next((finding for finding in findings if finding.is_refused), None)
+        if refused:
+            return Ruling(command=command, decision=Decision.DENY, because=refused.because)
+        for found in command.everything():
+            rule = self._rules.find_command(Decision.DENY, found.words)
+            if rule:
+                because = f"The rule {rule} denies {found.simple.name or 'it'}."
+                return Ruling(command=command, decision=Decision.DENY, because=because)
+        denied = next((finding for finding in findings if finding.decision is Decision.DENY), None)
+        if denied:
+            return Ruling(command=command, decision=Decision.DENY, because=_sentence(denied.because))
+        if self._around.mode is Mode.PLAN and (changes or command.problems or any(c.problems for c in command.inner)):
+            why = changes or next(problem.reason for c in command.everything() for problem in c.problems)
+            return Ruling(command=command, decision=Decision.DENY, because=f"Plan mode only reads: {why}.")
+        for because in self._each_time(command, findings):
+            return Ruling(command=command, decision=Decision.ASK, because=_sentence(because))
+        for found in command.everything():
+            rule = self._rules.find_command(Decision.ASK, found.words)
+            if rule:
+                because = f"The rule {rule} asks about {found.simple.name or 'it'}."
+                return Ruling(command=command, decision=Decision.ASK, because=because)
+        return self._by_permission(command, findings, changes)
+
+    def _each_time(self, command: Command, findings: Sequence[Finding]) -> Iterator[str]:
+        """Reasons to ask that no rule lifts."""
+        for finding in findings:
+            if finding.each_time:
+                yield finding.because
+        is_auto = self._around.runs_commands
+        for found in command.everything():
+            for problem in found.problems:
+                if not is_auto or (problem.is_hidden and self._rules.has_command_limits()):
+                    yield f"It is not certain what this does: {problem.reason}."
+            for decision in (Decision.DENY, Decision.ASK):
+                rule = self._rules.find_command(decision, found.words, maybe=True)
+                if rule and not self._rules.find_command(decision, found.words):
+                    yield f"The rule {rule} may concern this; its words are only known when it runs."
+        if self._around.mode is Mode.AUTO:
+            yield from self.losses(command)
+
+    def losses(self, command: Command) -> Iterator[str]:
+        """Sentences on what would be lost when the command runs."""
+        for found in command.everything():
+            sentence = loss(found.words)
+            if sentence:
+                yield sentence
+            for redirection in found.simple.redirections:
+                if redirection.direction is Direction.WRITES and self._paths.overwrites(
+                    redirection.target, found.simple.places
+                ):
+                    yield f"The contents of {redirection.target.text} would be replaced."
+            if (
+                found.simple.name
+                and base_name(found.simple.name) == "tee"
+                and "-a" not in [w.text for w in found.words]
+            ):
+                for word in found.words[1:]:
+                    if not word.text.startswith("-") and self._paths.overwrites(word, found.simple.places):
+                        yield f"The contents of {word.text} would be replaced."
+
+    def _by_permission(self, command: Command, findings: Sequence[Finding], changes: str) -> Ruling:
+        """What rules and mode allow; a rule for exactly this command covers the places that it names as well."""
+        if self._around.runs_commands:
+            because = f"{_AUTO}{', confined' if self._around.is_confined else ''}."
+            return Ruling(command=command, decision=Decision.ALLOW, because=because)
+        rule = self._rules.find_command(Decision.ALLOW, command.words) if command.words else None
+        needs_rule = bool(command.words and changes and not rule)
+        is_covered = needs_rule or (rule is not None and rule.is_exact)
+        asked = [found for found in findings if found.is_write or found.is_unknown or not is_covered]
+        if not needs_rule and not asked:
+            because = f"The rule {rule} allows it." if rule else "It only reads in the workspace."
+            return Ruling(command=command, decision=Decision.ALLOW, because=because)
+        wanted = [found.rule for found in asked]
+        if needs_rule:
+            wanted.append(exact_rule(command))
+        return Ruling(
+            command=command,
+            decision=Decision.ASK,
+            because=_sentence(changes if needs_rule else asked[0].because),
+            rules=tuple(dict.fromkeys(wanted)) if all(wanted) else (),
+        )
+
+    def _findings(self, command: Command, *, changes: bool) -> Iterator[Finding]:
+        """What stands against the files that the command and all in it name."""
+        for found in command.everything():
+            simple = found.simple
+            for redirection in simple.redirections:
+                if redirection.direction is Direction.READS:
+                    yield from self._paths.read(Reading(paths=(redirection.target,)), simple.places)
+                else:
+                    yield from self._paths.redirected(redirection, simple.places)
+            if not simple.words:
+                continue
+            known = reading(simple.words)
+            if isinstance(known, Reading):
+                yield from self._paths.read(known, simple.places)
+            else:
+                is_writer = base_name(simple.name) in _WRITERS
+                yield from self._paths.mentioned(simple.words[1:], simple.places, is_writer=is_writer)
+
+    def _lets_doubts(self) -> bool:
+        """In auto mode the confinement holds what is not certain, unless rules want to know."""
+        if not self._around.runs_commands:
+            return False
+        return not (self._rules.has_command_limits() and any(problem.is_hidden for problem in self.analysis.problems))
+
+
+def _joined(verdicts: Sequence[Verdict]) -> Verdict:
+    """The strictest of several verdicts, with all their parts."""
+    if not verdicts:
+        return Verdict(decision=Decision.ALLOW, because="It runs nothing.")
+    worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.decision))
+    return Verdict(
+        decision=worst.decision,
+        because=worst.because,
+        parts=tuple(part for verdict in verdicts for part in verdict.parts),
+        remedy=worst.remedy,
+    )
+
+
+def _path_verdict(shown: str, decision: Decision, because: str, remedy: str = "") -> Verdict:
+    part = VerdictPart(words=(shown,), decision=decision, because=because)
+    return Verdict(decision=decision, because=_sentence(because), parts=(part,), remedy=remedy)
+
+
+def _sentence(text: str) -> str:
+    if text.startswith(("it ", "what ", "the rule ", "where ")):
+        text = text[:1].upper() + text[1:]
+    return text if text.endswith(".") else f"{text}."
+
+
+def exact_rule(command: Command) -> str:
+    """The rule that allows a command word for word; empty when its words are not all known."""
+    if not all(word.is_fixed for word in command.words):
+        return ""
+    return f"bash({' '.join(quoted_word(word.text) for word in command.words)})"
+
+
+def remedy(rules: Sequence[str]) -> str:
+    """Flags that would allow what ``rules`` cover, quoted for a shell."""
+    return " ".join("--allow '" + rule.replace("'", "'\\''") + "'" for rule in rules)

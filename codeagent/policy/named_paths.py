@@ -1,0 +1,332 @@
+"""Judges the files that a shell command names: where they really are, and whether they may be read or written."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from itertools import islice
+from pathlib import Path
+
+from codeagent.core.approvals import Access, ConcernKind, Decision, Touch
+from codeagent.core.errors import PathRefused
+from codeagent.policy.reading import Reading
+from codeagent.policy.rules import RuleSet, path_pattern
+from codeagent.policy.shell_script import Places, Redirection
+from codeagent.policy.shell_words import Word
+from codeagent.workspace.paths import PathSandbox
+
+_MOST_MATCHES = 1_000
+_MOST_ENTRIES = 20_000
+_DEVICES = frozenset(
+    {"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "-"}
+)
+_HIDDEN_SAMPLES = (".env", ".env.local", ".ssh", ".netrc", ".npmrc", ".aws")
+_PLAIN_PATH = re.compile(r"[\w@%+:,./~-]+")
+_OPTION_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|[\w-]+=|@|file://)?(?P<path>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What stands against a path. ``each_time`` cannot be lifted by a rule, ``is_refused`` by nobody;
+    ``rule`` is the one that would lift it."""
+
+    decision: Decision
+    because: str
+    each_time: bool = False
+    is_refused: bool = False
+    is_unknown: bool = False
+    is_write: bool = False
+    rule: str = ""
+
+
+class NamedPaths:
+    """Answers for the paths of one command; ``cwd`` is where the shell starts."""
+
+    def __init__(self, sandbox: PathSandbox, rules: RuleSet, cwd: Path) -> None:
+        self._sandbox = sandbox
+        self._rules = rules
+        self._cwd = cwd
+
+    def folders(self, places: Places | None, base: Word | None = None) -> tuple[Path, ...]:
+        """The folders that a command may run in; empty when that is not known."""
+        if places is None or (base and not base.is_fixed):
+            return ()
+        found: list[Path] = []
+        for chain in places:
+            here = [self._cwd]
+            for word in (*chain, *((base,) if base else ())):
+                moved = [self._moved(folder, word) for folder in here]
+                there = [path for paths in moved for path in paths]
+                if not all(moved) or len(there) > 8:  # noqa: PLR2004 - more places than anybody can follow
+                    return ()
+                here = there
+            found += here
+        return tuple(dict.fromkeys(found))
+
+    def read(self, reading: Reading, places: Places | None) -> Iterator[Finding]:
+        """What stands against a reading command."""
+        if reading.base is not None:
+            yield from self._read_words((reading.base,), self.folders(places))
+        folders = self.folders(places, reading.base)
+        yield from self._read_words(reading.paths, folders)
+        if reading.is_recursive:
+            for folder in folders:
+                for word in reading.paths:
+                    yield from self._tree(word, folder, reading)
+
+    def redirected(self, redirection: Redirection, places: Places | None) -> Iterator[Finding]:
+        """What stands against a file that the shell opens for writing."""
+        word, folders = redirection.target, self.folders(places)
+        if word.text in _DEVICES and word.is_fixed:
+            return
+        if not word.is_known or word.glob or not folders:
+            yield _unknown(word)
+            return
+        for folder in folders:
+            yield from self._write(_written(word), folder)
+
+    def overwrites(self, target: Word, places: Places | None) -> bool:
+        """Whether a file that is written is there already."""
+        if target.text in _DEVICES:
+            return False
+        folders = self.folders(places)
+        if not target.is_fixed or not folders:
+            return True
+        return any((folder / target.text).is_file() for folder in folders)
+
+    def mentioned(self, words: Iterable[Word], places: Places | None, *, is_writer: bool) -> Iterator[Finding]:
+        """What stands against the words of a program that is not known: each could be a path."""
+        folders = self.folders(places) or (self._cwd,)
+        for word in words:
+            if not word.is_known or word.glob:
+                yield from self._read_words((word,), folders)
+                continue
+            for text in _candidates(word):
+                for folder in folders:
+                    yield from self._mention(text, folder, is_writer=is_writer)
+
+    def _mention(self, text: str, folder: Path, *, is_writer: bool) -> Iterator[Finding]:
+        if text in _DEVICES or text.startswith("//"):
+            return
+        accesses = (Access.READ, Access.WRITE) if is_writer else (Access.READ,)
+        is_there = "/" in text or text.startswith("..") or _exists(folder, text)
+        for access in accesses:
+            try:
+                touch = self._sandbox.examine(text, access, base=folder)
+            except PathRefused as error:
+                if access is Access.WRITE:
+                    yield Finding(decision=Decision.ASK, because=str(error), each_time=True)
+                continue
+            if touch.concern and touch.concern.kind is ConcernKind.SENSITIVE and (is_there or _is_telling(text)):
+                yield Finding(decision=Decision.ASK, because=touch.concern.reason, each_time=True)
+            elif is_there or touch.concern is None:
+                yield from self._by_rules(touch, folder)
+
+    def _moved(self, folder: Path, word: Word) -> list[Path]:
+        text = _written(word)
+        if not text or _is_other_home(word):
+            return []
+        try:
+            path = self._sandbox.examine(text, Access.READ, base=folder).path
+        except PathRefused:
+            return []
+        if path is None:
+            return []
+        return [path] if path.is_dir() else [folder, path]
+
+    def _read_words(self, words: Iterable[Word], folders: tuple[Path, ...]) -> Iterator[Finding]:
+        for word in words:
+            if word.text in _DEVICES or word.text == "":
+                continue
+            if not word.is_known or _is_other_home(word):
+                yield _unknown(word)
+            elif not folders:
+                if word.text.startswith("/"):
+                    yield from self._read_path(word.text, self._cwd)
+                yield _unknown(word)
+            else:
+                for folder in folders:
+                    yield from self._glob(word, folder) if word.glob else self._read_path(_written(word), folder)
+
+    def _glob(self, word: Word, folder: Path) -> Iterator[Finding]:
+        """A pattern is judged by itself and by the names that it stands for now."""
+        yield from self._read_path(_written(word), folder)
+        last = word.glob.rpartition("/")[2]
+        if re.match(r"\.[^*?\[]", last) and any(fnmatch(sample, last) for sample in _HIDDEN_SAMPLES):
+            yield Finding(
+                decision=Decision.ASK, because=f"{word.text} may stand for files with secrets.", each_time=True
+            )
+        pattern = word.glob
+        if word.has_tilde:
+            pattern = str(Path.home()) + pattern[1:]
+        matches = list(islice(glob.iglob(pattern, root_dir=folder), _MOST_MATCHES + 1))
+        if len(matches) > _MOST_MATCHES:
+            yield Finding(decision=Decision.ASK, because=f"{word.text} stands for more files than are looked at.")
+            return
+        for match in matches:
+            if match.startswith("-"):
+                yield Finding(
+                    decision=Decision.ASK, because=f"{word.text} stands for {match}, which is taken for an option."
+                )
+            yield from self._read_path(match, folder)
+
+    def _read_path(self, text: str, folder: Path) -> Iterator[Finding]:
+        try:
+            touch = self._sandbox.examine(text, Access.READ, base=folder)
+        except PathRefused as error:
+            yield Finding(decision=Decision.ASK, because=str(error))
+            return
+        if touch.concern and touch.concern.kind is ConcernKind.SENSITIVE:
+            yield Finding(decision=Decision.ASK, because=touch.concern.reason, each_time=True)
+        yield from self._by_rules(touch, folder)
+
+    def _by_rules(self, touch: Touch, folder: Path) -> Iterator[Finding]:
+        """Rules on reading that concern the path; outside the workspace only a rule that names the place allows it."""
+        if touch.path is None:
+            return
+        paths = _both_names(touch, folder)
+        rule = self._rules.find_path(Decision.DENY, touch.access, paths, self._sandbox.root)
+        if rule:
+            yield Finding(decision=Decision.DENY, because=f"the rule {rule} denies {touch.written}.")
+        rule = self._rules.find_path(Decision.ASK, touch.access, paths, self._sandbox.root)
+        if rule:
+            yield Finding(decision=Decision.ASK, because=f"the rule {rule} asks about {touch.written}.", each_time=True)
+        if touch.concern and touch.concern.kind is ConcernKind.OUTSIDE and touch.access is Access.READ:
+            allowed = self._rules.find_path(
+                Decision.ALLOW, Access.READ, (touch.path,), self._sandbox.root, places_only=True
+            )
+            if not allowed:
+                yield Finding(
+                    decision=Decision.ASK, because=touch.concern.reason, rule=f"read({path_pattern(str(touch.path))})"
+                )
+
+    def _write(self, text: str, folder: Path) -> Iterator[Finding]:
+        try:
+            touch = self._sandbox.examine(text, Access.WRITE, base=folder)
+        except PathRefused as error:
+            yield Finding(decision=Decision.DENY, because=str(error), is_refused=True)
+            return
+        if touch.path is None:
+            return
+        yield from self._by_rules(touch, folder)
+        if touch.concern and touch.concern.kind is ConcernKind.SENSITIVE:
+            yield Finding(decision=Decision.ASK, because=touch.concern.reason, each_time=True)
+        elif touch.concern:
+            yield Finding(decision=Decision.ASK, because=touch.concern.reason, is_write=True)
+        elif not self._rules.find_path(Decision.ALLOW, Access.WRITE, (touch.path,), self._sandbox.root):
+            yield Finding(
+                decision=Decision.ASK,
+                because=f"it writes to {text}.",
+                is_write=True,
+                rule=f"edit({path_pattern(self._sandbox.show(touch.path))})",
+            )
+
+    def _tree(self, word: Word, folder: Path, reading: Reading) -> Iterator[Finding]:
+        """Looks for files with secrets below a folder that is read as a whole."""
+        if not word.is_fixed:
+            return
+        try:
+            top = self._sandbox.examine(_written(word), Access.READ, base=folder).path
+        except PathRefused:
+            return
+        if top is None or not top.is_dir():
+            return
+        secret = self._secret_below(top, reading)
+        if secret:
+            yield Finding(
+                decision=Decision.ASK, because=f"it reads all of {self._sandbox.show(top)}, {secret}", each_time=True
+            )
+
+    def _secret_below(self, top: Path, reading: Reading) -> str:
+        seen = 0
+        waiting = [str(top)]
+        while waiting:
+            try:
+                entries = list(os.scandir(waiting.pop()))
+            except OSError:
+                continue
+            seen += len(entries)
+            if seen > _MOST_ENTRIES:
+                return "which holds more files than are looked at."
+            for entry in entries:
+                is_link = entry.is_symlink()
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name != ".git":
+                        waiting.append(entry.path)
+                    continue
+                if reading.only and not any(fnmatch(entry.name, pattern) for pattern in reading.only):
+                    if not (is_link and reading.follows_links):
+                        continue
+                path = Path(entry.path)
+                if self._sandbox.is_sensitive(path):
+                    return f"where {self._sandbox.show(path)} may hold secrets."
+                if is_link and reading.follows_links and not self._is_inside(path):
+                    return f"where the link {self._sandbox.show(path)} leads outside."
+        return ""
+
+    def _is_inside(self, path: Path) -> bool:
+        try:
+            return self._sandbox.examine(str(path), Access.READ).concern is None
+        except PathRefused:
+            return False
+
+
+def _written(word: Word) -> str:
+    """The path as the sandbox reads it: a quoted ``~`` is a name like any other."""
+    return f"./{word.text}" if word.text.startswith("~") and not word.has_tilde else word.text
+
+
+def _is_other_home(word: Word) -> bool:
+    return word.has_tilde and word.text != "~" and not word.text.startswith("~/")
+
+
+def _unknown(word: Word) -> Finding:
+    return Finding(
+        decision=Decision.ASK, because=f"what {word.text} stands for is only known when it runs.", is_unknown=True
+    )
+
+
+def _candidates(word: Word) -> Iterator[str]:
+    """The parts of a word that could be a path: the word, an option's value, what stands around a colon."""
+    whole = _OPTION_VALUE.fullmatch(word.text)
+    texts = [word.text, *([whole["path"]] if whole else [])]
+    texts += [part for text in tuple(texts) for part in re.split(r"[:,=]", text)]
+    for text in dict.fromkeys(texts):
+        if text and not text.startswith("-") and _PLAIN_PATH.fullmatch(text) and not re.match(r"\w+://", text):
+            yield f"./{text}" if text.startswith("~") and not (word.has_tilde or text != word.text) else text
+
+
+def _exists(folder: Path, text: str) -> bool:
+    try:
+        return (folder / text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_telling(text: str) -> bool:
+    """Whether a name without a folder is a file's beyond doubt, so that it matters though it is not there."""
+    stem, dot, _ = text.rpartition(".")
+    return text.startswith(".env") or bool(dot and stem)
+
+
+def _both_names(touch: Touch, folder: Path) -> tuple[Path, ...]:
+    """The real path and the one that is written, for rules that forbid."""
+    if touch.path is None:
+        return ()
+    written = _tidied(folder / touch.written) if not touch.written.startswith("~") else touch.path
+    return tuple(dict.fromkeys((touch.path, written)))
+
+
+def _tidied(path: Path) -> Path:
+    """``..`` taken back by its text alone."""
+    parts: list[str] = []
+    for part in path.parts:
+        if part != "..":
+            parts.append(part)
+        elif len(parts) > 1:
+            parts.pop()
+    return Path(*parts)

@@ -1,0 +1,91 @@
+"""The rules a person could store with an answer, always as narrow as can be, and what should be known before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from codeagent.core.approvals import (
+    Access,
+    CommandPreview,
+    Decision,
+    DiffPreview,
+    Preview,
+    RuleOffer,
+    Touch,
+)
+from codeagent.core.diff import LineKind
+from codeagent.core.text import has_invisible
+from codeagent.policy.commands import Command
+from codeagent.policy.destructive import loss
+from codeagent.policy.judge import CommandCase
+from codeagent.policy.rules import path_pattern
+from codeagent.policy.wrappers import INTERPRETERS, base_name, inside, is_wrapper
+from codeagent.workspace.paths import PathSandbox
+
+_NEVER = frozenset({"rm", "kill", "pkill", "killall", "reboot", "shutdown", "crontab", "curl", "wget"})
+
+
+def command_offers(case: CommandCase) -> tuple[RuleOffer, ...]:
+    """One rule for each simple command that was asked about; none when one of them must be asked each time."""
+    if case.analysis.is_opaque:
+        return ()
+    offers: list[RuleOffer] = []
+    for ruling in case.rulings():
+        if ruling.decision is Decision.ALLOW:
+            continue
+        if ruling.decision is Decision.DENY or not ruling.rules or not _may_be_stored(ruling.command):
+            return ()
+        offers += [RuleOffer(rule=rule, covers=_covers(rule)) for rule in ruling.rules]
+    return tuple(dict.fromkeys(offers))
+
+
+def path_offers(tool: str, touches: Sequence[Touch], sandbox: PathSandbox) -> tuple[RuleOffer, ...]:
+    """One rule for each path that a tool call touches; none when a path must be asked about each time."""
+    offers: list[RuleOffer] = []
+    for touch in touches:
+        if touch.path is None or (touch.concern and touch.access is Access.WRITE):
+            return ()
+        rule = f"{tool}({path_pattern(sandbox.show(touch.path))})"
+        offers.append(RuleOffer(rule=rule, covers=_covers(rule)))
+    return tuple(dict.fromkeys(offers))
+
+
+def warnings(preview: Preview, case: CommandCase | None) -> tuple[str, ...]:
+    """Plain sentences on what could be lost or overlooked."""
+    found: list[str] = []
+    if case is not None:
+        found += [sentence for command in case.analysis.commands for sentence in case.losses(command)]
+        found += [f"It is not certain what this does: {doubt.reason}." for doubt in case.analysis.doubts]
+    if isinstance(preview, CommandPreview) and has_invisible(preview.command):
+        found.append("It holds characters that cannot be seen; they are shown as <U+…>.")
+    if isinstance(preview, DiffPreview) and any(has_invisible(text) for text in _added(preview)):
+        found.append("The new text holds characters that cannot be seen; they are shown as <U+…>.")
+    return tuple(dict.fromkeys(found))
+
+
+def _added(preview: DiffPreview) -> Iterator[str]:
+    yield preview.diff.path
+    for hunk in preview.diff.hunks:
+        for line in hunk.lines:
+            if line.kind is LineKind.ADDED:
+                yield line.text.rstrip("\r\n")
+
+
+def _may_be_stored(command: Command) -> bool:
+    """Never for what runs other programs or texts, deletes, or fetches from elsewhere."""
+    if not command.words:
+        return True
+    name = base_name(command.simple.name)
+    return not (
+        name in _NEVER
+        or name.rstrip("0123456789.") in INTERPRETERS
+        or is_wrapper(name)
+        or inside(command.words)
+        or loss(command.words)
+    )
+
+
+def _covers(rule: str) -> str:
+    if rule.startswith("bash("):
+        return "this command word for word, and nothing else"
+    return "reading this path" if rule.startswith(("read(", "grep(", "glob(", "ls(")) else "any change of this file"

@@ -1,0 +1,124 @@
+"""Reads a program's options by a list of those it may get; anything else is named as unknown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codeagent.policy.shell_words import Word
+
+_COUNT = re.compile(r"-\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """Options that a program may get.
+
+    ``flags`` and ``valued`` are single letters, the latter followed by a value;
+    ``longs`` may have a value behind ``=``, ``long_valued`` have one in any case.
+    Those in ``paths`` (letters and long names) name a file in their value.
+    ``counts`` allows a bare number such as ``-20``.
+    """
+
+    flags: str = ""
+    valued: str = ""
+    longs: frozenset[str] = frozenset()
+    long_valued: frozenset[str] = frozenset()
+    paths: frozenset[str] = frozenset()
+    counts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The options and operands of one command; ``values`` holds pairs of option and value."""
+
+    names: frozenset[str]
+    values: tuple[tuple[str, Word], ...]
+    operands: tuple[Word, ...]
+    after_dashes: int
+
+    @property
+    def paths(self) -> tuple[Word, ...]:
+        """The operands that stand behind ``--``."""
+        return self.operands[self.after_dashes :]
+
+    def of(self, *names: str) -> tuple[Word, ...]:
+        """The values of the options of these names."""
+        return tuple(value for name, value in self.values if name in names)
+
+
+def names(text: str) -> frozenset[str]:
+    """A set of words written with blanks between them."""
+    return frozenset(text.split())
+
+
+def read_options(words: Sequence[Word], allowed: Allowed) -> Given | str:
+    """Tells options and operands apart, or names the first option that is not allowed.
+
+    A word that is not known before it runs counts as an operand: who judges the
+    operands must refuse it where it could be an option.
+    """
+    seen: set[str] = set()
+    values: list[tuple[str, Word]] = []
+    operands: list[Word] = []
+    at = 0
+    while at < len(words):
+        word = words[at]
+        text = word.text
+        at += 1
+        if not text.startswith("-") or text == "-" or not (word.is_known and not word.glob):
+            if text.startswith("-") and text != "-":
+                return f"{text} is not known before it runs"
+            operands.append(word)
+        elif text == "--":
+            return Given(frozenset(seen), tuple(values), (*operands, *words[at:]), len(operands))
+        elif allowed.counts and _COUNT.fullmatch(text):
+            seen.add("number")
+        else:
+            taken = _long(text, words[at:], allowed, seen, values) if text.startswith("--") else None
+            if taken is None:
+                taken = _short(text, words[at:], allowed, seen, values)
+            if taken is None:
+                return f"{text} is not known to be harmless"
+            at += taken
+    return Given(frozenset(seen), tuple(values), tuple(operands), len(operands))
+
+
+def _long(
+    text: str, rest: Sequence[Word], allowed: Allowed, seen: set[str], values: list[tuple[str, Word]]
+) -> int | None:
+    """Takes ``--name``, ``--name=value`` or ``--name value``; how many further words that took."""
+    name, equals, value = text[2:].partition("=")
+    if name not in allowed.longs and name not in allowed.long_valued:
+        return None
+    seen.add(name)
+    if equals:
+        values.append((name, Word(value)))
+    elif name in allowed.long_valued:
+        if not rest:
+            return None
+        values.append((name, rest[0]))
+        return 1
+    return 0
+
+
+def _short(
+    text: str, rest: Sequence[Word], allowed: Allowed, seen: set[str], values: list[tuple[str, Word]]
+) -> int | None:
+    """Takes a cluster such as ``-la`` or ``-n5``; how many further words that took."""
+    for at in range(1, len(text)):
+        letter = text[at]
+        if letter in allowed.valued:
+            seen.add(letter)
+            if at + 1 < len(text):
+                values.append((letter, Word(text[at + 1 :])))
+                return 0
+            if not rest or rest[0].may_split:
+                return None
+            values.append((letter, rest[0]))
+            return 1
+        if letter not in allowed.flags:
+            return None
+        seen.add(letter)
+    return 0

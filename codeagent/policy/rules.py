@@ -1,0 +1,286 @@
+"""Permission rules such as ``bash(pytest *)`` and ``edit(src/**)``: read from text, matched to calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from codeagent.core.approvals import Access, Decision, Scope
+from codeagent.core.errors import ConfigError
+from codeagent.core.protocols import StoredRule
+from codeagent.policy.shell_words import Word
+from codeagent.policy.wrappers import base_name
+
+_RULE = re.compile(r"(?P<tool>[a-z][a-z0-9_-]*|\*)(?:\((?P<pattern>.*)\))?", re.DOTALL)
+_PATTERN_WORD = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""", re.DOTALL)
+_PATTERN_PART = re.compile(
+    r"""'(?P<raw>[^']*)'|"(?P<quoted>(?:[^"\\]|\\.)*)"|\\(?P<escaped>.)|(?P<bare>.)""", re.DOTALL
+)
+_PLAIN_WORD = re.compile(r"[\w./,:=@%+~^-]+")
+
+READERS = frozenset({"read", "grep", "glob", "ls"})
+WRITERS = frozenset({"edit", "write"})
+
+
+class Match(StrEnum):
+    """Whether a rule concerns a command; ``MAYBE`` when that is only known when it runs."""
+
+    YES = "yes"
+    MAYBE = "maybe"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: a tool (``*`` is every one) and a pattern; None is everything the tool does."""
+
+    tool: str
+    pattern: str | None
+
+    @classmethod
+    def parse(cls, text: str) -> Rule:
+        """Reads ``tool(pattern)`` or ``tool``; raises ConfigError."""
+        found = _RULE.fullmatch(text.strip())
+        if not found:
+            raise ConfigError(f"{text!r} is no permission rule.", hint='Write "bash(git status *)" or "edit(src/**)".')
+        rule = cls(found["tool"], found["pattern"])
+        if rule.pattern is not None and not rule.pattern.strip():
+            raise ConfigError(f"{text!r} has an empty pattern.", hint='Leave the brackets out or write "(*)".')
+        if rule.tool == "bash" and rule.pattern is not None and _pattern_words(rule.pattern) is None:
+            raise ConfigError(f"A quote in {text!r} does not end.", hint="Quote words as in a shell.")
+        return rule
+
+    def __str__(self) -> str:
+        return self.tool if self.pattern is None else f"{self.tool}({self.pattern})"
+
+    @property
+    def is_for_commands(self) -> bool:
+        """Whether it can concern shell commands."""
+        return self.tool in {"bash", "*"}
+
+    def is_for(self, tool: str) -> bool:
+        """Whether it concerns a tool; reading tools share their rules, and so do those that change files."""
+        if self.tool in {tool, "*"}:
+            return True
+        return any(self.tool in group and tool in group for group in (READERS, WRITERS))
+
+    def match_command(self, words: Sequence[Word], *, strictly: bool) -> Match:
+        """Compares a command's words with the pattern.
+
+        ``strictly`` is for rules that allow: the command must be written just so.
+        Otherwise the program's folder and git's global options do not matter.
+        """
+        if not self.is_for_commands:
+            return Match.NO
+        patterns = _pattern_words(self.pattern or "*") or ()
+        found = [_match_words(patterns, tuple(words))]
+        if not strictly:
+            found += [_match_words(patterns, variant) for variant in _plain_forms(words)]
+        return Match.YES if Match.YES in found else Match.MAYBE if Match.MAYBE in found else Match.NO
+
+    def match_path(self, path: Path, root: Path, *, strictly: bool) -> bool:
+        """Compares a canonical path with a gitignore-style pattern, relative to ``root`` unless it starts with / or ~."""
+        if self.pattern is None or self.pattern == "*" or self.pattern == "**":
+            return self.pattern is None or path.is_relative_to(root)
+        pattern = self.pattern
+        if pattern == "~" or pattern.startswith("~/"):
+            pattern = str(Path(pattern).expanduser())
+        if pattern.startswith("./"):
+            pattern = pattern[1:]
+            if not path.is_relative_to(root):
+                return False
+            name = str(path.relative_to(root))
+        elif pattern.startswith("/"):
+            name = str(path).lstrip("/")
+        elif path.is_relative_to(root):
+            name = str(path.relative_to(root))
+        else:
+            return False
+        if not strictly:
+            pattern, name = pattern.casefold(), name.casefold()
+        return _path_spec(pattern).match_file(name) or (
+            pattern.endswith("/**") and _path_spec(pattern[:-3]).match_file(name)
+        )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a command pattern stands for one command only, word for word."""
+        words = _pattern_words(self.pattern) if self.pattern is not None else None
+        return bool(words) and not any(word.has_star for word in words)
+
+    @property
+    def names_a_place(self) -> bool:
+        """Whether a path pattern is absolute, and so speaks of places outside the workspace."""
+        return self.pattern is not None and self.pattern.startswith(("/", "~"))
+
+
+class RuleSet:
+    """All rules in force: deny, ask and allow from settings, and what the person granted since."""
+
+    def __init__(self, *, deny: Iterable[Rule] = (), ask: Iterable[Rule] = (), allow: Iterable[Rule] = ()) -> None:
+        self._rules = {Decision.DENY: tuple(deny), Decision.ASK: tuple(ask), Decision.ALLOW: tuple(allow)}
+        self._granted: list[tuple[Rule, Scope]] = []
+
+    @classmethod
+    def parse(cls, *, deny: Iterable[str] = (), ask: Iterable[str] = (), allow: Iterable[str] = ()) -> RuleSet:
+        """Reads the rules of the settings; raises ConfigError for one that cannot be read."""
+        return cls(deny=map(Rule.parse, deny), ask=map(Rule.parse, ask), allow=map(Rule.parse, allow))
+
+    def grant(self, rule: str, scope: Scope = Scope.SESSION) -> None:
+        """Allows what ``rule`` covers from now on."""
+        parsed = Rule.parse(rule)
+        if (parsed, scope) not in self._granted:
+            self._granted.append((parsed, scope))
+
+    def revoke(self, rule: str) -> None:
+        """Takes a grant back."""
+        parsed = Rule.parse(rule)
+        self._granted = [(granted, scope) for granted, scope in self._granted if granted != parsed]
+
+    def rules(self, decision: Decision) -> tuple[Rule, ...]:
+        """The rules with one outcome; granted ones come before those that allow by setting."""
+        if decision is Decision.ALLOW:
+            return (*(rule for rule, _ in self._granted), *self._rules[decision])
+        return self._rules[decision]
+
+    def stored(self) -> tuple[StoredRule, ...]:
+        """Every rule in force, for people."""
+        settings = [
+            StoredRule(decision=decision.value, rule=str(rule), source="settings", scope=Scope.ALWAYS)
+            for decision, rules in self._rules.items()
+            for rule in rules
+        ]
+        granted = [
+            StoredRule(decision=Decision.ALLOW.value, rule=str(rule), source="answer", scope=scope)
+            for rule, scope in self._granted
+        ]
+        return (*settings, *granted)
+
+    def has_command_limits(self) -> bool:
+        """Whether any rule denies commands or asks about them."""
+        limits = (*self._rules[Decision.DENY], *self._rules[Decision.ASK])
+        return any(rule.is_for_commands for rule in limits)
+
+    def find_command(self, decision: Decision, words: Sequence[Word], *, maybe: bool = False) -> Rule | None:
+        """The first rule with this outcome that concerns a command (``maybe``: that could concern it)."""
+        wanted = {Match.YES, Match.MAYBE} if maybe else {Match.YES}
+        strictly = decision is Decision.ALLOW
+        for rule in self.rules(decision):
+            if rule.match_command(words, strictly=strictly) in wanted:
+                return rule
+        return None
+
+    def find_path(
+        self, decision: Decision, access: Access, paths: Iterable[Path], root: Path, *, places_only: bool = False
+    ) -> Rule | None:
+        """The first rule with this outcome that concerns one of ``paths``; ``places_only``: only absolute patterns."""
+        tool = "edit" if access is Access.WRITE else "read"
+        checked = tuple(paths)
+        for rule in self.rules(decision):
+            if not rule.is_for(tool) or (places_only and not rule.names_a_place):
+                continue
+            if any(rule.match_path(path, root, strictly=decision is Decision.ALLOW) for path in checked):
+                return rule
+        return None
+
+    def find_tool(self, decision: Decision, tool: str) -> Rule | None:
+        """The first rule with this outcome that names a tool which has neither command nor path."""
+        return next((rule for rule in self.rules(decision) if rule.is_for(tool)), None)
+
+
+def quoted_word(word: str) -> str:
+    """A word as a pattern that matches exactly it."""
+    return word if _PLAIN_WORD.fullmatch(word) else "'" + word.replace("'", "'\\''") + "'"
+
+
+def path_pattern(path: str) -> str:
+    """A path as a pattern that matches exactly it; one inside the workspace is tied to its top."""
+    escaped = re.sub(r"([*?\[\]\\!# ])", r"\\\1", path)
+    return escaped if escaped.startswith(("/", "~")) or "/" in escaped else f"./{escaped}"
+
+
+@lru_cache(maxsize=512)
+def _path_spec(pattern: str) -> GitIgnoreSpec:
+    return GitIgnoreSpec.from_lines([pattern])
+
+
+@dataclass(frozen=True, slots=True)
+class _PatternWord:
+    """One word of a command pattern; ``is_rest`` is a bare ``*``, ``has_star`` one that stands for other text."""
+
+    expression: re.Pattern[str]
+    is_rest: bool
+    has_star: bool
+
+
+@lru_cache(maxsize=512)
+def _pattern_words(pattern: str) -> tuple[_PatternWord, ...] | None:
+    """The words of a pattern; quotes and backslashes take the meaning from ``*``. None when a quote does not end."""
+    found: list[_PatternWord] = []
+    position = 0
+    text = pattern.strip()
+    while position < len(text):
+        if text[position].isspace():
+            position += 1
+            continue
+        word = _PATTERN_WORD.match(text, position)
+        if not word:
+            return None
+        position = word.end()
+        if position < len(text) and not text[position].isspace():
+            return None
+        parts = list(_PATTERN_PART.finditer(word[0]))
+        expression = re.compile("".join(map(_part_expression, parts)), re.DOTALL)
+        found.append(_PatternWord(expression, word[0] == "*", any(part["bare"] == "*" for part in parts)))
+    return tuple(found)
+
+
+def _part_expression(part: re.Match[str]) -> str:
+    if part["bare"]:
+        return ".*" if part["bare"] == "*" else re.escape(part["bare"])
+    if part["quoted"] is not None:
+        return re.escape(re.sub(r"\\(.)", r"\1", part["quoted"], flags=re.DOTALL))
+    return re.escape(part["raw"] if part["raw"] is not None else part["escaped"])
+
+
+def _match_words(patterns: tuple[_PatternWord, ...], words: tuple[Word, ...]) -> Match:
+    """Word by word; a last bare ``*`` takes any further words or none."""
+    takes_rest = bool(patterns) and patterns[-1].is_rest
+    fixed = patterns[:-1] if takes_rest else patterns
+    result = Match.YES
+    for at, pattern in enumerate(fixed):
+        if at >= len(words):
+            return Match.NO
+        word = words[at]
+        if word.may_split:
+            return Match.MAYBE
+        if not word.is_known or word.glob:
+            result = Match.MAYBE
+        elif not pattern.expression.fullmatch(word.text):
+            return Match.NO
+    if takes_rest or len(words) == len(fixed):
+        return result
+    rest = words[len(fixed) :]
+    return Match.MAYBE if all(word.may_split for word in rest) else Match.NO
+
+
+_GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+
+
+def _plain_forms(words: Sequence[Word]) -> list[tuple[Word, ...]]:
+    """Other ways to write the same command: without the program's folder, without git's global options."""
+    if not words or not words[0].is_fixed:
+        return []
+    plain = (Word(base_name(words[0].text).casefold()), *words[1:])
+    if plain[0].text != "git":
+        return [plain]
+    at = 1
+    while at < len(plain) and plain[at].text.startswith("-"):
+        at += 2 if plain[at].text in _GIT_VALUED else 1
+    return [plain, (plain[0], *plain[at:])]

@@ -1,0 +1,70 @@
+"""A shell command taken apart, as plain values: its simple commands, their words, files and settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codeagent.policy.shell_words import Word
+
+Places = frozenset[tuple[Word, ...]]
+"""Where a command may run: each a chain of the folders that ``cd`` was given before it."""
+
+START: Places = frozenset({()})
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why it is not certain what a command does; ``is_hidden`` when commands may run that were not found."""
+
+    reason: str
+    is_hidden: bool = False
+
+
+class Direction(StrEnum):
+    """What a redirection does with its file."""
+
+    READS = "reads"
+    WRITES = "writes"
+    APPENDS = "appends"
+
+
+@dataclass(frozen=True, slots=True)
+class Redirection:
+    """A file that the shell itself opens for a command."""
+
+    direction: Direction
+    target: Word
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A variable that is set; ``value`` is None when it is not one known word."""
+
+    name: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleCommand:
+    """A program or builtin with its words, as it is written; ``words`` is empty for lone settings and redirections."""
+
+    words: tuple[Word, ...]
+    source: str
+    assignments: tuple[Assignment, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    places: Places | None = START
+
+    @property
+    def name(self) -> str:
+        """The command word when it is known, else an empty string."""
+        return self.words[0].text if self.words and self.words[0].is_fixed else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Every simple command of a text, wherever the grammar can hide one, and what is uncertain about the whole."""
+
+    commands: tuple[SimpleCommand, ...]
+    problems: tuple[Problem, ...]

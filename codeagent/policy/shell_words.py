@@ -1,0 +1,226 @@
+"""The words of a shell command as bash would pass them: quotes taken off, braces expanded, what is unknown marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_MOST_BRACE_WORDS = 256
+_LONGEST_BRACE_WORD = 1_000
+_BRACE = re.compile(r"\{[^{}]*(?:,|\.\.)")
+_BRACE_RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
+_GLOB = re.compile(r"[*?\[]")
+_UNUSUAL_GLOB = re.compile(r"\[[:.=]|[?*+@!]\(")
+_ANSI_C = re.compile(
+    r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{1,2})|u(?P<short>[0-9a-fA-F]{1,4})"
+    r"|U(?P<long>[0-9a-fA-F]{1,8})|(?P<letter>[abeEfnrtv\\'\"?])|(?P<odd>c|x\{))",
+)
+_ANSI_LETTERS = {
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "?": "?",
+}
+_LAST_BYTE_CHARACTER = 0x7F
+_LAST_CHARACTER = 0x10FFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a command.
+
+    ``text`` is what the program gets, if ``is_known``; else the word as written.
+    ``may_split`` says that it may become several words or none, ``glob`` is the
+    pattern with quoted characters protected when file names take its place, and
+    ``has_tilde`` that it begins with an unquoted ``~``.
+    """
+
+    text: str
+    is_known: bool = True
+    may_split: bool = False
+    glob: str = ""
+    has_tilde: bool = False
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether exactly this one word is passed."""
+        return self.is_known and not self.glob and not self.has_tilde
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a word; unknown ones stand for whatever an expansion gives."""
+
+    text: str
+    is_quoted: bool = False
+    is_known: bool = True
+
+
+def words_of(pieces: Sequence[Piece], source: str) -> list[Word]:
+    """The word or, after brace expansion, words made of ``pieces``; ``source`` is how they were written."""
+    plain = "".join(piece.text if not piece.is_quoted else "\0" for piece in pieces)
+    if "{" in plain and "}" in plain and _BRACE.search(plain):
+        expanded = _braces(pieces)
+        if expanded is None:
+            return [Word(source, is_known=False, may_split=True)]
+        return [_word(variant, source) for variant in expanded]
+    return [_word(pieces, source)]
+
+
+def _word(pieces: Sequence[Piece], source: str) -> Word:
+    if not all(piece.is_known for piece in pieces):
+        may_split = any(not piece.is_known and not piece.is_quoted for piece in pieces)
+        return Word(source, is_known=False, may_split=may_split)
+    text = "".join(piece.text for piece in pieces)
+    has_tilde = bool(pieces) and not pieces[0].is_quoted and pieces[0].text.startswith("~")
+    if not any(not piece.is_quoted and _GLOB.search(piece.text) for piece in pieces):
+        return Word(text, has_tilde=has_tilde)
+    pattern = "".join(_protected(piece.text) if piece.is_quoted else piece.text for piece in pieces)
+    if _UNUSUAL_GLOB.search(pattern):
+        return Word(source, is_known=False, may_split=True)
+    return Word(text, glob=pattern.replace("[^", "[!"), has_tilde=has_tilde)
+
+
+def _protected(text: str) -> str:
+    return _GLOB.sub(lambda found: f"[{found[0]}]", text)
+
+
+def unquoted_pieces(raw: str) -> Iterator[Piece]:
+    """The pieces of text outside quotes: a backslash quotes the character behind it."""
+    start = 0
+    while (at := raw.find("\\", start)) >= 0:
+        if at > start:
+            yield Piece(raw[start:at])
+        if at + 1 < len(raw):
+            yield Piece(raw[at + 1], is_quoted=True)
+        else:
+            yield Piece("\\", is_quoted=True)
+        start = at + 2
+    if start < len(raw):
+        yield Piece(raw[start:])
+
+
+def inside_double_quotes(raw: str) -> str:
+    """The text between double quotes with its backslashes worked off, as bash does."""
+    return re.sub(r"\\([$`\"\\]|\n)", lambda found: "" if found[1] == "\n" else found[1], raw)
+
+
+def ansi_c(raw: str) -> str | None:
+    """The text of ``$'…'`` without its quotes; None when it is not certain what bash makes of it."""
+    unknown = False
+
+    def meant(found: re.Match[str]) -> str:
+        nonlocal unknown
+        if letter := found["letter"]:
+            return _ANSI_LETTERS[letter]
+        if found["odd"]:
+            unknown = True
+            return ""
+        is_byte = found["octal"] or found["hex"]
+        code = int(found["octal"], 8) if found["octal"] else int(found["hex"] or found["short"] or found["long"], 16)
+        if code == 0 or code > _LAST_CHARACTER or (is_byte and code > _LAST_BYTE_CHARACTER):
+            unknown = True
+            return ""
+        return chr(code)
+
+    text = _ANSI_C.sub(meant, raw)
+    return None if unknown else text
+
+
+def _braces(pieces: Sequence[Piece]) -> list[list[Piece]] | None:
+    """Brace expansion; None when it is too much or not certain. Works on single characters, so that quotes count."""
+    if not all(piece.is_known for piece in pieces) or sum(len(piece.text) for piece in pieces) > _LONGEST_BRACE_WORD:
+        return None
+    characters = [
+        Piece(character, is_quoted=piece.is_quoted) for piece in pieces for character in (piece.text or ("",))
+    ]
+    return _expand(characters, depth=0)
+
+
+def _expand(characters: list[Piece], depth: int) -> list[list[Piece]] | None:
+    opening, closing, commas = _first_group(characters)
+    if opening < 0:
+        return [_joined(characters)]
+    if depth > 8:  # noqa: PLR2004 - nobody nests braces this deep
+        return None
+    before, after = characters[:opening], characters[closing + 1 :]
+    if commas:
+        edges = [opening, *commas, closing]
+        options = [characters[left + 1 : right] for left, right in zip(edges, edges[1:], strict=False)]
+    else:
+        inner = "".join(c.text for c in characters[opening + 1 : closing])
+        values = _range(inner)
+        if values is None:
+            return None
+        options = [[Piece(value)] for value in values]
+    result: list[list[Piece]] = []
+    for option in options:
+        expanded = _expand([*before, *option, *after], depth + 1)
+        if expanded is None or len(result) + len(expanded) > _MOST_BRACE_WORDS:
+            return None
+        result += expanded
+    return result
+
+
+def _first_group(characters: list[Piece]) -> tuple[int, int, list[int]]:
+    """Where the first real brace group opens and closes, and its commas; -1 where there is none."""
+    for opening, first in enumerate(characters):
+        if first.is_quoted or first.text != "{":
+            continue
+        level, commas, dots = 0, list[int](), False
+        for at in range(opening + 1, len(characters)):
+            if characters[at].is_quoted:
+                continue
+            character = characters[at].text
+            if character == "{":
+                level += 1
+            elif character == "}" and level:
+                level -= 1
+            elif character == "}":
+                if commas or dots:
+                    return opening, at, commas
+                break
+            elif character == "," and not level:
+                commas.append(at)
+            elif character == "." and not level and characters[at - 1].text == ".":
+                dots = True
+    return -1, -1, []
+
+
+def _range(inner: str) -> list[str] | None:
+    """The words of ``{1..3}`` or ``{a..c}``."""
+    found = _BRACE_RANGE.fullmatch(inner)
+    if not found:
+        return None
+    if found[1] is not None:
+        if re.match(r"-?0\d", found[1]) or re.match(r"-?0\d", found[2]):
+            return None
+        first, last = int(found[1]), int(found[2])
+        if abs(first - last) > _MOST_BRACE_WORDS:
+            return None
+        step = 1 if first <= last else -1
+        return [str(number) for number in range(first, last + step, step)]
+    low, high = (found[3], found[4]) if found[3] else (found[5], found[6])
+    step = 1 if low <= high else -1
+    return [chr(code) for code in range(ord(low), ord(high) + step, step)]
+
+
+def _joined(characters: list[Piece]) -> list[Piece]:
+    """Neighbours of the same kind put together again."""
+    joined: list[Piece] = []
+    for character in characters:
+        if joined and joined[-1].is_quoted == character.is_quoted:
+            joined[-1] = Piece(joined[-1].text + character.text, is_quoted=character.is_quoted)
+        else:
+            joined.append(character)
+    return joined

@@ -1,0 +1,304 @@
+"""Programs that run another command: finds what stands behind ``sudo``, ``env``, ``xargs``, ``sh -c`` and their kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from codeagent.policy.shell_words import Word
+
+ANYTHING = Word("…", is_known=False, may_split=True)
+"""Words that a wrapper adds and nobody knows before it runs."""
+
+_SETTING = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a wrapper runs: a command's words, a shell script, or something that cannot be seen."""
+
+    words: tuple[Word, ...] = ()
+    script: str | None = None
+    is_hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    """How a wrapper takes its own options: ``valued`` ones are followed by a value, ``operands`` come before the command."""
+
+    flags: str = ""
+    valued: str = ""
+    long_flags: frozenset[str] = frozenset()
+    long_valued: frozenset[str] = frozenset()
+    operands: int = 0
+    takes_settings: bool = False
+    adds_words: bool = False
+    query: str = ""
+    is_shell: str = field(default="")
+
+
+def _long(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_WRAPPERS: Mapping[str, _Options] = {
+    "sudo": _Options(
+        flags="AbBEHnNPS",
+        valued="CDghpRrtTuU",
+        long_flags=_long("askpass background bell preserve-env set-home non-interactive preserve-groups stdin"),
+        long_valued=_long("close-from chdir group host prompt chroot role type command-timeout user other-user"),
+        takes_settings=True,
+    ),
+    "doas": _Options(flags="nL", valued="uC", takes_settings=True),
+    "env": _Options(
+        flags="i0v",
+        valued="uC",
+        long_flags=_long("ignore-environment null debug"),
+        long_valued=_long("unset chdir"),
+        takes_settings=True,
+    ),
+    "command": _Options(flags="p", query="vV"),
+    "builtin": _Options(),
+    "exec": _Options(flags="cl", valued="a"),
+    "nohup": _Options(),
+    "time": _Options(
+        flags="apqv",
+        valued="fo",
+        long_flags=_long("append portability quiet verbose"),
+        long_valued=_long("format output"),
+    ),
+    "nice": _Options(flags="0123456789", valued="n", long_valued=_long("adjustment")),
+    "ionice": _Options(flags="t", valued="cn", long_flags=_long("ignore"), long_valued=_long("class classdata")),
+    "timeout": _Options(
+        flags="v",
+        valued="ks",
+        long_flags=_long("foreground preserve-status verbose"),
+        long_valued=_long("kill-after signal"),
+        operands=1,
+    ),
+    "gtimeout": _Options(valued="ks", operands=1),
+    "stdbuf": _Options(valued="ioe", long_valued=_long("input output error")),
+    "setsid": _Options(flags="cfw", long_flags=_long("ctty fork wait")),
+    "chrt": _Options(flags="abdfior", operands=1),
+    "taskset": _Options(flags="a", operands=1),
+    "flock": _Options(flags="sxenuoFv", valued="wE", operands=1, is_shell="c"),
+    "chroot": _Options(operands=1, long_valued=_long("groups userspec")),
+    "fakeroot": _Options(),
+    "unbuffer": _Options(flags="p"),
+    "caffeinate": _Options(flags="disu", valued="tw"),
+    "arch": _Options(flags="", long_flags=_long("")),
+    "busybox": _Options(),
+    "toybox": _Options(),
+    "coproc": _Options(),
+    "strace": _Options(flags="fFqrtTvxyC", valued="eopsuESPIaO"),
+    "ltrace": _Options(flags="fS", valued="eop"),
+    "xargs": _Options(
+        flags="0rtpxo",
+        valued="nPLsdaEIJR",
+        long_flags=_long("null no-run-if-empty verbose interactive exit open-tty"),
+        long_valued=_long("max-args max-procs max-lines max-chars delimiter arg-file eof replace process-slot-var"),
+        adds_words=True,
+    ),
+}
+_RUNNERS: Mapping[tuple[str, ...], None] = dict.fromkeys(
+    (
+        ("uv", "run"),
+        ("poetry", "run"),
+        ("pipenv", "run"),
+        ("pdm", "run"),
+        ("rye", "run"),
+        ("hatch", "run"),
+        ("bundle", "exec"),
+        ("npm", "exec"),
+        ("pnpm", "exec"),
+        ("yarn", "exec"),
+        ("direnv", "exec"),
+        ("mise", "exec"),
+        ("nix-shell", "--run"),
+        ("npx",),
+        ("bunx",),
+        ("pipx", "run"),
+        ("uvx",),
+    )
+)
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh"})
+_UNSEEN = frozenset(
+    {"eval", "source", ".", "parallel", "watch", "su", "runuser", "pkexec", "ssh", "script", "entr", "at", "batch"}
+    | {"trap", "nsenter", "unshare", "systemd-run", "screen", "tmux", "expect", "socat", "find0", "rush", "doit"}
+)
+INTERPRETERS = SHELLS | frozenset(
+    {"python", "python2", "python3", "pypy", "pypy3", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua"}
+    | {"luajit", "tclsh", "wish", "osascript", "awk", "gawk", "mawk", "nawk", "pwsh", "powershell", "Rscript", "R"}
+    | {"julia", "ghci", "irb", "ipython", "groovy", "scala", "guile", "racket", "sqlite3", "psql", "mysql", "ed", "vim"}
+    | {"vi", "ex", "emacs", "gdb", "make"}
+)
+
+
+def base_name(word: str) -> str:
+    """The program that a command word starts, without its folder."""
+    return PurePosixPath(word).name if "/" in word else word
+
+
+def is_wrapper(name: str) -> bool:
+    """Whether a program runs a command that it is given."""
+    return (
+        name in _WRAPPERS or name in _UNSEEN or name in SHELLS or name in {"find", "fd", "npx", "bunx", "uvx", "pipx"}
+    )
+
+
+def inside(words: Sequence[Word]) -> tuple[Inside, ...]:
+    """What the command given by ``words`` would run besides itself; empty when it runs nothing else."""
+    if not words or not words[0].is_fixed:
+        return ()
+    name = base_name(words[0].text).lower()
+    rest = words[1:]
+    if name in _WRAPPERS:
+        return _wrapped(_WRAPPERS[name], rest)
+    if name in SHELLS:
+        return _shell(rest)
+    if name == "eval":
+        return _evaluated(rest)
+    if name in _UNSEEN:
+        return (Inside(is_hidden=True),)
+    if name in _FINDERS:
+        return _FINDERS[name](rest)
+    for length in (1, 2):
+        if tuple(word.text for word in words[:length]) in _RUNNERS:
+            return _after_runner(words[length:])
+    return ()
+
+
+def _wrapped(options: _Options, rest: Sequence[Word]) -> tuple[Inside, ...]:
+    """Skips a wrapper's own options; any that is not known makes the rest unseen."""
+    operands = options.operands
+    at = 0
+    while at < len(rest):
+        word = rest[at]
+        if not word.is_known:
+            return (Inside(is_hidden=True),)
+        text = word.text
+        if text == "--":
+            at += 1
+            break
+        if text.startswith("--"):
+            key, has_value = text[2:].partition("=")[::2]
+            if key in options.long_valued:
+                at += 1 if "=" in text else 2
+            elif key in options.long_flags and not (has_value and key != "preserve-env"):
+                at += 1
+            else:
+                return (Inside(is_hidden=True),)
+        elif text.startswith("-") and len(text) > 1:
+            step = _short(options, text[1:])
+            if step is None:
+                return () if options.query and set(text[1:]) & set(options.query) else (Inside(is_hidden=True),)
+            at += step
+        elif options.takes_settings and _SETTING.fullmatch(text):
+            at += 1
+        else:
+            break
+    at = _skip_settings(options, rest, at + operands)
+    command = tuple(rest[at:])
+    if options.is_shell and command and command[0].text == "-" + options.is_shell:
+        return _evaluated(command[1:])
+    if options.adds_words:
+        command = (*_without_placeholders(rest[:at], command), ANYTHING) if command else ()
+    return (Inside(words=command),) if command else ()
+
+
+def _skip_settings(options: _Options, rest: Sequence[Word], at: int) -> int:
+    while options.takes_settings and at < len(rest) and rest[at].is_known and _SETTING.fullmatch(rest[at].text):
+        at += 1
+    return at
+
+
+def _without_placeholders(own: Sequence[Word], command: tuple[Word, ...]) -> tuple[Word, ...]:
+    """With ``xargs -I{}`` the placeholder may stand anywhere, also for the command itself."""
+    marks = {word.text[2:] for word in own if word.text.startswith("-I")} | {
+        value.text for word, value in pairwise(own) if word.text in {"-I", "-J"}
+    }
+    if any(word.text.startswith(("-I", "-J", "-i", "--replace")) for word in own):
+        marks.add("{}")
+    return tuple(ANYTHING if any(mark and mark in word.text for mark in marks) else word for word in command)
+
+
+def _short(options: _Options, cluster: str) -> int | None:
+    """How many words a cluster of short options takes, None when one is unknown."""
+    for at, letter in enumerate(cluster):
+        if letter in options.valued:
+            return 1 if at + 1 < len(cluster) else 2
+        if letter not in options.flags:
+            return None
+    return 1
+
+
+def _shell(rest: Sequence[Word]) -> tuple[Inside, ...]:
+    """``sh -c text`` runs the text, ``sh file`` a file like any program, ``sh`` alone whatever comes in."""
+    has_text = False
+    for at, word in enumerate(rest):
+        if not word.is_fixed:
+            return (Inside(is_hidden=True),)
+        text = word.text
+        if text.startswith("--"):
+            if text not in {"--noprofile", "--norc", "--login", "--posix", "--"}:
+                return (Inside(is_hidden=True),)
+        elif text.startswith(("-", "+")) and len(text) > 1:
+            if set(text[1:]) - set("celuxfnvieoprsaBhkmPTEC") or "o" in text or "s" in text or text[0] == "+":
+                return (Inside(is_hidden=True),)
+            has_text = has_text or "c" in text
+        elif has_text:
+            return (Inside(script=text),)
+        else:
+            return () if at == 0 or not has_text else (Inside(is_hidden=True),)
+    return (Inside(is_hidden=True),)
+
+
+def _evaluated(rest: Sequence[Word]) -> tuple[Inside, ...]:
+    """``eval`` puts its words together with blanks and runs the result."""
+    if not all(word.is_fixed for word in rest):
+        return (Inside(is_hidden=True),)
+    return (Inside(script=" ".join(word.text for word in rest)),)
+
+
+def _find(rest: Sequence[Word]) -> tuple[Inside, ...]:
+    found: list[Inside] = []
+    at = 0
+    while at < len(rest):
+        if rest[at].text in {"-exec", "-execdir", "-ok", "-okdir"}:
+            end = at + 1
+            while (
+                end < len(rest) and rest[end].text != ";" and not (rest[end].text == "+" and rest[end - 1].text == "{}")
+            ):
+                end += 1
+            command = tuple(ANYTHING if "{}" in word.text else word for word in rest[at + 1 : end])
+            found.append(Inside(words=command, is_hidden=not command))
+            at = end
+        elif not rest[at].is_known and rest[at].may_split:
+            found.append(Inside(is_hidden=True))
+        at += 1
+    return tuple(found)
+
+
+def _fd(rest: Sequence[Word]) -> tuple[Inside, ...]:
+    for at, word in enumerate(rest):
+        if word.text in {"-x", "-X", "--exec", "--exec-batch"}:
+            return (Inside(words=(*rest[at + 1 :], ANYTHING)),)
+        if word.text.startswith(("--exec=", "--exec-batch=")):
+            return (Inside(is_hidden=True),)
+    return ()
+
+
+_FINDERS: Mapping[str, Callable[[Sequence[Word]], tuple[Inside, ...]]] = {"find": _find, "fd": _fd, "fdfind": _fd}
+
+
+def _after_runner(rest: Sequence[Word]) -> tuple[Inside, ...]:
+    if rest and rest[0].text == "--":
+        rest = rest[1:]
+    if not rest:
+        return ()
+    if rest[0].text.startswith("-"):
+        return (Inside(is_hidden=True),)
+    return (Inside(words=tuple(rest)),)
