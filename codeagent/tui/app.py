@@ -33,7 +33,6 @@ from codeagent.tui.commands import (
 from codeagent.tui.editor import write_in_editor
 from codeagent.tui.keys import KEYS, teach_alt_enter
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
-from codeagent.tui.palette import CommandProvider
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, doctor_text, help_text, rules_text, verdict_text
 from codeagent.tui.screens.picker import Item, Picker
@@ -53,9 +52,7 @@ _MOST_FILES = 30
 class CodeagentApp(App[str]):
     """The whole screen; it returns "demo" when the person wants the demo instead."""
 
-    ENABLE_COMMAND_PALETTE = True
-    COMMAND_PALETTE_BINDING = ""
-    COMMANDS = {CommandProvider}  # noqa: RUF012 - Textual declares it so
+    ENABLE_COMMAND_PALETTE = False  # Textual's own; ours is made from the command table
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key.keys, key.action.removeprefix("app."), key.what, show=False, priority=True, id=key.name)
         for key in KEYS
@@ -277,6 +274,15 @@ class CodeagentApp(App[str]):
             await self.push_screen(Page("Permissions", verdict_text(command, verdict)))
         else:
             await self.push_screen(Page("Permissions", rules_text(desk.workbench.rules())))
+
+    def action_all_commands(self) -> None:
+        """The command palette."""
+        self.run_worker(self._pick_command(), group="command")
+
+    async def _pick_command(self) -> None:
+        items = [Item(value=f"/{command.name}", detail=command.summary) for command in COMMANDS]
+        if chosen := await self._pick(Picker("Commands", items)):
+            await self._run_command(parse_command(chosen))
 
     def action_show_help(self) -> None:
         """All keys and commands."""

@@ -57,7 +57,7 @@ KEYS: tuple[KeyAction, ...] = (
     _anywhere(
         "copy-or-quit", "ctrl+c", "copy a selection, else clear the prompt, else quit", "app.interrupt", goes_first=True
     ),
-    _anywhere("palette", "ctrl+p", "all commands", "app.command_palette"),
+    _anywhere("palette", "ctrl+p", "all commands", "app.all_commands"),
     _anywhere("panels", "ctrl+o", "open or close all panels", "screen.toggle_panels"),
     _anywhere("page-up", "pageup", "scroll the transcript up", "screen.scroll_page(-1)"),
     _anywhere("page-down", "pagedown", "scroll the transcript down", "screen.scroll_page(1)"),

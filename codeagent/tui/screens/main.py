@@ -85,11 +85,11 @@ class MainScreen(Screen[None]):
 
         Keys that were pressed before a question had the keyboard, and pastes always, go to the prompt.
         """
-        self._last_typed = event.time
+        self._last_typed = events.Focus().time  # when it arrived here: an old key must not look like a quiet moment
         is_paste = isinstance(event, events.Paste)
         if self.approval.has_focus and (is_paste or not self.approval.answers_to(event.time)):
             self.set_focus(self.prompt)
-        self.consider_question()
+        self.consider_question()  # never at once, since something was just typed
 
     def consider_question(self) -> None:
         """Gives a waiting question the keyboard once the prompt is empty and nothing was typed for a while."""
@@ -181,6 +181,7 @@ class MainScreen(Screen[None]):
 _GREETING = """\
 What shall we do?
 
-Describe a change, ask about the code, or start with
-  @  to name a file       /  for commands       !  to run a command yourself
+Describe a change, or ask about the code.
+@ names a file  ·  / lists the commands  ·  ! runs a shell command
+
 Every change is shown before it happens."""

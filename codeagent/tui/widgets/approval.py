@@ -13,8 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, TextArea
 
-from codeagent.core.approvals import Answer, ApprovalRequest, Deny, DiffPreview
-from codeagent.core.text import clean
+from codeagent.core.approvals import Answer, ApprovalRequest, Deny
 from codeagent.tui.keys import Place, bindings
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import ONLY_AT_THE_QUESTION, SCOPES, View, choices_of
@@ -23,15 +22,21 @@ from codeagent.tui.widgets.diff_lines import DiffLines
 from codeagent.tui.widgets.lines import Line
 from codeagent.tui.widgets.open_questions import OpenQuestion, OpenQuestions
 from codeagent.tui.widgets.question_body import QuestionBody
-from codeagent.tui.widgets.question_lines import certainty_of, offer_lines, question_lines, title_of, verdict_lines
+from codeagent.tui.widgets.question_lines import offer_lines, question_lines, verdict_lines
+from codeagent.tui.widgets.question_title import question_title
 
 REACTION_SECONDS = 0.25
 """A key that comes sooner after the dialog took the keyboard by itself was meant for what was there before."""
 
+CLICK_SECONDS = 0.4
+"""A click that comes sooner after a question came into view was meant for what was there before."""
+
 _NEVER = float("inf")
 _HIGHEST = 0.6
 _LOWEST = 7
+_ROOMY = 30
 _FRAME = 2
+_TITLE_ENDS = 3
 _SIDES = 5
 
 
@@ -83,6 +88,8 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._questions = OpenQuestions()
         self._view = View.QUESTION
         self._armed_at = _NEVER
+        self._patience = 0.0
+        self._shown_at = 0.0
         self._hunk_starts: Sequence[int] = ()
         self._drawn: tuple[tuple[int, int, Palette], DiffLines] | None = None
         self._body = QuestionBody()
@@ -127,8 +134,8 @@ class ApprovalDialog(Vertical, can_focus=True):
 
     def take_keyboard(self, *, by_itself: bool) -> None:
         """Gives the dialog the keyboard; when no one asked for that, keys count only after a moment."""
+        self._patience = REACTION_SECONDS if by_itself else 0.0
         self.focus(scroll_visible=False)
-        self.call_after_refresh(self._arm, REACTION_SECONDS if by_itself else 0.0)
 
     def answers_to(self, time: float) -> bool:
         """Whether a key pressed at ``time`` (Textual's clock) was pressed at a dialog that had the keyboard."""
@@ -139,6 +146,7 @@ class ApprovalDialog(Vertical, can_focus=True):
     def _turn(self) -> None:
         """Another question is in view: it starts from its beginning, and no key counts yet."""
         self._armed_at = _NEVER
+        self._shown_at = events.Focus().time
         self._view = View.QUESTION
         self.display = bool(self._questions)
         self._redraw(from_start=True)
@@ -149,15 +157,14 @@ class ApprovalDialog(Vertical, can_focus=True):
             self._armed_at = events.Focus().time + after
             current.was_shown = True
 
-    def on_focus(self) -> None:
-        """The keys stand out; a click or Tab makes them count at once."""
-        if self._armed_at == _NEVER:
-            self.call_after_refresh(self._arm, 0.0)
-        self._redraw()
-
-    def on_blur(self) -> None:
-        """No key counts any more."""
-        self._armed_at = _NEVER
+    def watch_has_focus(self, has_focus: bool) -> None:  # noqa: FBT001 - Textual's signature
+        """With the keyboard the keys stand out, and count once the person can have seen it; without, none does."""
+        super().watch_has_focus(has_focus)
+        patience, self._patience = self._patience, 0.0
+        if has_focus:
+            self.call_after_refresh(self._arm, patience)
+        else:
+            self._armed_at = _NEVER
         self._redraw()
 
     def on_resize(self) -> None:
@@ -176,11 +183,18 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._editor.display = self._view is View.EDITING
         self._body.display = self._view is not View.EDITING
         self._keys.show(choices, is_live=self.has_focus or self._view is not View.QUESTION)
-        wanted = len(lines) + self._keys.rows(width + 1) + is_typing + _FRAME
+        air = 1 if self.screen.size.height >= _ROOMY else 0
+        self._keys.styles.margin = (air, 0, 0, 0)
+        wanted = len(lines) + self._keys.rows(width + 1) + air + is_typing + _FRAME
         wanted = max(wanted, len(self._editor.text.splitlines()) + 4) if self._view is View.EDITING else wanted
         self.styles.height = min(wanted, max(int(self.screen.size.height * _HIGHEST), _LOWEST))
         self._body.show(lines, from_start=from_start)
-        self._title(question, width)
+        is_live = self.has_focus or self.has_focus_within
+        waiting = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
+        self.border_title = question_title(
+            question.request, width - _TITLE_ENDS, waiting, rule_style="$accent" if is_live else "$rule"
+        )
+        self._tell_what_follows()
 
     def _lines(self, question: OpenQuestion, width: int) -> Sequence[Line]:
         request, palette = question.request, self._palette
@@ -206,24 +220,6 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._hunk_starts = shown.hunk_starts
         self._drawn = (key, shown.diff) if shown.diff is not None else None
         return shown.lines
-
-    def _title(self, question: OpenQuestion, width: int) -> None:
-        certainty, is_sure = certainty_of(question.request)
-        preview = question.request.preview
-        left = Content.styled(title_of(question.request), "bold $text")
-        if isinstance(preview, DiffPreview):
-            diff = preview.diff
-            left = Content.assemble(
-                left, ("  +", "$success"), (str(diff.added), "$success"), " ", (f"−{diff.removed}", "$error")
-            )
-        if certainty:
-            left = Content.assemble(left, " · ", (clean(certainty), "$text-muted" if is_sure else "$warning"))
-        right = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
-        left = left.truncate(max(width - len(right) - 4, 8), ellipsis=True)
-        rule = "─" * max(width - left.cell_length - len(right) - 2, 0)
-        line = "$accent" if self.has_focus else "$rule"
-        self.border_title = Content.assemble(left, " ", (rule, line), " ", right) if right else left
-        self._tell_what_follows()
 
     def on_question_body_moved(self, event: QuestionBody.Moved) -> None:
         """Keeps the mark of what follows true."""
@@ -325,8 +321,7 @@ class ApprovalDialog(Vertical, can_focus=True):
 
     def action_approve_edited(self) -> None:
         """Yes, to the text as it was edited."""
-        question = self._questions.current
-        if question is not None:
+        if question := self._questions.current:
             text = self._editor.text
             self._answer(question.yes() if text == self._unedited else question.yes(edited=text))
 
@@ -355,6 +350,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         if self.waiting > 1:
             self._questions.switch(by)
             self._armed_at = _NEVER
+            self._shown_at = events.Focus().time
             self._redraw(from_start=True)
             self.call_after_refresh(self._arm, REACTION_SECONDS)
 
@@ -398,7 +394,7 @@ class ApprovalDialog(Vertical, can_focus=True):
             self._body.scroll_end(animate=False)
 
     async def on_answer_keys_clicked(self, event: AnswerKeys.Clicked) -> None:
-        """A click answers as the key would, once the question could have been read."""
+        """A click answers as the key would, unless the question came under the mouse only just now."""
         event.stop()
-        if self.answers_to(event.time) or self._view is not View.QUESTION:
+        if event.time > self._shown_at + CLICK_SECONDS or self._view is not View.QUESTION:
             await self.run_action(event.action)

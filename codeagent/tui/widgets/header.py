@@ -12,6 +12,8 @@ from codeagent.core.approvals import Mode
 from codeagent.core.text import show_invisible
 from codeagent.tui.widgets.status import mode_word
 
+_SHORTEST_FOLDER = 8
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
@@ -43,25 +45,26 @@ class Header(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """Both sides; the folder loses its beginning first when the line is too short."""
+        """Both sides; model and folder are shortened when the line is too short for them."""
         heading, width = self.heading, self.size.width
-        right = Content(" · ").stylize("$text-faint").join(self._right())
         name = Content.styled("codeagent", "bold $accent")
         branch = Content(show_invisible(heading.branch) + ("*" if heading.is_dirty else ""))
-        room = width - name.cell_length - branch.cell_length - right.cell_length - 6
-        folder = Content.styled(_shortened(show_invisible(from_home(heading.root)), max(room, 8)), "$text")
-        left = Content("  ").join([part for part in (name, folder, branch) if part])
-        gap = width - left.cell_length - right.cell_length
-        if gap < 2:  # noqa: PLR2004 - two cells keep the sides apart
-            right = right.truncate(max(width - left.cell_length - 2, 0), ellipsis=True)
-            gap = max(width - left.cell_length - right.cell_length, 0)
+        fixed = self._fixed()
+        room = width - name.cell_length - branch.cell_length - sum(part.cell_length + 3 for part in fixed) - 6
+        model = show_invisible(heading.model.partition("/")[2] or heading.model)
+        folder = show_invisible(from_home(heading.root))
+        most = max(room - min(len(folder), _SHORTEST_FOLDER), 0)
+        model = model if len(model) <= most else f"{model[: max(most - 1, 0)]}…"
+        shown_folder = Content.styled(_shortened(folder, max(room - len(model), _SHORTEST_FOLDER)), "$text")
+        left = Content("  ").join([part for part in (name, shown_folder, branch) if part])
+        right = Content(" · ").stylize("$text-faint").join([part for part in (Content(model), *fixed) if part])
+        gap = max(width - left.cell_length - right.cell_length, 2)
         return Content.assemble(left, " " * gap, right).truncate(width, ellipsis=True)
 
-    def _right(self) -> list[Content]:
+    def _fixed(self) -> list[Content]:
+        """Mode and sandbox, which are never shortened."""
         heading = self.heading
         parts: list[Content] = []
-        if heading.model:
-            parts.append(Content(show_invisible(heading.model.partition("/")[2] or heading.model)))
         if heading.mode is not None:
             parts.append(mode_word(heading.mode))
         if heading.sandbox is not None:

@@ -27,7 +27,7 @@ class Prompt(TextArea):
 
     DEFAULT_CSS = """
     Prompt, Prompt:focus {
-        height: auto; max-height: 33vh; min-height: 1; width: 1fr; border: none; padding: 0; background: $background;
+        height: auto; max-height: 34vh; min-height: 1; width: 1fr; border: none; padding: 0; background: $background;
         scrollbar-size-vertical: 1;
         & .text-area--cursor-line { background: $background; }
         & .text-area--placeholder { color: $text-faint; }

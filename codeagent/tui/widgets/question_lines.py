@@ -20,7 +20,6 @@ from codeagent.core.approvals import (
     RuleOffer,
     Verdict,
 )
-from codeagent.core.diff import ChangeKind
 from codeagent.core.text import show_invisible
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.code_lines import highlight
@@ -139,29 +138,6 @@ def offer_lines(offers: Sequence[RuleOffer], width: int, palette: Palette) -> li
         lines += [EMPTY, *_text(offer.rule, width, inks.accent, indent=2)]
         lines += _text(offer.covers, width, inks.text, indent=2)
     return lines
-
-
-def title_of(request: ApprovalRequest) -> str:
-    """The tool and its object in a few words, safe to show."""
-    preview = request.preview
-    if isinstance(preview, DiffPreview):
-        return f"{request.tool} {show_invisible(preview.diff.path)}"
-    if isinstance(preview, CommandPreview):
-        return f"{request.tool} in the background" if preview.background else request.tool
-    written = next((touch.written for touch in request.touches if touch.written), "")
-    return f"{request.tool} {show_invisible(written)}".rstrip()
-
-
-def certainty_of(request: ApprovalRequest) -> tuple[str, bool]:
-    """How sure the place of an edit is, in words, and whether that is beyond doubt."""
-    preview = request.preview
-    if not isinstance(preview, DiffPreview):
-        return "", True
-    if preview.diff.change is ChangeKind.CREATED:
-        return "new file", True
-    if request.tool != "edit":
-        return "whole file", True
-    return ("exact match", True) if preview.level == "exact" else (preview.level, False)
 
 
 def _warnings(request: ApprovalRequest, width: int, palette: Palette) -> Iterator[Line]:

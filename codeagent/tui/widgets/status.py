@@ -13,7 +13,7 @@ from codeagent.core.text import show_invisible
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.125
-_TIGHT = 100
+_TIGHT = 72
 _NEARLY_FULL = 0.8
 
 
@@ -93,7 +93,8 @@ class StatusLine(Widget):
         parts: list[Content] = []
         if status.is_working:
             mark = "●" if self._reduced_motion else _FRAMES[self._frame]
-            parts.append(Content.styled(mark + (f" {status.activity}" if status.activity else ""), "$accent"))
+            activity = f" {status.activity or 'working'}" if self.size.width >= _TIGHT else ""
+            parts.append(Content.styled(f"{mark}{activity}", "$accent"))
         if status.is_connecting:
             parts.append(Content("starting…"))
         if status.mode is not None:

@@ -1,0 +1,49 @@
+"""The line on top of a question: tool and object, how much changes, how sure the place is, how many wait."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from codeagent.core.approvals import ApprovalRequest, CommandPreview, DiffPreview
+from codeagent.core.diff import ChangeKind
+from codeagent.core.text import show_invisible
+
+
+def question_title(request: ApprovalRequest, width: int, waiting: str, *, rule_style: str) -> Content:
+    """The title in at most ``width`` cells; ``waiting`` stands at the right end of a rule."""
+    left = Content.styled(_name(request), "bold $text")
+    preview = request.preview
+    if isinstance(preview, DiffPreview):
+        added, removed = preview.diff.added, preview.diff.removed
+        left = Content.assemble(left, (f"  +{added}", "$success"), " ", (f"−{removed}", "$error"))
+    certainty, is_sure = _certainty(request)
+    if certainty:
+        left = Content.assemble(left, " · ", (show_invisible(certainty), "$text-muted" if is_sure else "$warning"))
+    if not waiting:
+        return left.truncate(width, ellipsis=True)
+    left = left.truncate(max(width - len(waiting) - 3, 8), ellipsis=True)
+    rule = "─" * max(width - left.cell_length - len(waiting) - 2, 0)
+    return Content.assemble(left, " ", (rule, rule_style), " ", waiting)
+
+
+def _name(request: ApprovalRequest) -> str:
+    """The tool and its object in a few words, safe to show."""
+    preview = request.preview
+    if isinstance(preview, DiffPreview):
+        return f"{request.tool} {show_invisible(preview.diff.path)}"
+    if isinstance(preview, CommandPreview):
+        return f"{request.tool} in the background" if preview.background else request.tool
+    written = next((touch.written for touch in request.touches if touch.written), "")
+    return f"{request.tool} {show_invisible(written)}".rstrip()
+
+
+def _certainty(request: ApprovalRequest) -> tuple[str, bool]:
+    """How sure the place of an edit is, in words, and whether that is beyond doubt."""
+    preview = request.preview
+    if not isinstance(preview, DiffPreview):
+        return "", True
+    if preview.diff.change is ChangeKind.CREATED:
+        return "new file", True
+    if request.tool != "edit":
+        return "whole file", True
+    return ("exact match", True) if preview.level == "exact" else (preview.level, False)
