@@ -16,6 +16,7 @@ from codeagent.core.diff import split_lines
 from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, PathRefused, PlanFixed
 from codeagent.core.messages import CommandDetails, Outcome, ToolResult
 from codeagent.core.protocols import Interruption, Plan, Progress, ToolContext
+from codeagent.core.text import clean
 from codeagent.tools.output import say, show_name
 from codeagent.tools.plans import present_or_none
 from codeagent.workspace.files import decode, read_bytes
@@ -165,12 +166,13 @@ class CommandPlan:
             log=log,
             confine=shell.confine,
         )
+        output = clean(finished.head_tail)
         changed: tuple[Path, ...] = ()
         if is_read_only:
-            await asyncio.to_thread(_note_shown, shell, command, cwd, finished.head_tail)
+            await asyncio.to_thread(_note_shown, shell, command, cwd, output)
         else:
             changed = await asyncio.to_thread(shell.seen.changed, present_or_none)
-        return self._result(finished, changed)
+        return self._result(finished, output, changed)
 
     async def is_stale(self) -> bool:
         """Never: a command is what it is."""
@@ -202,7 +204,7 @@ class CommandPlan:
         self.shell.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self.shell.logs / f"bash-{secrets.token_hex(6)}.log"
 
-    def _result(self, finished: Finished, changed: Sequence[Path]) -> ToolResult:
+    def _result(self, finished: Finished, output: str, changed: Sequence[Path]) -> ToolResult:
         details = CommandDetails(
             command=self.preview.command,
             cwd=str(self.preview.cwd),
@@ -211,7 +213,7 @@ class CommandPlan:
             seconds=round(finished.seconds, 3),
             log=str(finished.log or ""),
         )
-        lines = [self.remark, finished.head_tail.removesuffix("\n"), *self._notes(finished, changed)]
+        lines = [self.remark, output.removesuffix("\n"), *self._notes(finished, changed)]
         text = "\n".join(line for line in lines if line) or "[no output]"
         if finished.timed_out:
             return say(self.call_id, text, details=details, outcome=Outcome.TIMED_OUT, code="TIMEOUT")
@@ -242,7 +244,7 @@ class CommandPlan:
 
 def _note_shown(shell: Shell, command: str, cwd: Path, output: str) -> None:
     """Lines of files that a reading command names and that its output holds whole count as seen."""
-    printed = {line.rstrip("\r") for line in output.split("\n")}
+    printed = set(output.split("\n"))
     for word in dict.fromkeys(_WORD.findall(command)):
         try:
             touch = shell.sandbox.resolve(word.strip("'\""), Access.READ, base=cwd)

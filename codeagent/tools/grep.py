@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -100,10 +100,11 @@ class GrepTool:
                 pattern=pattern,
                 context=arguments.context,
                 most_in_file=MOST_MATCHES + 1,
+                deadline=time.monotonic() + SECONDS,
             )
             report = _Report(folder=folder, sandbox=self._sandbox, context=arguments.context)
-            for found in self._found(search, stop):
-                if is_folder and wanted is not None and not wanted.fullmatch(found.name):
+            for found in by_ripgrep(search, self._ripgrep, stop) if self._ripgrep else by_walk(search, stop):
+                if is_folder and found.name and wanted is not None and not wanted.fullmatch(found.name):
                     continue
                 if is_folder and self._sandbox.is_sensitive(folder / found.name):
                     continue
@@ -113,15 +114,6 @@ class GrepTool:
             return report.result(context.call_id)
 
         return LookPlan(touches=(touch,), look=look)
-
-    def _found(self, search: Search, stop: threading.Event) -> Iterator[FileHits]:
-        deadline = time.monotonic() + SECONDS
-        source = by_ripgrep(search, self._ripgrep, stop) if self._ripgrep else by_walk(search, stop)
-        for found in source:
-            yield found
-            if time.monotonic() > deadline:
-                yield FileHits(name=found.name, hits=(), problem="out of time; files after this one were not searched")
-                return
 
     def _note_seen(self, shown: Sequence[tuple[Path, Sequence[Line]]]) -> None:
         """Lines shown whole count as seen, when the file still holds them."""
@@ -169,7 +161,7 @@ class _Report:
             self.shown.append((path, lines))
             self._parts.append(f"{name}\n{_grouped(lines) if self.context else numbered(lines)}")
         if found.problem:
-            self._parts.append(f"[{name}: {found.problem}]")
+            self._parts.append(f"[{name}: {found.problem}]" if found.name else f"[{found.problem}]")
         return not self._is_cut
 
     def result(self, call_id: str) -> ToolResult:

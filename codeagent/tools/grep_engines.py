@@ -17,7 +17,7 @@ from codeagent.tools.walk import Walk, output_of, ripgrep_words
 from codeagent.workspace.files import decode, read_bytes
 
 LARGEST_FILE = 50_000_000
-FILE_SECONDS = 2.0
+FILE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +38,16 @@ class FileHits:
     problem: str = ""
 
 
+_OUT_OF_TIME = FileHits(name="", hits=(), problem="out of time; the files after these were not searched")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What to look for and where; ``name`` is one file in ``folder``, empty for all below it."""
+    """What to look for and where.
+
+    ``name`` is one file in ``folder``, empty for all below it; ``deadline`` is a time of
+    time.monotonic after which the search is broken off.
+    """
 
     folder: Path
     name: str
@@ -48,6 +55,7 @@ class Search:
     pattern: regex.Pattern[str]
     context: int
     most_in_file: int
+    deadline: float
 
 
 def by_ripgrep(search: Search, ripgrep: str, stop: threading.Event) -> Iterator[FileHits]:
@@ -56,8 +64,15 @@ def by_ripgrep(search: Search, ripgrep: str, stop: threading.Event) -> Iterator[
     words += ["--json", "--crlf", "--sort=path", f"--max-filesize={LARGEST_FILE}"]
     words += [f"--context={search.context}", f"--max-count={search.most_in_file}"]
     words += ["--regexp", search.common, "--", f"./{search.name}"]
+    try:
+        yield from _files_in(output_of(words, search.folder, stop, b"\n", search.deadline))
+    except TimeoutError:
+        yield _OUT_OF_TIME
+
+
+def _files_in(messages: Iterator[bytes]) -> Iterator[FileHits]:
     hits: list[Hit] = []
-    for line in output_of(words, search.folder, stop, b"\n"):
+    for line in messages:
         kind, data = _read_message(line)
         if kind == "begin":
             hits = []
@@ -73,6 +88,9 @@ def by_walk(search: Search, stop: threading.Event) -> Iterator[FileHits]:
     """Searches with Python; a file that takes too long is broken off."""
     for name in [search.name] if search.name else Walk(search.folder, stop):
         if stop.is_set():
+            return
+        if time.monotonic() > search.deadline:
+            yield _OUT_OF_TIME
             return
         try:
             text = decode(read_bytes(search.folder / name, limit=LARGEST_FILE)).text

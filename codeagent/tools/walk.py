@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import shutil
 import subprocess
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,19 +40,24 @@ class Walk:
         self._stop = stop
 
     def __iter__(self) -> Iterator[str]:
-        rules = _rules_above(self._root)
-        yield from self._below(self._root, "", rules)
+        open_folders = [self._entries(self._root, "", _rules_above(self._root))]
+        while open_folders and not self._stop.is_set():
+            found = next(open_folders[-1], None)
+            if found is None:
+                open_folders.pop()
+            elif isinstance(found, str):
+                yield found
+            else:
+                open_folders.append(self._entries(*found))
 
-    def _below(self, folder: Path, prefix: str, above: _Rules) -> Iterator[str]:
-        if self._stop.is_set():
-            return
+    def _entries(self, folder: Path, prefix: str, above: _Rules) -> Iterator[str | tuple[Path, str, _Rules]]:
+        """The files in one folder, and in their place the folders to go into."""
         try:
             with os.scandir(folder) as found:
                 entries = sorted(found, key=lambda entry: os.fsencode(entry.name))
         except OSError:
             return
-        names = {entry.name for entry in entries}
-        rules = _with_folder(above, folder, names)
+        rules = _with_folder(above, folder, {entry.name for entry in entries})
         for entry in entries:
             if entry.name == _GIT or entry.name.startswith(TEMP_PREFIX):
                 continue
@@ -59,10 +66,8 @@ class Walk:
                 continue
             if _is_ignored(rules, entry.path, is_folder=is_folder):
                 continue
-            if is_folder:
-                yield from self._below(Path(entry.path), f"{prefix}{entry.name}/", rules)
-            else:
-                yield prefix + entry.name
+            name = prefix + entry.name
+            yield (Path(entry.path), f"{name}/", rules) if is_folder else name
 
 
 def list_files(root: Path, stop: threading.Event, ripgrep: str | None) -> Iterator[str]:
@@ -85,10 +90,12 @@ def ripgrep_words(ripgrep: str, root: Path) -> list[str]:
     return [ripgrep, *_COMMON, *(() if any(_rules_above(root)) else ("--no-ignore-parent",))]
 
 
-def output_of(words: Sequence[str], cwd: Path, stop: threading.Event, separator: bytes) -> Iterator[bytes]:
+def output_of(
+    words: Sequence[str], cwd: Path, stop: threading.Event, separator: bytes, deadline: float = math.inf
+) -> Iterator[bytes]:
     """The pieces of a program's output; the program ends when ``stop`` is set or nobody reads on.
 
-    Raises FileProblem when the program fails.
+    Raises FileProblem when the program fails, TimeoutError after ``deadline`` (of time.monotonic).
     """
     process = subprocess.Popen(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
@@ -96,6 +103,8 @@ def output_of(words: Sequence[str], cwd: Path, stop: threading.Event, separator:
             return
         rest = b""
         while not stop.is_set():
+            if time.monotonic() > deadline:
+                raise TimeoutError
             if not select.select([process.stdout], [], [], _STOP_LOOK)[0]:
                 continue
             data = os.read(process.stdout.fileno(), _CHUNK)

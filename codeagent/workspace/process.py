@@ -129,6 +129,8 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
         keep_log = is_cut or not is_drained
     except asyncio.CancelledError:
         await _in_thread(tree.terminate)
+        await _is_done(shell.drained, _PIPE_PATIENCE)
+        live.finish()
         raise
     finally:
         live.end()

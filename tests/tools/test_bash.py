@@ -1,4 +1,5 @@
 import asyncio
+import os
 import stat
 import time
 
@@ -8,6 +9,10 @@ from pydantic import ValidationError
 from codeagent.core.approvals import Access, CommandPreview
 from codeagent.core.errors import BadArguments, FileProblem, PathRefused, PlanFixed, Unread
 from codeagent.core.messages import CommandDetails, Outcome
+from codeagent.core.protocols import ToolContext
+from codeagent.tools.bash import BashArguments, BashTool
+from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.seen import SeenFiles
 
 
 def test_a_command_that_fails_is_no_failed_call(at):
@@ -161,8 +166,21 @@ async def test_cancelling_the_call_ends_the_command(at):
     assert not (at.root / "canary").exists()
 
 
-def test_secrets_of_the_environment_do_not_reach_commands(at, monkeypatch):
-    assert "OPENAI_API_KEY" not in at.text("bash", command="env")
+def test_colours_and_progress_do_not_reach_the_model(at):
+    assert at.text("bash", command=r"printf '1%%\r2%%\r\033[31mred\033[0m\033]0;title\007\n'") == "red"
+
+
+def test_secrets_of_the_environment_reach_commands_only_when_they_are_passed_on(tmp_path):
+    environ = {**os.environ, "A_TOKEN": "one", "B_TOKEN": "two"}
+    tool = BashTool(
+        PathSandbox(tmp_path), SeenFiles(), tmp_path, is_read_only=lambda *_: False, environ=environ, keep=["B_*"]
+    )
+
+    async def go():
+        plan = await tool.plan(BashArguments(command="echo $A_TOKEN.$B_TOKEN"), ToolContext(call_id="c"))
+        return await plan.run(lambda _: None)
+
+    assert asyncio.run(go()).text == ".two"
 
 
 def test_output_that_is_no_text_can_still_be_sent(at):

@@ -1,6 +1,7 @@
 """grep, glob and ls, with and without ripgrep."""
 
 import asyncio
+import math
 import os
 import threading
 import time
@@ -14,7 +15,7 @@ from codeagent.core.errors import BadArguments, FileProblem, Unread
 from codeagent.core.messages import SearchDetails
 from codeagent.tools.grep_engines import Search, by_ripgrep, by_walk
 from codeagent.tools.pattern import compile_pattern
-from codeagent.tools.walk import find_ripgrep, list_files
+from codeagent.tools.walk import Walk, find_ripgrep, list_files
 
 needs_ripgrep = pytest.mark.skipif(find_ripgrep() is None, reason="compares with ripgrep")
 
@@ -200,7 +201,7 @@ def test_a_pattern_that_explodes_is_broken_off(tmp_path):
     (tmp_path / "a.txt").write_text("a" * 60 + "b\n")
     (tmp_path / "b.txt").write_text("aa\n")
     _, pattern = compile_pattern("(a|aa)+$", literal=False)
-    search = Search(folder=tmp_path, name="", common="", pattern=pattern, context=0, most_in_file=9)
+    search = Search(folder=tmp_path, name="", common="", pattern=pattern, context=0, most_in_file=9, deadline=math.inf)
     began = time.monotonic()
     found = list(by_walk(search, threading.Event()))
     assert time.monotonic() - began < 6
@@ -212,7 +213,7 @@ async def test_cancelling_stops_the_search(tmp_path):
         (tmp_path / f"{number}.txt").write_text("a" * 60 + "b\n")
     stop = threading.Event()
     _, pattern = compile_pattern("(a|aa)+$", literal=False)
-    search = Search(folder=tmp_path, name="", common="", pattern=pattern, context=0, most_in_file=9)
+    search = Search(folder=tmp_path, name="", common="", pattern=pattern, context=0, most_in_file=9, deadline=math.inf)
 
     def look():
         return sum(1 for _ in by_walk(search, stop))
@@ -226,11 +227,36 @@ async def test_cancelling_stops_the_search(tmp_path):
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.parametrize("ripgrep", [pytest.param("rg", marks=needs_ripgrep), ""])
+def test_a_search_that_runs_out_of_time_says_so(tmp_path, ripgrep):
+    (tmp_path / "a.txt").write_text("word\n")
+    _, pattern = compile_pattern("word", literal=False)
+    search = Search(folder=tmp_path, name="", common="word", pattern=pattern, context=0, most_in_file=9, deadline=0)
+    stop = threading.Event()
+    found = list(by_ripgrep(search, ripgrep, stop) if ripgrep else by_walk(search, stop))
+    assert [hits.problem for hits in found] == ["out of time; the files after these were not searched"]
+
+
+def test_very_deep_folders_are_walked_to_the_end(tmp_path):
+    deep = "d/" * 1200
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(os.open("x", os.O_CREAT, dir_fd=here))
+    os.close(here)
+    assert list(Walk(tmp_path, threading.Event())) == [f"{deep}x"]
+
+
 @needs_ripgrep
 async def test_cancelling_ends_ripgrep(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     _, pattern = compile_pattern("x", literal=False)
-    search = Search(folder=tmp_path, name="pipe", common="x", pattern=pattern, context=0, most_in_file=9)
+    search = Search(
+        folder=tmp_path, name="pipe", common="x", pattern=pattern, context=0, most_in_file=9, deadline=math.inf
+    )
     stop = threading.Event()
     async with asyncio.TaskGroup() as group:
         looking = group.create_task(asyncio.to_thread(lambda: list(by_ripgrep(search, find_ripgrep() or "", stop))))

@@ -277,6 +277,16 @@ async def test_cancelling_ends_the_whole_tree_before_it_goes_on(tmp_path):
     assert not (tmp_path / "log").exists()
 
 
+async def test_what_a_cancelled_command_still_says_is_shown(tmp_path):
+    pieces: list[str] = []
+    command = "trap 'echo bye; exit' TERM; echo before; while :; do sleep 0.05; done"
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await finished(command, tmp_path, on_output=pieces.append)
+    assert "".join(pieces).startswith("before\n")
+    assert "".join(pieces).endswith("bye\n")
+
+
 async def test_cancelling_twice_still_leaves_nothing(tmp_path):
     async with asyncio.TaskGroup() as group:
         task = group.create_task(finished("trap '' TERM; sleep 4545; sleep 4545", tmp_path))
