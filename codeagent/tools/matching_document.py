@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -10,20 +9,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from codeagent.core.errors import EditRefused
+from codeagent.core.errors import EditRefused, FileProblem
+from codeagent.workspace.files import Encoding, decode, encode
 
 BLANKS = " \t"
-MIXED = "mixed"
 
 _BREAK = re.compile(r"\r?\n")
 _ANY_BREAK = re.compile(r"\r\n?|\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
 
 class MatchLevel(StrEnum):
@@ -38,15 +31,6 @@ class MatchLevel(StrEnum):
     LINE_NUMBERS = "line numbers"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Encoding:
-    """How the file's bytes become text; ``is_known`` is false when only its ASCII characters are certain."""
-
-    codec: str
-    mark: bytes = b""
-    is_known: bool = True
-
-
 class Document:
     """The text of a file, with every line break read as LF, and the way back to the file's own bytes.
 
@@ -58,25 +42,20 @@ class Document:
     def __init__(self, raw: str, encoding: Encoding) -> None:
         self.raw = raw
         self.encoding = encoding
+        self.text = raw
+        self.line_break: str | None = "\n" if "\n" in raw else ""
+        """How all lines end; empty if there is no line break, None if some end with CRLF and some with LF."""
         self._crlf: list[int] | None = None
         pairs = raw.count("\r\n")
-        if "\r" not in raw or ("\n" in raw and not pairs):
-            self.text = raw
-            self.line_break = "\n" if "\n" in raw else ""
-        elif "\n" not in raw:
-            self.text = raw.replace("\r", "\n")
-            self.line_break = "\r"
-        else:
+        if pairs:
             self.text = raw.replace("\r\n", "\n")
             self.line_break = "\r\n"
             if pairs != raw.count("\n"):
-                self.line_break = MIXED
+                self.line_break = None
                 self.index()
-
-    @property
-    def is_mixed(self) -> bool:
-        """Whether both CRLF and LF end lines here."""
-        return self.line_break == MIXED
+        elif "\r" in raw and "\n" not in raw:
+            self.text = raw.replace("\r", "\n")
+            self.line_break = "\r"
 
     def index(self) -> None:
         """Makes the way to the file's own bytes fast for many places."""
@@ -111,7 +90,9 @@ class Document:
         """The line break that stands at a place in ``text`` where it has one; empty at its end."""
         if position >= len(self.text):
             return ""
-        return self.raw[self.to_raw(position) : self.to_raw(position + 1)] if self.is_mixed else self.line_break
+        return (
+            self.raw[self.to_raw(position) : self.to_raw(position + 1)] if self.line_break is None else self.line_break
+        )
 
     def break_for(self, start: int, end: int) -> str:
         """The line break for lines added to this stretch: its first, else its line's, else the one above, else none."""
@@ -122,8 +103,7 @@ class Document:
 
     def encode(self, raw: str) -> bytes:
         """The bytes of a changed text in the file's own encoding, with its byte order mark."""
-        errors = "strict" if self.encoding.is_known else "surrogateescape"
-        return self.encoding.mark + raw.encode(self.encoding.codec, errors)
+        return encode(raw, self.encoding)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,44 +132,33 @@ class Change:
 
 def open_document(content: bytes) -> Document:
     """The bytes of a file as a document; raises ``EditRefused`` for binary files."""
-    mark, codec = _mark_of(content)
-    body = content[len(mark) :]
-    if codec == "utf-8" and b"\0" in body:
-        raise EditRefused(
-            "The file is binary (it contains NUL bytes); nothing was changed.",
-            hint="The edit tool only changes text. Use bash with a program made for this format, or the write tool.",
-        )
     try:
-        return Document(body.decode(codec), Encoding(codec=codec, mark=mark))
-    except UnicodeDecodeError:
-        if codec != "utf-8":
-            raise EditRefused(
-                "The file starts with a UTF-16 byte order mark but is not UTF-16; nothing was changed.",
-                hint="If it is text, write it anew with the write tool.",
-            ) from None
-    return Document(body.decode("ascii", "surrogateescape"), Encoding(codec="ascii", mark=mark, is_known=False))
+        file = decode(content)
+    except FileProblem as problem:
+        raise EditRefused(f"Nothing was changed: {problem.message}", hint=problem.hint) from None
+    return Document(file.text, file.encoding)
 
 
 def read_call(document: Document, old: str, new: str) -> Call:
     """The call as it applies to this file; raises ``EditRefused`` for characters that can not be matched or written."""
-    if document.encoding.mark:
+    if document.encoding.bom:
         old, new = old.removeprefix("\ufeff"), new.removeprefix("\ufeff")
     for name, text in (("old", old), ("new", new)):
         if _SURROGATE.search(text):
             raise EditRefused(
-                f"`{name}` contains half of a surrogate pair, which no file can hold; nothing was changed.",
+                f"Nothing was changed: `{name}` contains half of a surrogate pair, which no file can hold.",
                 hint="Send the whole character.",
             )
-        if not document.encoding.is_known and not text.isascii():
+        if document.encoding.has_unknown_bytes and not text.isascii():
             raise EditRefused(
-                f"The file is not UTF-8 and its encoding is unknown, and `{name}` contains characters outside ASCII;"
-                " nothing was changed.",
+                "Nothing was changed: the file is not UTF-8, its encoding is unknown, and"
+                f" `{name}` contains characters outside ASCII.",
                 hint="Use only ASCII characters in this edit (choose a shorter `old`), or convert the file to UTF-8"
                 " with iconv first, or replace it with the write tool.",
             )
-    if "\0" in new and "\0" not in document.text:
+    if "\0" in new:
         raise EditRefused(
-            "`new` contains a NUL character, which would make the file binary; nothing was changed.",
+            "Nothing was changed: `new` contains a NUL character, which would make the file binary.",
             hint="If you meant an escape sequence, send its backslash and digits as plain text.",
         )
     any_break = _ANY_BREAK if document.line_break == "\r" else _BREAK
@@ -209,12 +178,3 @@ def join_lines(lines: Sequence[str]) -> str:
 def indentation(line: str) -> str:
     """The spaces and tabs that a line starts with."""
     return line[: len(line) - len(line.lstrip(BLANKS))]
-
-
-def _mark_of(content: bytes) -> tuple[bytes, str]:
-    if content.startswith(_UTF32):
-        return b"", "utf-8"
-    for mark, codec in _MARKS:
-        if content.startswith(mark):
-            return mark, codec
-    return b"", "utf-8"

@@ -40,7 +40,7 @@ def exact_hits(document: Document, call: Call, most: int | None = MOST_HITS) -> 
 
 def typographic_hits(document: Document, call: Call) -> TextHits:
     """Every place where the old text stands once typographic characters and split accents are read as plain ones."""
-    if document.text.isascii() and call.old.isascii():
+    if document.encoding.has_unknown_bytes or (document.text.isascii() and call.old.isascii()):
         return TextHits()
     composed = compose(document.text)
     wanted = fold(compose(call.old).text)
@@ -121,7 +121,7 @@ def _cuts_character(document: Document, start: int, end: int) -> bool:
     text = document.text
     if end < len(text) and text[end] > "\x7f" and text[end - 1] != "\n" and is_mark(text[end]):
         return True
-    return not document.encoding.is_known and start > 0 and text[start - 1] > "\x7f"
+    return document.encoding.has_unknown_bytes and start > 0 and text[start - 1] > "\x7f"
 
 
 def _depth_question(call: Call) -> Callable[[Document, int], bool]:

@@ -125,11 +125,11 @@ def _with_breaks(document: Document, start: int, end: int, call: Call, old: slic
     if "\n" not in text:
         return text
     pieces = text.split("\n")
-    if not document.line_break:
+    if document.line_break:
+        return text.replace("\n", document.line_break)
+    if document.line_break is not None:
         before = call.new.count("\n", 0, new.start)
         breaks = [*call.given_breaks[before : before + len(pieces) - 1], ""]
-    elif not document.is_mixed:
-        return text.replace("\n", document.line_break)
     else:
         line_break = document.break_for(start, end)
         position = start + old.start
