@@ -13,7 +13,7 @@ from typing import Protocol
 from codeagent.core.events import Level
 from codeagent.core.text import clean, show_invisible
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import TAB, Line, Piece, Pieces, guess_rows, one_line, wrap
+from codeagent.tui.widgets.lines import Line, Piece, Pieces, guess_rows, one_line, presentable, wrap
 from codeagent.tui.widgets.markdown_lines import code_block_lines, markdown_lines
 
 INDENT = 3
@@ -82,7 +82,7 @@ class PersonBlock:
     ends_empty = False
 
     def __init__(self, text: str, note: str = "") -> None:
-        self._text = clean(text).expandtabs(len(TAB)).rstrip()
+        self._text = presentable(text).rstrip()
         self._note = note
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
@@ -92,7 +92,7 @@ class PersonBlock:
         rest = (Piece(" " * INDENT, ground, ""),)
         lines = wrap([Piece(self._text, inks.text + ground)], width - RIGHT_MARGIN, first=first, rest=rest, fill=ground)
         if self._note:
-            note = Piece(clean(self._note), inks.muted + ground, "")
+            note = Piece(presentable(self._note), inks.muted + ground, "")
             lines += wrap([note], width - RIGHT_MARGIN, first=rest, fill=ground)
         return lines
 
@@ -194,7 +194,7 @@ class ThinkingBlock:
         """The thinking as plain text."""
         if len(self._parts) > 1:
             self._parts = ["".join(self._parts)]
-        return clean(self._parts[0]).strip() if self._parts else ""
+        return presentable(self._parts[0]).strip() if self._parts else ""
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The heading, and the text when open."""
@@ -207,7 +207,7 @@ class ThinkingBlock:
         line = Line(pieces=(*gutter(inks, is_chosen=self.is_chosen), *one_line(head, room)), whole=text, fill=ground)
         if not self.is_open:
             return [grounded(line, inks) if self.is_chosen else line]
-        body = wrap([Piece(text.expandtabs(len(TAB)), inks.thought)], min(room, 100))
+        body = wrap([Piece(text, inks.thought)], min(room, 100))
         return [Line(pieces=line.pieces, whole="", fill=ground), *indented(body, inks)]
 
     def guess(self, width: int) -> int:

@@ -18,7 +18,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from codeagent.core.text import clean, show_invisible
+
 TAB = "    "
+_DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 # Characters that take one cell each and join with nothing: the common case, cut by index.
 _SINGLE = re.compile(
@@ -137,6 +140,14 @@ class Line:
 
 
 EMPTY = Line()
+
+
+def presentable(text: str) -> str:
+    """Foreign prose as it may be drawn: no control characters, tabs as blanks, and nothing that reorders what follows.
+
+    Marks that belong to a script or an emoji stay; where hidden ones matter, use ``show_invisible``.
+    """
+    return _DIRECTIONS.sub(lambda found: show_invisible(found[0]), clean(text)).expandtabs(len(TAB))
 
 
 def one_line(pieces: Iterable[Piece], width: int) -> Pieces:

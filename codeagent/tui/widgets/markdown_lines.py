@@ -13,10 +13,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from rich.style import Style
 
-from codeagent.core.text import clean
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import EMPTY, TAB, Line, Piece, Pieces, wrap
+from codeagent.tui.widgets.lines import EMPTY, Line, Piece, Pieces, presentable, wrap
 from codeagent.tui.widgets.markdown_inline import inline_pieces
 from codeagent.tui.widgets.table_lines import Table, table_lines
 
@@ -27,7 +26,7 @@ _CODE_MARGIN = " "
 
 def markdown_lines(source: str, width: int, inks: Inks, *, number: int | None = None) -> list[Line]:
     """The Markdown in lines of at most ``width`` cells; ``number`` replaces that of a leading list item."""
-    tokens = _parser().parse(clean(source).expandtabs(len(TAB)))
+    tokens = _parser().parse(presentable(source))
     return _Page(inks=inks, number=number).blocks(tokens, max(width, 8))
 
 

@@ -174,9 +174,21 @@ def seconds_text(seconds: float) -> str:
 
 def tail_lines(output: str, width: int, inks: Inks, *, most: int = TAIL_LINES) -> list[Line]:
     """The last rows of a running command's output."""
-    text = clean(output).rstrip("\n").expandtabs(len(TAB))
+    text = _drawn(output)
     last = "\n".join(text.split("\n")[-most:])
     return wrap([Piece(last, inks.muted)], width, by_word=False)[-most:] if last else []
+
+
+def _drawn(output: str) -> str:
+    """Output as it is drawn: escapes gone, what else cannot be seen written out."""
+    return show_invisible(clean(output)).rstrip("\n").expandtabs(len(TAB))
+
+
+def preview_lines(preview: Preview | None, width: int, inks: Inks) -> Sequence[Line]:
+    """What a call that has not ended would do."""
+    if isinstance(preview, DiffPreview):
+        return render_diff(preview.diff, width, inks.palette)
+    return _command_lines(preview.command, width, inks) if isinstance(preview, CommandPreview) else ()
 
 
 def body_lines(
@@ -210,7 +222,7 @@ def _command_lines(command: str, width: int, inks: Inks) -> list[Line]:
 
 def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int | None) -> list[Line]:
     """The text that the model got; a read file with its line numbers and colours."""
-    text = clean(result.text).rstrip("\n").expandtabs(len(TAB))
+    text = _drawn(result.text)
     if not text:
         return []
     if isinstance(result.details, ReadDetails) and most is None:

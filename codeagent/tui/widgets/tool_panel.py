@@ -20,6 +20,7 @@ from codeagent.tui.widgets.panel_lines import (
     detail_pieces,
     is_trouble,
     label_of,
+    preview_lines,
     seconds_text,
     tail_lines,
 )
@@ -53,6 +54,7 @@ class ToolPanel:
         self._arguments = arguments_json
         self._label = ""
         self._preview: Preview | None = None
+        self._drawn_preview: tuple[int, Inks, Sequence[Line]] | None = None
         self._output = ""
         self._result: ToolResult | None = None
         self._seconds = 0.0
@@ -78,7 +80,7 @@ class ToolPanel:
 
     def show_preview(self, preview: Preview, label: str) -> None:
         """What the call would do, and what its object is called."""
-        self._preview = preview
+        self._preview, self._drawn_preview = preview, None
         self._label = label or self._label
 
     def wait(self, *, is_waiting: bool, now: float) -> None:
@@ -134,8 +136,11 @@ class ToolPanel:
             if self.is_open:
                 most = _BRIEF_LINES if self._fold is _Fold.BRIEF else None
                 body = body_lines(self._name, self._preview, self._result, room, inks, most=most)
-        elif self.is_open or (self._output and not self.is_waiting):
-            body = tail_lines(self._output, room, inks, most=4 * TAIL_LINES if self.is_open else TAIL_LINES)
+        elif self.is_open:
+            tail = tail_lines(self._output, room, inks, most=4 * TAIL_LINES)
+            body = Stack([self._preview_lines(room, inks), tail])
+        elif self._output and not self.is_waiting:
+            body = tail_lines(self._output, room, inks)
         after = [Line(whole="")] if self.ends_empty else []
         return Stack([[head], Shifted(body, BODY_INDENT, inks), after]) if body or after else [head]
 
@@ -147,6 +152,12 @@ class ToolPanel:
             return 2 + sum(diff.added + diff.removed for diff in self._result.details.diffs)
         rows = self._result.text.count("\n") + 1 + len(self._result.text) // max(width, 1)
         return 2 + (min(rows, _BRIEF_LINES + 1) if self._fold is _Fold.BRIEF else rows)
+
+    def _preview_lines(self, width: int, inks: Inks) -> Sequence[Line]:
+        """What the call would do, drawn once: the heading above it changes many times a second."""
+        if self._drawn_preview is None or self._drawn_preview[:2] != (width, inks):
+            self._drawn_preview = (width, inks, preview_lines(self._preview, width, inks))
+        return self._drawn_preview[2]
 
     def _holds_more(self) -> bool:
         result = self._result

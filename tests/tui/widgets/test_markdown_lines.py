@@ -78,6 +78,10 @@ def test_escape_sequences_never_get_through():
     assert "pwn" not in text
 
 
+def test_nothing_in_it_reorders_what_follows():
+    assert drawn("a \u202eb `c\u2066d` مرحبا\u200f") == ["a <U+202E>b c<U+2066>d مرحبا\u200f"]
+
+
 def test_code_stands_on_its_own_ground_with_its_language():
     lines = markdown_lines("```python\ndef f():\n    return 1\n```", 30, INKS)
     grounds = {piece.style.bgcolor for line in lines for piece in line.pieces}

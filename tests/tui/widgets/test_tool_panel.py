@@ -164,7 +164,7 @@ def test_a_command_of_several_lines_is_named_by_its_first_and_shown_whole_when_o
 
 
 @pytest.mark.parametrize(
-    ("text", "drawn"), [("[/] [bold]x", "[/] [bold]x"), ("a\x1b[31mb", "ab"), ("x\u202ey", "x\u202ey")]
+    ("text", "drawn"), [("[/] [bold]x", "[/] [bold]x"), ("a\x1b[31mb", "ab"), ("x\u202ey", "x<U+202E>y")]
 )
 def test_output_is_shown_as_it_is_without_escapes(text, drawn):
     block = panel()
@@ -190,3 +190,10 @@ def test_what_is_copied_is_the_output_or_a_patch():
     block = panel("edit")
     block.end(ended(details=ChangeDetails(diffs=(DIFF,))), 0)
     assert block.copied() == "--- a.py\n+++ a.py\n@@ -1,1 +1,2 @@\n-x = 1\n+x = 2\n+y = 3\n"
+
+
+def test_a_running_edit_can_be_opened_to_see_what_it_would_do():
+    block = panel("edit")
+    block.show_preview(DiffPreview(diff=DIFF, proposal="x"), "a.py")
+    block.toggle()
+    assert any("y = 3" in line for line in shown(block))
