@@ -105,19 +105,17 @@ class EditTool:
 
 
 def _check(arguments: EditArguments) -> None:
-    has_pair = arguments.old is not None and arguments.new is not None
-    if arguments.edits is None and not has_pair:
+    """Empty values stand for missing ones: some models send every argument."""
+    if not arguments.edits and (arguments.old is None or arguments.new is None):
         raise BadArguments("Send `old` and `new`, or `edits`; nothing was done.")
-    if arguments.edits is not None and (arguments.old or arguments.new):
+    if arguments.edits and (arguments.old or arguments.new):
         raise BadArguments("Send either `old` and `new`, or `edits`, not both; nothing was done.")
-    if arguments.edits is not None and arguments.replace_all and len(arguments.edits) != 1:
+    if arguments.edits and arguments.replace_all and len(arguments.edits) != 1:
         raise BadArguments("`replace_all` goes with a single `old` and `new`; nothing was done.")
 
 
 def _match(arguments: EditArguments, before: bytes | None) -> EditMatch:
-    pairs = [(arguments.old or "", arguments.new or "")]
-    if arguments.edits is not None:
-        pairs = [(edit.old, edit.new) for edit in arguments.edits]
+    pairs = [(edit.old, edit.new) for edit in arguments.edits or ()] or [(arguments.old or "", arguments.new or "")]
     if len(pairs) == 1:
         old, new = pairs[0]
         return apply_edit(before, old, new, replace_all=arguments.replace_all)

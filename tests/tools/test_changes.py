@@ -223,12 +223,27 @@ def test_several_edits_happen_together_or_not_at_all(at):
         {"new": "x"},
         {"old": "x", "new": "y", "edits": TWO_PLACES},
         {"edits": TWO_PLACES, "replace_all": True},
+        {"edits": []},
     ],
 )
 def test_arguments_that_do_not_go_together_are_refused(at, arguments):
     read(at, "a.txt", TEN)
     with pytest.raises(BadArguments):
         at.plan("edit", path="a.txt", **arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"old": "line 2\n", "new": "x\n", "edits": []},
+        {"old": "", "new": "", "edits": [{"old": "line 2\n", "new": "x\n"}]},
+        {"edits": [{"old": "line 2\n", "new": "x\n"}], "replace_all": True},
+    ],
+)
+def test_arguments_sent_empty_are_as_good_as_missing(at, arguments):
+    path = read(at, "a.txt", TEN)
+    at.run("edit", path="a.txt", **arguments)
+    assert path.read_text() == TEN.replace("line 2\n", "x\n")
 
 
 def test_several_places_are_refused_and_all_of_them_can_be_changed(at):
