@@ -223,6 +223,8 @@ def _command_lines(command: str, width: int, inks: Inks) -> list[Line]:
 def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int | None) -> list[Line]:
     """The text that the model got; a read file with its line numbers and colours."""
     text = _drawn(result.text)
+    if isinstance(result.details, CommandDetails):
+        text = text.removesuffix(f"[{result.details.ended}]").rstrip("\n")
     if not text:
         return []
     if isinstance(result.details, ReadDetails) and most is None:

@@ -197,3 +197,9 @@ def test_a_running_edit_can_be_opened_to_see_what_it_would_do():
     block.show_preview(DiffPreview(diff=DIFF, proposal="x"), "a.py")
     block.toggle()
     assert any("y = 3" in line for line in shown(block))
+
+
+def test_how_a_command_ended_is_said_once():
+    block = panel()
+    block.end(ended(details=command(1, "exit code 1"), text="F\n[exit code 1]"), 0)
+    assert [line.strip() for line in shown(block)[1:] if line] == ["F"]
