@@ -20,7 +20,15 @@ from codeagent.providers.sse import as_object, as_text, parse_object
 _LONGEST_MESSAGE = 600
 _BUSY = frozenset({408, 409, 425, 429, 499})
 _REFUSED_TYPES = frozenset(
-    {"invalid_request_error", "authentication_error", "permission_error", "not_found_error", "billing_error"}
+    {
+        "invalid_request_error",
+        "authentication_error",
+        "permission_error",
+        "not_found_error",
+        "billing_error",
+        "invalid_prompt",
+        "insufficient_quota",
+    }
 )
 _TOO_LONG = re.compile(
     r"prompt is too long|context[_ ]length|context[_ ]window|context[_ ]size|context limit|maximum context"

@@ -29,6 +29,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.protocols import JsonObject, JsonValue
 from codeagent.core.text import storable
+from codeagent.providers.sse import to_json
 
 NO_OUTPUT = "(no output)"
 NO_RESULT = "No result was recorded for this call; it may or may not have run."
@@ -207,6 +208,18 @@ def parse_arguments(arguments_json: str) -> JsonObject | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def sound_arguments(arguments_json: str) -> str:
+    """The arguments as the model wrote them when they are a sound JSON object; else made one.
+
+    Servers that fill chat templates fail on anything but an object, and on half of
+    a surrogate pair, written out or escaped.
+    """
+    arguments = parse_arguments(arguments_json)
+    if arguments is not None and "\\ud" not in arguments_json.lower() and storable(arguments_json) == arguments_json:
+        return arguments_json
+    return to_json(arguments or {}).decode()
 
 
 def _refuse_constant(name: str) -> float:

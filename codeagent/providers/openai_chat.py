@@ -33,8 +33,8 @@ from codeagent.providers.history import (
     EncodedHistory,
     Said,
     clean_name,
-    parse_arguments,
     result_texts,
+    sound_arguments,
 )
 from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.openai_connection import OpenAIConnection
@@ -225,14 +225,5 @@ def _image(block: ImageBlock) -> bytes:
 
 
 def _call(call: ToolCall) -> JsonObject:
-    """A call as it was made: servers that fill chat templates fail on arguments that are no object."""
-    arguments = parse_arguments(call.arguments_json)
-    is_sound = arguments is not None and _is_sound(call.arguments_json)
-    text = call.arguments_json if is_sound else to_json(arguments or {}).decode()
-    function: JsonObject = {"name": clean_name(call.name), "arguments": text}
+    function: JsonObject = {"name": clean_name(call.name), "arguments": sound_arguments(call.arguments_json)}
     return {"id": call.id, "type": "function", "function": function}
-
-
-def _is_sound(arguments_json: str) -> bool:
-    """Whether no half of a surrogate pair hides in the text, written out or escaped."""
-    return "\\ud" not in arguments_json.lower() and storable(arguments_json) == arguments_json

@@ -21,12 +21,13 @@ from codeagent.core.messages import (
 )
 from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished, ToolSpec
 from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.server.scripted_server import ScriptedServer
 
 READ = ToolSpec(name="read", description="Reads a file", schema_json='{"type":"object","properties":{}}')
 
-LiveProvider = AnthropicProvider | OpenAIChatProvider
+LiveProvider = AnthropicProvider | OpenAIChatProvider | OpenAIProvider
 Ask = Callable[..., Awaitable[AssistantMessage]]
 
 
@@ -44,7 +45,14 @@ async def chat(model_server: ScriptedServer) -> AsyncIterator[OpenAIChatProvider
     await provider.aclose()
 
 
-@pytest.fixture(params=["claude", "chat"])
+@pytest.fixture
+async def responses(model_server: ScriptedServer) -> AsyncIterator[OpenAIProvider]:
+    provider = OpenAIProvider("gpt-test", "test-key-123456", model_server.openai_url)
+    yield provider
+    await provider.aclose()
+
+
+@pytest.fixture(params=["claude", "chat", "responses"])
 def provider(request: pytest.FixtureRequest) -> LiveProvider:
     """Each of the live providers in turn."""
     return request.getfixturevalue(request.param)

@@ -14,6 +14,7 @@ import pytest
 from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
 from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.failures import Service, retry_after
+from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.providers.conftest import ask, called, replied, result, results, said
 from tests.server.replies import (
@@ -31,6 +32,7 @@ from tests.server.replies import (
 from tests.server.scripted_server import ScriptedServer
 
 KEY = "test-key-123456"
+LENGTH = {AnthropicProvider: "max_tokens", OpenAIChatProvider: "length", OpenAIProvider: "max_output_tokens"}
 SERVICE = Service(
     name="Acme",
     url="https://user:hunter2@acme.test:8443/v1",
@@ -209,9 +211,7 @@ async def test_a_refusal_in_mid_stream_is_not_tried_again(model_server, provider
     "cut", ['{"path": "a.py", "content": "line1\\nlin', '{"command": "rm -rf build/tm', '{"path": "a.py"}', "{", "[1"]
 )
 async def test_what_the_model_wrote_as_arguments_is_kept_to_the_letter(model_server, provider, cut):
-    model_server.reply(
-        say("", Call("write", cut), stop="max_tokens" if isinstance(provider, AnthropicProvider) else "length")
-    )
+    model_server.reply(say("", Call("write", cut), stop=LENGTH[type(provider)]))
 
     message = await ask(provider)
 

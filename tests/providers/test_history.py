@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from codeagent.core.messages import (
     AssistantMessage,
     Message,
+    OpaqueBlock,
     Outcome,
     ResultsMessage,
     StopReason,
@@ -23,9 +24,10 @@ from codeagent.core.messages import (
 from codeagent.core.protocols import ModelRequest
 from codeagent.providers.anthropic import AnthropicProvider, MessagesDialect
 from codeagent.providers.history import CONTINUE, NO_RESULT, EncodedHistory, clean_id, clean_name, parse_arguments
+from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.providers.conftest import ask, called, replied, result, results, said
-from tests.server import chat_api, messages_api
+from tests.server import chat_api, messages_api, responses_api
 
 
 async def test_calls_without_results_get_one_that_says_so(model_server, provider):
@@ -74,9 +76,8 @@ async def test_a_reply_of_nothing_is_left_out(model_server, provider):
     await ask(provider, said("one"), replied(cut_off, "", stop=StopReason.CANCELLED), said("two"))
 
     assert model_server.refusals == []
-    assert [message["role"] for message in model_server.requests[-1].messages if message["role"] != "system"] == [
-        "user"
-    ]
+    roles = [message["role"] for message in model_server.requests[-1].messages]
+    assert [role for role in roles if role != "system"] == ["user"]
 
 
 async def test_a_reply_that_ends_in_white_space_is_accepted(model_server, provider):
@@ -169,12 +170,19 @@ ids = st.sampled_from(["", "a", "b", "a.b", "x" * 50])
 raw_arguments = st.sampled_from(["{}", '{"a": 1}', "", "{", "[]", "null", '{"a": "\\ud83d"}'])
 text_blocks = st.builds(TextBlock, text=texts)
 calls = st.builds(ToolCall, id=ids, name=st.sampled_from(["read", "", "a b"]), arguments_json=raw_arguments)
+opaques = st.builds(
+    OpaqueBlock,
+    provider=st.sampled_from(["openai/m", "openai/other"]),
+    payload_json=st.sampled_from(
+        ['{"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "x"}', '{"type": "phase"}', "broken"]
+    ),
+)
 thinking = st.builds(
     ThinkingBlock, text=texts, signature=st.sampled_from(["", "s"]), provider=st.sampled_from(["anthropic", "x"])
 )
 replies = st.builds(
     AssistantMessage,
-    blocks=st.lists(st.one_of(text_blocks, calls, thinking), max_size=4).map(tuple),
+    blocks=st.lists(st.one_of(text_blocks, calls, thinking, opaques), max_size=4).map(tuple),
     stop=st.sampled_from(StopReason),
 )
 tool_results = st.builds(
@@ -194,7 +202,12 @@ histories = st.lists(
 
 
 @pytest.mark.parametrize(
-    ("make", "check"), [(AnthropicProvider, messages_api.check), (OpenAIChatProvider, chat_api.check)]
+    ("make", "check"),
+    [
+        (AnthropicProvider, messages_api.check),
+        (OpenAIChatProvider, chat_api.check),
+        (OpenAIProvider, responses_api.check),
+    ],
 )
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(messages=histories)

@@ -10,6 +10,7 @@ from codeagent.core.messages import Message
 from codeagent.core.protocols import ModelRequest
 from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.joined import JoinedMessages
+from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.providers.conftest import called, replied, result, results, said
 
@@ -31,7 +32,7 @@ def more(numbers: random.Random, turn: int) -> list[Message]:
     return numbers.choice(kinds)
 
 
-@pytest.mark.parametrize("make", [AnthropicProvider, OpenAIChatProvider])
+@pytest.mark.parametrize("make", [AnthropicProvider, OpenAIChatProvider, OpenAIProvider])
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_growing_and_sometimes_compacted_history_is_sent_as_if_it_were_new(make, seed):
     numbers = random.Random(seed)

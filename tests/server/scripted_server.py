@@ -1,6 +1,6 @@
 """A model server on 127.0.0.1 that plays scripted replies and refuses what the real services refuse.
 
-It speaks ``/v1/messages``, ``/v1/chat/completions`` and ``/v1/models``, streams
+It speaks ``/v1/messages``, ``/v1/chat/completions``, ``/v1/responses`` and ``/v1/models``, streams
 real server-sent events over real connections, and records every request. In a
 test use it as a context manager, or the ``model_server`` fixture; as a program:
 ``python tests/server/scripted_server.py --script FILE [--port N]`` prints its URL.
@@ -15,17 +15,19 @@ import ssl
 import struct
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import ModuleType
 from typing import Self
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.server import chat_api, messages_api
+from tests.server import chat_api, messages_api, responses_api
 from tests.server.replies import (
     Answer,
     Hangup,
@@ -41,22 +43,29 @@ from tests.server.replies import (
 )
 
 CLOSING_TEXT = "The script is over."
+_APIS = {
+    "/v1/messages": messages_api,
+    "/v1/chat/completions": chat_api,
+    "/v1/responses": responses_api,
+}
 _PACKET = 16_384  # bytes; at full speed, events share packets as they do on a real line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request as it came in; ``refused`` says why the server did not take it."""
+    """One request as it came in; ``refused`` says why the server did not take it, ``received_at`` is monotonic."""
 
     path: str
     headers: Mapping[str, str]
     raw: bytes
     body: dict[str, object]
     refused: str = ""
+    received_at: float = 0.0
 
     @property
     def messages(self) -> list[dict[str, object]]:
-        messages = self.body.get("messages", [])
+        """What was said, in whatever form the service has for it."""
+        messages = self.body.get("messages", self.body.get("input", []))
         assert isinstance(messages, list)
         return messages
 
@@ -78,6 +87,7 @@ class ScriptedServer:
     ) -> None:
         self.key = key
         self.models = models
+        self.answered_at: list[float] = []  # monotonic times at which answers were sent to their end
         self.requests: list[Request] = []
         self.closing = threading.Event()
         self._answers = deque(answers)
@@ -170,8 +180,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, json.dumps({"object": "list", "data": models, "has_more": False}).encode())
 
     def do_POST(self) -> None:
+        received_at = time.monotonic()
         raw = self._body()
-        if self.path.partition("?")[0] not in {"/v1/messages", "/v1/chat/completions"}:
+        if self.path.partition("?")[0] not in _APIS:
             self._send(404, self._error(404, f"Not found: {self.path}"))
             return
         scripted = self.server.scripted
@@ -183,16 +194,18 @@ class _Handler(BaseHTTPRequestHandler):
                 raw=raw,
                 body=body,
                 refused=problem,
+                received_at=received_at,
             )
         )
         if problem:
             self._send(status, self._error(status, problem))
             return
         self._answer(scripted.next_answer(), body)
+        scripted.answered_at.append(time.monotonic())
 
     @property
-    def _is_chat(self) -> bool:
-        return "chat" in self.path
+    def _api(self) -> ModuleType:
+        return _APIS.get(self.path.partition("?")[0], chat_api)
 
     def _body(self) -> bytes:
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -209,7 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             body = json.loads(raw.decode("utf-8"))
             json.dumps(body, ensure_ascii=False).encode("utf-8")  # an escaped half of a surrogate pair fails here
-            (chat_api if self._is_chat else messages_api).check(body)
+            self._api.check(body)
         except messages_api.Refused as refused:
             return body if isinstance(body, dict) else {}, 400, str(refused)
         except ValueError as error:
@@ -219,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
         return body, 0, ""
 
     def _error(self, status: int, message: str, kind: str = "") -> bytes:
-        return (chat_api if self._is_chat else messages_api).error_body(status, message, kind)
+        return self._api.error_body(status, message, kind)
 
     def _send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
@@ -254,8 +267,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _events(self, reply: Reply, body: dict[str, object]) -> Iterator[tuple[bytes, bool]]:
         model = str(body["model"])
-        if not self._is_chat:
-            return messages_api.stream(reply, model)
+        if self._api is not chat_api:
+            return self._api.stream(reply, model)
         options = body.get("stream_options")
         return chat_api.stream(reply, model, with_usage=isinstance(options, dict) and bool(options["include_usage"]))
 
@@ -294,7 +307,7 @@ class _Handler(BaseHTTPRequestHandler):
             case Truncate():
                 self._end()
             case StreamError():
-                self._chunk((chat_api if self._is_chat else messages_api).stream_error(fault))
+                self._chunk(self._api.stream_error(fault))
                 self._end()
 
     def _stall(self) -> None:
@@ -348,7 +361,7 @@ def main() -> None:
 
         server.record = write
     server.start()
-    print(server.url, flush=True)  # noqa: T201 - what the caller reads
+    print(server.url, flush=True)
     try:
         threading.Event().wait()
     except KeyboardInterrupt:

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.server import chat_api, messages_api
+from tests.server import chat_api, messages_api, responses_api
 from tests.server.messages_api import Refused
 from tests.server.replies import Refuse, say
 from tests.server.scripted_server import CLOSING_TEXT
@@ -46,6 +46,20 @@ CHAT = {
     ],
 }
 
+FUNCTION = {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "x"}
+RESPONSES = {
+    "model": "m",
+    "store": False,
+    "tools": [{"type": "function", "name": "read", "parameters": SCHEMA}],
+    "input": [
+        {"role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "x"},
+        FUNCTION,
+        OUTPUT,
+    ],
+}
+
 Change = Callable[[dict], object]
 
 
@@ -53,7 +67,9 @@ def blocks(body, message):
     return body["messages"][message]["content"]
 
 
-@pytest.mark.parametrize("check", [(messages_api.check, MESSAGES), (chat_api.check, CHAT)])
+@pytest.mark.parametrize(
+    "check", [(messages_api.check, MESSAGES), (chat_api.check, CHAT), (responses_api.check, RESPONSES)]
+)
 def test_a_sound_request_is_taken(check):
     check[0](check[1])
 
@@ -117,6 +133,34 @@ CHAT_FAULTS: dict[str, Change] = {
     "ends with calls": lambda body: body["messages"].__delitem__(slice(3, None)),
     "unknown part": lambda body: body["messages"][5].update(content=[{"type": "video"}]),
 }
+
+RESPONSES_FAULTS: dict[str, Change] = {
+    "no input": lambda body: body["input"].clear(),
+    "unknown field": lambda body: body.update(messages=[]),
+    "bad tool name": lambda body: body["tools"][0].update(name="a b"),
+    "schema without type": lambda body: body["tools"][0]["parameters"].pop("type"),
+    "empty text": lambda body: body["input"][0]["content"][0].update(text=""),
+    "wrong part": lambda body: body["input"][0]["content"][0].update(type="output_text"),
+    "wrong role": lambda body: body["input"][0].update(role="human"),
+    "unknown item": lambda body: body["input"].append({"type": "video"}),
+    "missing output": lambda body: body["input"].pop(),
+    "stray output": lambda body: body["input"][3].update(call_id="c9"),
+    "output twice": lambda body: body["input"].append(OUTPUT),
+    "call twice": lambda body: body["input"].insert(2, FUNCTION),
+    "bad call name": lambda body: body["input"][2].update(name="a b"),
+    "reasoning that leads to nothing": lambda body: body["input"].append(body["input"][1]),
+    "reasoning that is not stored": lambda body: body["input"][1].pop("encrypted_content"),
+    "ends with a reply": lambda body: body["input"].append({"role": "assistant", "content": "x"}),
+}
+
+
+@pytest.mark.parametrize("fault", RESPONSES_FAULTS)
+def test_responses_refuses(fault):
+    body = copy.deepcopy(RESPONSES)
+    RESPONSES_FAULTS[fault](body)
+
+    with pytest.raises(Refused):
+        responses_api.check(body)
 
 
 @pytest.mark.parametrize("fault", MESSAGES_FAULTS)

@@ -1,0 +1,234 @@
+"""OpenAI's own models through the Responses protocol, the only one in which all of them use tools.
+
+The protocol: https://platform.openai.com/docs/api-reference/responses. Nothing is
+stored at the service: the history goes with each request, encrypted reasoning included.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+import httpx2
+
+from codeagent.core.errors import ProviderRejected, ProviderUnavailable
+from codeagent.core.messages import (
+    AssistantMessage,
+    ImageBlock,
+    Message,
+    OpaqueBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from codeagent.core.protocols import JsonObject, JsonValue, ModelEvent, ModelRequest, ReplyFinished, ToolSpec
+from codeagent.core.text import storable
+from codeagent.providers.catalog import Limits
+from codeagent.providers.connection import MANY_MESSAGES, read_payloads, read_to_end
+from codeagent.providers.history import (
+    EMPTY_MESSAGE,
+    NO_OUTPUT,
+    EncodedHistory,
+    Said,
+    clean_name,
+    result_texts,
+    sound_arguments,
+)
+from codeagent.providers.joined import JoinedMessages, Turn
+from codeagent.providers.openai_connection import OpenAIConnection
+from codeagent.providers.openai_reply import PHASE, ResponsesReply
+from codeagent.providers.sse import as_text, parse_object, to_json
+
+PREFIX = "openai"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """How this model wants to be asked; models that do not reason refuse to be asked about it."""
+
+    wants_summary: bool = True
+    keeps_reasoning: bool = True
+
+    def corrected(self, refusal: str) -> _Form:
+        """The form that answers the refusal; the same when that is about something else."""
+        refusal = refusal.lower()
+        if "summar" in refusal or "reasoning.effort" in refusal:
+            return replace(self, wants_summary=False)
+        if "encrypted" in refusal:
+            return replace(self, keeps_reasoning=False)
+        return self
+
+    def fields(self) -> list[bytes]:
+        """The fields of a request that depend on it."""
+        fields: list[bytes] = []
+        if self.wants_summary:
+            fields.append(b'"reasoning":{"summary":"auto"}')
+        if self.keeps_reasoning:
+            fields.append(b'"include":["reasoning.encrypted_content"]')
+        return fields
+
+
+class OpenAIProvider:
+    """A model behind ``/responses``; nothing is connected before the first request.
+
+    ``model`` is the service's own name for it; ``base_url`` None is OpenAI itself.
+    Proxies and certificates come from the usual environment variables.
+    """
+
+    def __init__(self, model: str, api_key: str, base_url: str | None = None, limits: Limits | None = None) -> None:
+        self._name = model
+        self._limits = limits or Limits()
+        self._connection = OpenAIConnection(model, api_key, base_url, self._limits)
+        self._encoding = asyncio.Lock()
+        self._history = EncodedHistory(ResponsesDialect(self.model))
+        self._joined = JoinedMessages(_write)
+        self._form = _Form()
+
+    @property
+    def model(self) -> str:
+        """Its name in the form that ``--model`` takes."""
+        return f"{PREFIX}/{self._name}"
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
+        response = await self._ask(request)
+        service = self._connection.service
+        reply = ResponsesReply(self.model, service, self._history.call_ids)
+        try:
+            async with aclosing(read_payloads(response, service)) as reads:
+                async for payloads in reads:
+                    for payload in payloads:
+                        reply.take(payload)
+                    for event in reply.display.drain():
+                        yield event
+                    if reply.is_over:
+                        await read_to_end(reads)
+                        break
+        except ProviderUnavailable:
+            if not reply.is_over:
+                raise
+        finally:
+            await response.aclose()
+        yield ReplyFinished(message=reply.message())
+
+    async def aclose(self) -> None:
+        """Closes the connections that are kept for the next request."""
+        await self._connection.aclose()
+
+    async def body(self, request: ModelRequest) -> bytes:
+        """The request as it is sent."""
+        async with self._encoding:
+            if self._history.missing(request.messages) > MANY_MESSAGES:
+                items = await asyncio.to_thread(self._items, request.messages)
+            else:
+                items = self._items(request.messages)
+        fields = [b'"model":' + to_json(self._name), b'"stream":true', b'"store":false', *self._form.fields()]
+        if max_tokens := request.max_tokens or self._limits.max_output:
+            fields.append(b'"max_output_tokens":%d' % max_tokens)
+        if request.tools:
+            fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
+        if request.system.strip():
+            fields.append(b'"instructions":' + to_json(request.system))
+        return b"".join((b"{", b",".join(fields), b',"input":[', *items, b"]}"))
+
+    async def _ask(self, request: ModelRequest) -> httpx2.Response:
+        """Sends the request, and once more for each thing that the model wants otherwise."""
+        while True:
+            form = self._form
+            try:
+                return await self._connection.post("/responses", await self.body(request))
+            except ProviderRejected as refusal:
+                self._form = form.corrected(refusal.message)
+                if self._form == form:
+                    raise
+
+    def _items(self, messages: Sequence[Message]) -> tuple[bytes, ...]:
+        return self._joined.join(self._history.encode(messages))
+
+
+def _tool(tool: ToolSpec) -> bytes:
+    return b'{"type":"function","name":%b,"description":%b,"parameters":%b,"strict":false}' % (
+        to_json(tool.name),
+        to_json(tool.description),
+        storable(tool.schema_json).encode(),
+    )
+
+
+def _write(turn: Turn) -> list[bytes]:
+    """What was said to the model in a row becomes one message; all else is an item already."""
+    return [b'{"role":"user","content":[%b]}' % b",".join(turn.parts)] if turn.role == "user" else turn.parts
+
+
+class ResponsesDialect:
+    """How the Responses protocol writes down what was said; ``model`` is whose reasoning may go back."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+
+    def user(self, message: UserMessage) -> tuple[Said, ...]:
+        """Text and images as parts of a message."""
+        parts = [to_json(part) for part in _parts(message.blocks)]
+        return (Said(role="user", parts=tuple(parts or [to_json(_text(EMPTY_MESSAGE))])),)
+
+    def reply(self, message: AssistantMessage) -> tuple[Said, ...]:
+        """Text, calls, and the model's own reasoning before the item that it led to."""
+        items: list[bytes] = []
+        pending: list[bytes] = []
+        phase = ""
+        for block in message.blocks:
+            match block:
+                case OpaqueBlock():
+                    item = parse_object(block.payload_json) if block.provider == self._model else None
+                    if item and item.get("type") == PHASE:
+                        phase = as_text(item.get("phase"))
+                    elif item:
+                        pending.append(to_json(item))
+                case TextBlock():
+                    if block.text.strip():
+                        said: JsonObject = {"role": "assistant", "content": block.text}
+                        items += [*pending, to_json(said | ({"phase": phase} if phase else {}))]
+                        pending.clear()
+                    phase = ""
+                case ToolCall():
+                    items += [*pending, _call(block)]
+                    pending.clear()
+                case ThinkingBlock():
+                    pass  # a summary for people
+        return (Said(role="assistant", parts=tuple(items)),) if items else ()
+
+    def results(self, calls: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[Said, ...]:
+        """One output item for each call, images included."""
+        return (Said(role="tool", parts=tuple(_result(call, result) for call, result in calls)),)
+
+
+def _parts(blocks: Sequence[TextBlock | ImageBlock]) -> list[JsonValue]:
+    return [
+        _image(block) if isinstance(block, ImageBlock) else _text(block.text)
+        for block in blocks
+        if isinstance(block, ImageBlock) or block.text.strip()
+    ]
+
+
+def _text(text: str) -> JsonObject:
+    return {"type": "input_text", "text": text}
+
+
+def _image(block: ImageBlock) -> JsonObject:
+    return {"type": "input_image", "image_url": f"data:{block.media_type};base64,{block.data}", "detail": "auto"}
+
+
+def _call(call: ToolCall) -> bytes:
+    name, arguments = clean_name(call.name), sound_arguments(call.arguments_json)
+    return to_json({"type": "function_call", "call_id": call.id, "name": name, "arguments": arguments})
+
+
+def _result(call: ToolCall, result: ToolResult) -> bytes:
+    text = "\n".join(result_texts(call, result))
+    images = [block for block in result.blocks if isinstance(block, ImageBlock)]
+    shown: list[JsonValue] = [_image(image) for image in images]
+    output: JsonValue = [*([_text(text)] if text else []), *shown] if shown else text or NO_OUTPUT
+    return to_json({"type": "function_call_output", "call_id": call.id, "output": output})

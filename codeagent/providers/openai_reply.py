@@ -1,0 +1,160 @@
+"""One reply in the Responses protocol, from the events of its stream to the message."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from codeagent.core.errors import ProviderUnavailable
+from codeagent.core.messages import (
+    AssistantBlock,
+    AssistantMessage,
+    OpaqueBlock,
+    StopReason,
+    TextBlock,
+    ThinkingBlock,
+    ToolCall,
+    Usage,
+)
+from codeagent.core.protocols import JsonObject
+from codeagent.core.text import storable
+from codeagent.providers.failures import Service
+from codeagent.providers.pieces import Display, GrowingText
+from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse_object
+
+PHASE = "phase"
+_INCOMPLETE = {
+    "max_output_tokens": StopReason.MAX_TOKENS,
+    "max_tokens": StopReason.MAX_TOKENS,
+    "content_filter": StopReason.REFUSAL,
+}
+
+
+@dataclass(slots=True)
+class _Item:
+    """An output item that is still growing; ``fields`` is what the service last said it was."""
+
+    fields: JsonObject
+    text: GrowingText = field(default_factory=GrowingText)
+    is_done: bool = False
+
+
+class ResponsesReply:
+    """A reply that grows with each event; ``display`` holds what the screen has not been told yet."""
+
+    def __init__(self, model: str, service: Service, call_ids: set[str]) -> None:
+        """``call_ids`` are those the history has used up."""
+        self._model = model
+        self._service = service
+        self._call_ids = call_ids
+        self._items: dict[int, _Item] = {}
+        self._response: JsonObject = {}
+        self.is_over = False
+        self.display = Display()
+
+    def take(self, payload: bytes) -> None:
+        """Adds one event; raises a ProviderError when it is an error."""
+        if payload == b"[DONE]":
+            return
+        event = parse_object(payload)
+        if event is None:
+            raise ProviderUnavailable(f"{self._service.name} sent an event that is not JSON.")
+        delta = as_text(event.get("delta"))
+        match event.get("type"):
+            case "response.output_text.delta" | "response.refusal.delta":
+                self._item(event).text.add(delta)
+                self.display.text(delta)
+            case "response.function_call_arguments.delta":
+                item = self._item(event)
+                item.text.add(delta)
+                self.display.call(as_text(item.fields.get("name")), item.text.size)
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                self._item(event).text.add(delta)
+                self.display.thinking(delta)
+            case "response.output_item.added" | "response.output_item.done":
+                self._describe(event)
+            case "response.completed" | "response.incomplete":
+                self._response = as_object(event.get("response"))
+                self.is_over = True
+            case "response.failed":
+                raise self._service.reported(as_object(event.get("response")).get("error"))
+            case "error":
+                raise self._service.reported(event.get("error") or event)
+            case _:
+                pass  # parts opened and closed, and what may come
+
+    def message(self) -> AssistantMessage:
+        """The whole reply; raises ProviderUnavailable when the stream ended before it was whole."""
+        if not self.is_over:
+            raise self._service.broke_off()
+        blocks: list[AssistantBlock] = []
+        for _, item in sorted(self._items.items()):
+            blocks += self._made(item)
+        has_calls = any(isinstance(block, ToolCall) for block in blocks)
+        return AssistantMessage(
+            blocks=tuple(blocks), stop=self._stop(has_calls=has_calls), model=self._model, usage=self._usage()
+        )
+
+    def _item(self, event: JsonObject) -> _Item:
+        return self._items.setdefault(as_count(event.get("output_index")), _Item({}))
+
+    def _describe(self, event: JsonObject) -> None:
+        item = self._item(event)
+        item.fields = as_object(event.get("item"))
+        item.is_done = event.get("type") == "response.output_item.done"
+        if item.fields.get("type") == "function_call" and not item.is_done:
+            self.display.call(as_text(item.fields.get("name")), 0)
+
+    def _made(self, item: _Item) -> list[AssistantBlock]:
+        fields = item.fields
+        match fields.get("type"):
+            case "message":
+                phase = as_text(fields.get("phase"))
+                text = storable(str(item.text) or _texts(fields, "content"))
+                marker = json.dumps({"type": PHASE, "phase": phase})
+                opaque = [OpaqueBlock(provider=self._model, payload_json=marker)] if phase and text else []
+                return [*opaque, TextBlock(text=text)] if text else []
+            case "function_call":
+                return [self._made_call(item)]
+            case "reasoning":
+                summary = storable(str(item.text) or _texts(fields, "summary"))
+                shown = [ThinkingBlock(text=summary, provider=self._model)] if summary else []
+                kept = {key: value for key, value in fields.items() if key != "status"}
+                is_whole = item.is_done and bool(kept.get("encrypted_content"))
+                opaque = [OpaqueBlock(provider=self._model, payload_json=json.dumps(kept))] if is_whole else []
+                return [*shown, *opaque]
+            case _:
+                return []
+
+    def _made_call(self, item: _Item) -> ToolCall:
+        """Arguments as they streamed; without any, those the finished item has."""
+        arguments = storable(str(item.text) or as_text(item.fields.get("arguments")))
+        if not arguments and self._stop(has_calls=True) is StopReason.TOOL_USE:
+            arguments = "{}"
+        given = as_text(item.fields.get("call_id"))
+        chosen = given if given and given not in self._call_ids else f"call_{uuid4().hex[:24]}"
+        self._call_ids.add(chosen)
+        return ToolCall(id=chosen, name=storable(as_text(item.fields.get("name"))), arguments_json=arguments)
+
+    def _stop(self, *, has_calls: bool) -> StopReason:
+        reason = as_text(as_object(self._response.get("incomplete_details")).get("reason"))
+        usual = StopReason.TOOL_USE if has_calls else StopReason.END_TURN
+        return _INCOMPLETE.get(reason, usual)
+
+    def _usage(self) -> Usage:
+        """The input's count includes what the cache served and stored."""
+        counts = as_object(self._response.get("usage"))
+        details = as_object(counts.get("input_tokens_details"))
+        cached, stored = as_count(details.get("cached_tokens")), as_count(details.get("cache_write_tokens"))
+        return Usage(
+            input_tokens=max(0, as_count(counts.get("input_tokens")) - cached - stored),
+            output_tokens=as_count(counts.get("output_tokens")),
+            cache_read_tokens=cached,
+            cache_write_tokens=stored,
+        )
+
+
+def _texts(fields: JsonObject, key: str) -> str:
+    """The texts in an item's list of parts, for servers that do not stream them."""
+    return "".join(as_text(as_object(part).get("text")) for part in as_list(fields.get(key)))
