@@ -62,7 +62,7 @@ class Tree:
         """What is alive of it now, oldest first. Takes a few milliseconds."""
         if _IS_LINUX:
             return _linux_members(self.started, self._is_member)
-        return parse_ps(_ps(), self.mark, self.shell)
+        return parse_ps(_ps(), lambda mark: mark == self.mark, self.shell)
 
     def terminate(self, grace: float = GRACE) -> None:
         """Asks all of it to end, and ends by force what is left after ``grace`` seconds. Blocks meanwhile."""
@@ -124,17 +124,20 @@ def terminate_orphans() -> tuple[str, ...]:
     return _terminate_marked(_is_orphan)
 
 
-def parse_ps(listing: str, mark: str, shell: int) -> tuple[Member, ...]:
-    """Members in the output of ``ps -axwwE -o pid=,ppid=,pgid=,stat=,command=``, where there is no /proc."""
+def parse_ps(listing: str, belongs: Callable[[str], bool], shell: int = 0) -> tuple[Member, ...]:
+    """Members in the output of ``ps -axwwE -o pid=,ppid=,pgid=,stat=,command=``, where there is no /proc.
+
+    ``belongs`` judges a mark; what has none counts when it is in the group of ``shell`` or descends from it.
+    """
     rows = [line.split(None, 4) for line in listing.splitlines()]
     living = [row for row in rows if len(row) == 5 and not row[3].startswith("Z")]  # noqa: PLR2004 - the five columns
     parents = {int(pid): int(parent) for pid, parent, _, _, _ in living}
     found: list[Member] = []
     for pid, _, group, _, command in living:
-        is_marked = f"{MARK}={mark}" in command.split()
-        if is_marked or int(group) == shell or shell in _ancestry(int(pid), parents):
-            name = command.partition(f" {MARK}=")[0][:_LONGEST_NAME]
-            found.append(Member(pid=int(pid), group=int(group), started=0, name=name))
+        name, _, rest = command.partition(f" {MARK}=")
+        is_related = shell != 0 and (int(group) == shell or shell in _ancestry(int(pid), parents))
+        if is_related or (rest and belongs(rest.split(None, 1)[0])):
+            found.append(Member(pid=int(pid), group=int(group), started=0, name=name[:_LONGEST_NAME]))
     return tuple(sorted(found, key=lambda member: member.pid))
 
 
@@ -155,17 +158,20 @@ def _ps() -> str:
 
 
 def _terminate(members: Callable[[], tuple[Member, ...]], grace: float) -> None:
-    """Parents get the signal before their children, so that none goes on to its next step."""
+    """Parents get the signal before their children, so that none goes on to its next step.
+
+    Looking takes a moment in which a process can slip past by forking: only a second look proves that all is over.
+    """
     asked: set[int] = set()
     deadline = time.monotonic() + grace
-    while (alive := members()) and time.monotonic() < deadline:
+    while (alive := members() or members()) and time.monotonic() < deadline:
         fresh = [member for member in alive if member.pid not in asked]
         _send(fresh, signal.SIGTERM)
         _send(fresh, signal.SIGCONT)
         asked.update(member.pid for member in fresh)
         time.sleep(_POLL)
     deadline = time.monotonic() + _KILL_PATIENCE
-    while (alive := members()) and time.monotonic() < deadline:
+    while (alive := members() or members()) and time.monotonic() < deadline:
         _send(alive, signal.SIGKILL)
         time.sleep(_POLL / 10)
 
@@ -183,10 +189,10 @@ def _send(members: list[Member] | tuple[Member, ...], number: signal.Signals) ->
 
 def _terminate_marked(belongs: Callable[[str], bool]) -> tuple[str, ...]:
     def members() -> tuple[Member, ...]:
-        return _linux_members(0, lambda status: belongs(_mark_of(status.pid)))
+        if _IS_LINUX:
+            return _linux_members(0, lambda status: belongs(_mark_of(status.pid)))
+        return parse_ps(_ps(), belongs)
 
-    if not _IS_LINUX:
-        return ()
     found = tuple(str(member) for member in members())
     _terminate(members, GRACE)
     return found
@@ -197,8 +203,16 @@ def _is_orphan(mark: str) -> bool:
     started = rest.partition(":")[0]
     if not (pid.isdecimal() and started.isdecimal()):
         return False
-    owner = _status(int(pid))
-    return owner is None or owner.started != int(started)
+    if _IS_LINUX:
+        owner = _status(int(pid))
+        return owner is None or owner.started != int(started)
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
 
 
 @dataclass(frozen=True, slots=True)

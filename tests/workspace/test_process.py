@@ -249,23 +249,23 @@ async def test_ten_thousand_lines_a_second_come_in_few_pieces(tmp_path):
 
 
 TREES = {
-    "a subshell": "sh -c '(sleep 1.5; touch canary) & wait'",
-    "a new session": "setsid sh -c 'sleep 1.5; touch canary' & wait",
-    "a daemon": "(setsid sh -c 'sleep 1.5; touch canary' &) ; sleep 30",
-    "a cleared environment": "(env -i setsid /bin/sh -c '/bin/sleep 1.5; /usr/bin/touch canary' &) ; sleep 30",
-    "deaf to TERM": "trap '' TERM; (sleep 3.5; touch canary) & wait; sleep 9",
+    "a subshell": "sh -c '(sleep 0.8; touch canary) & wait'",
+    "a new session": "setsid sh -c 'sleep 0.8; touch canary' & wait",
+    "a daemon": "(setsid sh -c 'sleep 0.8; touch canary' &) ; sleep 30",
+    "a cleared environment": "(env -i setsid /bin/sh -c '/bin/sleep 0.8; /usr/bin/touch canary' &) ; sleep 30",
+    "deaf to TERM": "trap '' TERM; (sleep 2.9; touch canary) & wait; sleep 9",
     "stopped": "(kill -STOP $BASHPID; touch canary) & wait",
 }
 
 
 @pytest.mark.parametrize("name", TREES)
 async def test_a_timeout_ends_the_whole_tree_and_keeps_what_it_said(tmp_path, name):
-    result = await finished(f"echo before; {TREES[name]}", tmp_path, timeout=0.5)
+    result = await finished(f"echo before; {TREES[name]}", tmp_path, timeout=0.3)
     assert result.timed_out
-    assert result.ended == "timed out after 0.5 s"
+    assert result.ended == "timed out after 0.3 s"
     assert result.head_tail.startswith("before\n")
     assert not result.still_running
-    await asyncio.sleep(1.3)
+    await asyncio.sleep(0.7)
     assert not (tmp_path / "canary").exists()
 
 
@@ -311,6 +311,14 @@ async def test_cancelling_at_once_leaves_nothing(tmp_path):
 async def test_a_command_that_hears_the_request_to_end_may_say_goodbye(tmp_path):
     result = await finished("trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done", tmp_path, timeout=0.3)
     assert result.head_tail.endswith("bye\n")
+
+
+async def test_a_chain_of_processes_that_start_each_other_is_caught(tmp_path):
+    (tmp_path / "chain4848.sh").write_text("trap '' TERM; sleep 0.01; setsid bash chain4848.sh & exit")
+    result = await finished("env -i PATH=$PATH bash chain4848.sh; sleep 9", tmp_path, timeout=0.4)
+    assert not result.still_running
+    await asyncio.sleep(0.2)
+    assert not marked("chain4848")
 
 
 async def test_another_program_s_processes_are_left_alone(tmp_path):

@@ -12,10 +12,19 @@ LISTING = """
 """
 
 
+def is_ours(mark):
+    return mark == "7:0:3"
+
+
 def test_where_there_is_no_proc_members_are_found_by_mark_group_and_descent():
-    found = parse_ps(LISTING, "7:0:3", 500)
+    found = parse_ps(LISTING, is_ours, 500)
     assert [member.pid for member in found] == [500, 501, 502, 503]
 
 
+def test_without_a_shell_only_the_mark_counts():
+    found = parse_ps(LISTING, is_ours)
+    assert [member.pid for member in found] == [500, 503]
+
+
 def test_a_name_from_ps_stops_before_the_mark():
-    assert str(parse_ps(LISTING, "7:0:3", 500)[3]) == "daemon -d (pid 503)"
+    assert str(parse_ps(LISTING, is_ours, 500)[3]) == "daemon -d (pid 503)"
