@@ -34,8 +34,11 @@ def write_atomic(path: Path, data: bytes, *, expected: bytes | None) -> tuple[st
         if expected is None:
             _create(path, data)
             return ()
-        with opened_folder(path.parent) as folder:
-            return _replace(_Target(path=path, folder=folder, expected=expected), data)
+        try:
+            with opened_folder(path.parent) as folder:
+                return _replace(_Target(path=path, folder=folder, expected=expected), data)
+        except FileNotFoundError:
+            raise StaleFile(f"{path} is gone.", hint="Look at what is there now.") from None
 
 
 # --- a new file --------------------------------------------------------------------------------
@@ -92,13 +95,10 @@ class _Target:
     @contextmanager
     def opened(self, flags: int = os.O_RDONLY) -> Generator[int]:
         """The file, once it is checked that it still holds what is expected."""
-        try:
-            with opened_file(self.folder, self.path.name, self.path, flags) as file:
-                if not _holds(file, self.path, self.expected):
-                    raise _changed(self.path)
-                yield file
-        except FileNotFoundError:
-            raise StaleFile(f"{self.path} is gone.", hint="Look at what is there now.") from None
+        with opened_file(self.folder, self.path.name, self.path, flags) as file:
+            if not _holds(file, self.path, self.expected):
+                raise _changed(self.path)
+            yield file
 
 
 def _replace(target: _Target, data: bytes) -> tuple[str, ...]:
@@ -147,16 +147,32 @@ def _exchange(target: _Target, temp: _Temporary) -> None:
         with target.opened():
             os.rename(temp.name, name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
         return
-    if _came_out(target, temp.name):
-        return
+    if not _came_out(target, temp.name):
+        _put_back(target, temp)
+
+
+def _put_back(target: _Target, temp: _Temporary) -> None:
+    """Gives the name back to the file that has the temporary one, and raises StaleFile.
+
+    What comes out must be what was put in the time before; anything else was saved by
+    somebody in between, is newer, and goes back in its turn.
+    """
     temp.is_kept = True
+    last = _identity(os.fstat(temp.file))
     with suppress(OSError):
         for _ in range(_MOST_SWAPS):
-            exchange(target.folder, temp.name, name)
-            if _is_file(target.folder, temp.name, temp.file):
+            current = _identity(os.stat(temp.name, dir_fd=target.folder, follow_symlinks=False))
+            exchange(target.folder, temp.name, target.path.name)
+            if _identity(os.stat(temp.name, dir_fd=target.folder, follow_symlinks=False)) == last:
                 temp.is_kept = False
                 raise _changed(target.path)
+            last = current
     raise FileProblem(f"{target.path} is being saved by somebody else; another version of it lies in {temp.name}.")
+
+
+def _identity(state: os.stat_result) -> tuple[int, int, int, int]:
+    """Tells files and their saved states apart; renaming leaves it as it is."""
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _came_out(target: _Target, name: str) -> bool:
@@ -165,12 +181,6 @@ def _came_out(target: _Target, name: str) -> bool:
             return _holds(file, target.path, target.expected)
     except (OSError, FileProblem):
         return False
-
-
-def _is_file(folder: int, name: str, file: int) -> bool:
-    """Whether the name stands for the file with that descriptor: what we put in is out again, theirs is in place."""
-    found, own = os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(file)
-    return (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)
 
 
 def _write_in_place(target: _Target, data: bytes) -> None:
