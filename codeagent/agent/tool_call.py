@@ -101,11 +101,11 @@ class CallRun:
         Nothing is waited for before the place in the lock queue is taken: tasks that
         are started in call order are served in call order.
         """
-        # 1. It is announced as the model wrote it.
-        call = self.call
-        self._shop.record.tell(ToolStarted(call_id=call.id, name=call.name, arguments_json=call.arguments_json))
-        reminder = self._shop.repeats.reminder(call)
+        call, record = self.call, self._shop.record
         try:
+            # 1. It is announced as the model wrote it.
+            record.tell(ToolStarted(call_id=call.id, name=call.name, arguments_json=call.arguments_json))
+            reminder = self._shop.repeats.reminder(call)
             return await self._end(await self._attempt(), reminder)
         finally:
             if self.result is None:

@@ -7,7 +7,7 @@ import contextlib
 import json
 import re
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def reply(text: str = "", *calls: ToolCall, stop: StopReason | None = None, usag
     return AssistantMessage(blocks=blocks, stop=reason, model="played/one", usage=usage or Usage(output_tokens=1))
 
 
-Script = Callable[[ModelRequest], AsyncIterator[ModelEvent]]
+Script = Callable[[ModelRequest], AsyncGenerator[ModelEvent, None]]
 
 
 class Model:
@@ -108,8 +108,9 @@ class Model:
         if isinstance(step, Exception):
             raise step
         if callable(step):
-            async for event in step(request):
-                yield event
+            async with contextlib.aclosing(step(request)) as events:
+                async for event in events:
+                    yield event
             return
         if step.text:
             yield TextPiece(text=step.text)

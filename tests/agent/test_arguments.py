@@ -5,7 +5,7 @@ import json
 from typing import Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -203,6 +203,7 @@ json_values = st.recursive(
 SCHEMA = json.loads(json.dumps(Everything.model_json_schema()))
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(list(Everything.model_fields)), json_values))
 def test_mending_never_changes_what_is_not_a_string_and_mending_twice_changes_nothing(values):
     mended = mend(values, SCHEMA)
@@ -229,11 +230,13 @@ valid = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(valid)
 def test_valid_arguments_arrive_as_they_are(arguments):
     assert read(arguments.model_dump_json()) == arguments
 
 
+@settings(deadline=None)
 @given(valid, st.data())
 def test_valid_arguments_with_values_written_as_strings_arrive_too(arguments, data):
     stringable = ["count", "ratio", "flag", "limit", "numbers", "pairs", "pair", "table"]
@@ -243,6 +246,7 @@ def test_valid_arguments_with_values_written_as_strings_arrive_too(arguments, da
     assert read(json.dumps(written)) == arguments
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_read_or_refused(raw):
     with contextlib.suppress(BadArguments):

@@ -147,6 +147,13 @@ async def test_after_three_continuations_in_a_row_the_turn_ends(tmp_path):
     assert len(stage.model.requests) == 4
 
 
+async def test_a_whole_reply_lets_the_model_be_cut_off_again(tmp_path):
+    cut = reply("", call("c1", "write", '{"path'), stop=StopReason.MAX_TOKENS)
+    whole = reply("", call("ok", "bash", command="true"))
+    stage = Stage(Model(cut, cut, whole, cut, cut, reply("Done.")), Write(tmp_path), Shell(tmp_path))
+    assert (await stage.send()).text == "Done."
+
+
 async def test_a_reply_that_is_cut_before_it_says_anything_leaves_no_empty_message():
     cut = reply("", stop=StopReason.MAX_TOKENS)
     stage = Stage(Model(cut, reply("Now.")))
@@ -224,6 +231,7 @@ async def test_a_bug_in_the_loop_ends_the_turn_and_every_call_still_has_a_result
     ended = await stage.session.send("Go")
     assert ended.reason is TurnEnd.ERROR
     assert "a listener fell over" in caplog.text
+    assert sorted(stage.results()) == ["c1", "c2"]
     assert (await stage.session.send("Again")).text == "Fine."
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from codeagent.agent.limits import Limits
 from codeagent.core.errors import ProviderUnavailable
-from codeagent.core.events import ReplyEnded, RetryScheduled, TextStreamed, ToolStarted, TurnEnd
+from codeagent.core.events import ReplyEnded, RetryScheduled, TextStreamed, ToolStarted, TurnEnd, UsageReported
 from codeagent.core.protocols import ReplyFinished, TextPiece
 from tests.agent.stage import FAST, Model, Shell, Stage, call, reply
 
@@ -113,3 +113,18 @@ async def test_the_first_byte_may_take_longer_than_the_next_ones():
 
     stage = Stage(Model(thoughtful), limits=Limits(retries=0, first_byte_seconds=5, idle_seconds=0.05))
     assert (await stage.send()).text == "Well."
+
+
+async def test_the_request_is_closed_before_anything_else_happens():
+    closed = []
+
+    async def stream(request):
+        try:
+            yield ReplyFinished(message=reply("Done."))
+            yield TextPiece(text="after the end")
+        finally:
+            closed.append(len(stage.of(UsageReported)))
+
+    stage = Stage(Model(stream))
+    await stage.send()
+    assert closed == [0]

@@ -292,15 +292,15 @@ async def test_a_message_typed_while_nothing_runs_goes_straight_back():
 async def test_steering_opens_a_tool_that_was_switched_off(tmp_path):
     model = Model(
         reply("", *(call(f"c{n}", "read", path=f"no{n}") for n in range(3))),
-        reply("", call("w", "bash", command="echo go; sleep 0.2")),
-        reply("", call("c4", "read", path="no")),
+        reply("", call("w", "bash", command="echo go; sleep 0.2; exit 3")),
+        reply("", call("c4", "read", path="no"), call("c5", "read", path="none")),
     )
     stage = Stage(model, Read(tmp_path), Shell(tmp_path))
     turn = asyncio.ensure_future(stage.send())
     await stage.until(is_running_text)
     stage.session.steer("try again")
     await turn
-    assert stage.results()["c4"].outcome is Outcome.FAILED
+    assert {stage.results()[one].outcome for one in ("c4", "c5")} == {Outcome.FAILED}
 
 
 # --- stopping ------------------------------------------------------------------------------------
@@ -420,6 +420,17 @@ async def test_messages_left_by_an_error_are_given_back():
     ended = await stage.send()
     assert ended.reason is TurnEnd.ERROR
     assert [event.text for event in stage.of(MessagesReturned)] == ["hello"]
+
+
+async def test_a_message_that_cannot_be_written_down_is_given_back(tmp_path):
+    stage = Stage(Model(reply("", call("c1", "bash", command="echo go; sleep 0.2"))), Shell(tmp_path))
+    turn = asyncio.ensure_future(stage.send())
+    await stage.until(is_running_text)
+    stage.journal.refuses = lambda event: event.kind == "history_appended" and event.message.kind == "user"
+    stage.session.steer("one")
+    stage.session.steer("two")
+    assert (await turn).reason is TurnEnd.ERROR
+    assert [event.text for event in stage.of(MessagesReturned)] == ["one\n\ntwo"]
 
 
 async def test_stopping_twice_or_when_idle_is_harmless(tmp_path):

@@ -420,6 +420,48 @@ async def test_three_failures_switch_a_tool_off_and_a_new_prompt_switches_it_on(
     assert stage.results()["c4"].outcome is Outcome.FAILED
 
 
+async def test_a_call_turned_away_while_a_trial_runs_gives_no_second_trial(tmp_path):
+    async def act(say, progress):
+        await asyncio.sleep(0.05 if say == "slow" else 0)
+        if say != "good":
+            raise FileProblem("bad")
+        return "good"
+
+    model = Model(
+        reply("", *(call(f"c{n}", "p", say=f"bad {n}") for n in range(3))),
+        reply("", call("ok", "q", say="good")),
+        reply("", call("trial", "p", say="slow"), call("away", "p")),
+        reply("", call("after", "p")),
+    )
+    stage = Stage(model, FreeProbe("p", act), FreeProbe("q", act))
+    await stage.send()
+    outcomes = {one: result.outcome for one, result in stage.results().items()}
+    assert outcomes["trial"] is Outcome.FAILED
+    assert (outcomes["away"], outcomes["after"]) == (Outcome.DISABLED, Outcome.DISABLED)
+
+
+async def test_running_out_of_time_three_times_switches_a_tool_off():
+    async def slow(say, progress):
+        await asyncio.sleep(30)
+        return "never"
+
+    steps = [reply("", call(f"c{n}", "p", say=str(n))) for n in range(4)]
+    stage = Stage(Model(*steps), FreeProbe("p", slow), limits=Limits(tool_seconds=0.01))
+    await stage.send()
+    assert stage.results()["c2"].outcome is Outcome.TIMED_OUT
+    assert stage.results()["c3"].outcome is Outcome.DISABLED
+
+
+async def test_a_command_that_ran_into_its_own_limit_does_not_count():
+    async def limited(say, progress):
+        return ToolResult(call_id="?", blocks=(TextBlock(text="timed out after 5 s"),), outcome=Outcome.TIMED_OUT)
+
+    steps = [reply("", call(f"c{n}", "p", say=str(n))) for n in range(5)]
+    stage = Stage(Model(*steps), FreeProbe("p", limited))
+    await stage.send()
+    assert {result.outcome for result in stage.results().values()} == {Outcome.TIMED_OUT}
+
+
 async def test_the_third_identical_call_in_a_row_gets_a_reminder(tmp_path):
     (tmp_path / "a").write_text("text")
     model = Model(*(reply("", call(f"c{n}", "read", path="a")) for n in range(4)))
