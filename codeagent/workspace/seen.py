@@ -90,11 +90,13 @@ class SeenFiles:
         for known in self.snapshot():
             data = read(known.path)
             digest = "gone" if data is None else _digest(data)
+            told = "" if digest == known.digest else digest
             with self._lock:
-                if digest in {known.digest, known.told} or self._files.get(known.path) != known:
+                if told == known.told or self._files.get(known.path) != known:
                     continue
-                self._files[known.path] = replace(known, told=digest)
-            found.append(known.path)
+                self._files[known.path] = replace(known, told=told)
+            if told:
+                found.append(known.path)
         return tuple(found)
 
     def forget(self, path: Path) -> None:
