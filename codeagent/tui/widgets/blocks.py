@@ -51,6 +51,10 @@ class Block(Protocol):
         """About how many rows that will be."""
         ...
 
+    def words(self) -> str:
+        """All that can be found in it, also what is folded away."""
+        ...
+
 
 class Foldable(Block, Protocol):
     """A block that can be chosen, opened and closed."""
@@ -100,6 +104,10 @@ class PersonBlock:
         """Counts the words' rows."""
         return guess_rows(self._text, max(width - INDENT - RIGHT_MARGIN, 1)) + bool(self._note)
 
+    def words(self) -> str:
+        """What was typed."""
+        return self._text
+
 
 class TextBlock:
     """A piece of the model's Markdown, complete in itself."""
@@ -119,6 +127,10 @@ class TextBlock:
     def guess(self, width: int) -> int:
         """Counts the source's rows."""
         return guess_rows(self._source, max(width - INDENT - RIGHT_MARGIN, 1))
+
+    def words(self) -> str:
+        """The source."""
+        return self._source
 
 
 class LiveCode:
@@ -164,6 +176,10 @@ class LiveCode:
     def guess(self, width: int) -> int:
         """Counts the code's lines."""
         return len(self._code) + bool(self._partial) + bool(width)
+
+    def words(self) -> str:
+        """The code so far."""
+        return "\n".join([*self._code, self._partial])
 
 
 class ThinkingBlock:
@@ -214,6 +230,10 @@ class ThinkingBlock:
         """One row when closed."""
         return 1 + (guess_rows(self.copied(), max(width - INDENT - RIGHT_MARGIN, 1)) if self.is_open else 0)
 
+    def words(self) -> str:
+        """The thinking, open or not."""
+        return self.copied()
+
 
 class NoteBlock:
     """Something the program says: a retry, a checkpoint, a compaction, a failure."""
@@ -241,6 +261,10 @@ class NoteBlock:
     def guess(self, width: int) -> int:
         """Counts the text's rows."""
         return guess_rows(self._text, max(width - INDENT - RIGHT_MARGIN, 1))
+
+    def words(self) -> str:
+        """The text."""
+        return self._text
 
 
 def indented(lines: Sequence[Line], inks: Inks, cells: int = INDENT) -> list[Line]:

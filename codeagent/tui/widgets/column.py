@@ -182,6 +182,10 @@ class Column:
         lines = self._draw(found[0]).lines
         return lines[found[1]] if found[1] < len(lines) else EMPTY
 
+    def lines(self, index: int) -> Sequence[Line]:
+        """All lines of a block, without its gap."""
+        return self._draw(index).lines
+
     def strip(self, row: int, marked: tuple[Place, Place] | None = None) -> Strip:
         """What is drawn in a row; characters ``marked`` from-to are shown as selected."""
         found = self.find(row)

@@ -57,7 +57,7 @@ class MouseSelection(ScrollView):
         text = self.column.line(self.scroll_offset.y + offset.y).text
         found = next((word for word in _WORD.finditer(text) if word.start() <= place.character < word.end()), None)
         if found is not None:
-            self._mark(Place(place.block, place.line, found.start()), Place(place.block, place.line, found.end()))
+            self.mark(Place(place.block, place.line, found.start()), Place(place.block, place.line, found.end()))
 
     def select_paragraph(self, offset: Offset) -> None:
         """Marks the line under the pointer as it was written, with all rows it is wrapped to."""
@@ -69,7 +69,7 @@ class MouseSelection(ScrollView):
             last += 1
         start = Place(place.block, place.line - (self.scroll_offset.y + offset.y - first), 0)
         end = Place(place.block, start.line + last - first, len(self.column.line(last).text))
-        self._mark(start, end)
+        self.mark(start, end)
 
     def on_mouse_down(self, event: MouseDown) -> None:
         """A press may begin a selection."""
@@ -106,9 +106,10 @@ class MouseSelection(ScrollView):
         if self._pressed is not None and (self.has_dragged or place != self._pressed):
             self.has_dragged = True
             start, end = sorted((self._pressed, place))
-            self._mark(start, end)
+            self.mark(start, end)
 
-    def _mark(self, start: Place, end: Place) -> None:
+    def mark(self, start: Place, end: Place) -> None:
+        """Marks the text from one character up to another."""
         self.marked = (start, end)
         self.screen.selections = {self: Selection(Offset(0, start.block), Offset(end.character, end.block + 1))}
         self.refresh()

@@ -127,6 +127,10 @@ class ToolPanel:
             return "".join(_as_patch(result.details))
         return clean(result.text)
 
+    def words(self) -> str:
+        """Its heading's words and all it holds, open or not."""
+        return f"{self._name} {self._shown_label()}\n{self.copied()}"
+
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The heading and what shows below it."""
         head = self._heading(width, inks)

@@ -19,11 +19,12 @@ from textual.timer import Timer
 from codeagent.core.approvals import Preview
 from codeagent.core.events import AgentEvent, Level
 from codeagent.core.messages import ToolResult
-from codeagent.tui.keys import Place, bindings
+from codeagent.tui import keys
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.blocks import Block, Foldable, Kind, NoteBlock, PersonBlock, ThinkingBlock
-from codeagent.tui.widgets.column import gap_between
+from codeagent.tui.widgets.column import Place, gap_between
 from codeagent.tui.widgets.column_view import ColumnView
+from codeagent.tui.widgets.finding import Stretch, blocks_with, stretches
 from codeagent.tui.widgets.live_reply import LiveReply
 from codeagent.tui.widgets.past import past_blocks
 from codeagent.tui.widgets.tool_panel import SPINNER, ToolPanel
@@ -41,7 +42,7 @@ class Transcript(ColumnView, can_focus=True):
 
     FOCUS_ON_CLICK = False
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Place.TRANSCRIPT)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.Place.TRANSCRIPT)]
 
     @dataclass
     class LinkClicked(Message):
@@ -196,6 +197,29 @@ class Transcript(ColumnView, can_focus=True):
         block = None if self._chosen is None else self._foldable(self._chosen)
         return "" if block is None else block.copied()
 
+    def find(self, words: str, which: Literal["previous", "next"] = "previous") -> bool:
+        """Marks the words where they next stand above or below what is marked, and goes there.
+
+        The search begins at the end and goes round; a panel that holds the words folded
+        away is opened. False when they stand nowhere.
+        """
+        self.flush()
+        if not words or not len(self.column):
+            return False
+        here = self.marked[0] if self.marked is not None else Place(len(self.column), 0)
+        is_down, has_left = which == "next", False
+        for index in blocks_with(self.column, words, min(here.block, len(self.column) - 1), 1 if is_down else -1):
+            hits = self._unfolded_hits(words, index)
+            if index == here.block and not has_left:
+                hits = [hit for hit in hits if (hit[0] > here if is_down else hit[0] < here)]
+                has_left = True
+            if hits:
+                start, end = hits[0 if is_down else -1]
+                self._bring_line_into_view(start)
+                self.mark(start, end)
+                return True
+        return False
+
     def on_focus(self, event: Focus) -> None:
         """Points at a panel once the keyboard is here."""
         del event
@@ -302,6 +326,21 @@ class Transcript(ColumnView, can_focus=True):
             self.scroll_to(y=max(top - 1, 0))
         elif bottom > view + height:
             self.scroll_to(y=min(bottom - height, top))
+
+    def _unfolded_hits(self, words: str, index: int) -> list[Stretch]:
+        """Where the words stand in a block; it is opened when they are folded away in it."""
+        hits = stretches(self.column, words, index)
+        block = self._foldable(index)
+        if not hits and block is not None:
+            block.set_open(is_open=True)
+            self._redraw(index)
+            hits = stretches(self.column, words, index)
+        return hits
+
+    def _bring_line_into_view(self, place: Place) -> None:
+        row, height = self.column.row(place.block, place.line), self.size.height
+        if not 0 <= row - self.scroll_offset.y < height:
+            self.scroll_to(y=row - height // 3)
 
     def _touch(self, index: int) -> None:
         """A block has changed and is to be drawn anew with the next frame."""

@@ -329,3 +329,57 @@ async def test_a_call_that_was_stopped_is_not_shown_as_trouble():
         transcript.tool_started("1", "bash", '{"command": "sleep 9"}')
         transcript.tool_ended(ToolResult(call_id="1", blocks=(), outcome=Outcome.CANCELLED), 2)
         assert screen(transcript)[0].split() == ["–", "bash", "sleep", "9", "stopped"]
+
+
+async def test_finding_goes_upwards_through_all_places_and_round_again():
+    async with opened() as (transcript, _, _pilot):
+        fill(transcript, 40)
+        assert transcript.find("MESSAGE 1")
+        places: list[str] = []
+        for _ in range(11):
+            assert transcript.marked is not None
+            row = transcript.column.row(transcript.marked[0].block, 0)
+            assert 0 <= row - transcript.scroll_offset.y < transcript.size.height
+            places.append(transcript.column.line(row).text.strip())
+            transcript.find("message 1")
+        assert places == [f"› message {number}" for number in range(19, 9, -1)] + ["› message 1"]
+        assert transcript.marked is not None
+        assert transcript.marked[0].block == 19
+
+
+async def test_finding_downwards_goes_the_other_way():
+    async with opened() as (transcript, _, _pilot):
+        transcript.add_user("total, total and total")
+        transcript.find("total")
+        last = transcript.marked
+        transcript.find("total")
+        transcript.find("total", "next")
+        assert transcript.marked == last
+
+
+async def test_a_panel_that_holds_the_words_is_opened():
+    async with opened() as (transcript, _, _pilot):
+        transcript.tool_started("1", "bash", '{"command": "make"}')
+        finish(transcript, "1", text="a needle in the hay")
+        assert transcript.find("needle")
+        assert "     a needle in the hay" in screen(transcript)
+        assert transcript.selected_text() == "needle"
+
+
+async def test_words_that_stand_nowhere_are_not_found():
+    async with opened() as (transcript, _, _pilot):
+        transcript.add_user("hello")
+        assert not transcript.find("absent")
+
+
+async def test_marking_beyond_the_edge_scrolls():
+    async with opened() as (transcript, app, pilot):
+        fill(transcript, 40)
+        bottom = transcript.scroll_offset.y
+        await pilot.mouse_down(Transcript, offset=(6, 5))
+        await pilot.hover(Transcript, offset=(6, 2))
+        transcript._pointer = Offset(6, -3)
+        transcript._drag()
+        await pilot.mouse_up(Transcript, offset=(6, 0))
+        assert transcript.scroll_offset.y == bottom - 3
+        assert app.screen.get_selected_text()
