@@ -11,6 +11,7 @@ from codeagent.core.text import has_invisible
 from codeagent.policy.shell_script import Problem, SimpleCommand
 from codeagent.policy.shell_syntax import parse_script
 from codeagent.policy.shell_words import Word
+from codeagent.policy.program_options import program_option
 from codeagent.policy.wrappers import base_name, inside
 
 LONGEST = 200_000
@@ -116,25 +117,28 @@ def _looked_through(simple: SimpleCommand, depth: int) -> Command:
     """A command with its own doubts, and what it runs."""
     words = simple.words
     problems = [*simple.problems, *_settings(simple)]
+    if not simple.source.isascii() and any(_looks_like_ascii(word.text) for word in _all_words(simple)):
+        problems.append(Problem("it holds characters that look like others"))
     if words and words[0].is_fixed:
         name = base_name(words[0].text)
         if name in _STEERING:
             problems.append(Problem(f"{name} changes what follows", is_hidden=name in {"eval", "source", ".", "trap"}))
         elif name in {"printf", "test", "[", "read", "wait"}:
             problems += _sets_by_name(name, words)
+        if option := program_option(name, words[1:]):
+            problems.append(Problem(f"{name} {option} can name a program to run", is_hidden=True))
     inner: list[Command] = []
     for found in inside(words):
-        if found.is_hidden or depth >= _DEEPEST:
+        if found.is_hidden or depth >= _DEEPEST or (found.words and not found.words[0].is_fixed):
             problems.append(Problem(f"what {simple.name or 'it'} runs cannot be seen", is_hidden=True))
-        elif found.script is not None:
-            analysis = parse_script(found.script)
-            problems += (*analysis.problems, *_odd_characters(found.script))
-            inner += [_looked_through(part, depth + 1) for part in analysis.commands]
-        else:
-            part = SimpleCommand(found.words, simple.source, places=simple.places)
-            if not found.words[0].is_fixed:
-                problems.append(Problem(f"what {simple.name or 'it'} runs cannot be seen", is_hidden=True))
-            inner.append(_looked_through(part, depth + 1))
+        if depth >= _DEEPEST:
+            continue
+        if found.script is not None:
+            script = parse_script(found.script)
+            problems += script.problems
+            inner += [_looked_through(part, depth + 1) for part in script.commands]
+        elif found.words:
+            inner.append(_looked_through(SimpleCommand(found.words, simple.source, places=simple.places), depth + 1))
     return Command(simple, tuple(inner), tuple(dict.fromkeys(problems)))
 
 
@@ -175,18 +179,25 @@ def _odd_characters(text: str) -> Iterator[Problem]:
         return
     if has_invisible(text):
         yield Problem("it holds characters that cannot be seen")
-    for word in re.split(r"[ \t\n]+", text):
-        if not word.isascii() and _looks_like_ascii(word):
-            yield Problem("it holds characters that look like others")
-            return
 
 
-def _looks_like_ascii(word: str) -> bool:
-    if any(character in _LOOKS_LIKE_PUNCTUATION for character in word):
+def _all_words(simple: SimpleCommand) -> tuple[Word, ...]:
+    return (*simple.words, *(redirection.target for redirection in simple.redirections))
+
+
+def _looks_like_ascii(text: str) -> bool:
+    """Letters of other scripts among Latin ones, and, but for prose, whatever may be taken for an ASCII character."""
+    if text.isascii():
+        return False
+    if any(_LETTERS_THAT_LOOK_LATIN.search(run) and _LATIN.search(run) for run in re.findall(r"\w+", text)):
         return True
-    if _LETTERS_THAT_LOOK_LATIN.search(word) and _LATIN.search(word):
-        return True
-    folded = unicodedata.normalize("NFKC", word)
-    return any(
-        not before.isascii() and after.isascii() for before, after in zip(word, folded, strict=False)
-    ) and not unicodedata.is_normalized("NFKC", word)
+    if re.search(r"\s", text):
+        return False
+    folded = unicodedata.normalize("NFKC", text)
+    return any(character in _LOOKS_LIKE_PUNCTUATION for character in text) or (
+        folded != text and not unicodedata.is_normalized("NFKC", text) and _is_more_ascii(folded, text)
+    )
+
+
+def _is_more_ascii(folded: str, text: str) -> bool:
+    return sum(map(str.isascii, folded)) > sum(map(str.isascii, text))

@@ -197,7 +197,7 @@ class CommandCase:
     def _rule(self, command: Command) -> Ruling:
         """Strictest first: refusals, deny rules, what is asked each time, ask rules, what allows, the mode."""
         changes = self.changes(command)
-        findings = list(self._findings(command, changes=bool(changes)))
+        findings = list(self._findings(command))
         refused = next((finding for finding in findings if finding.is_refused), None)
         if refused:
             return Ruling(command=command, decision=Decision.DENY, because=refused.because)
@@ -280,7 +280,7 @@ class CommandCase:
             rules=tuple(dict.fromkeys(wanted)) if all(wanted) else (),
         )
 
-    def _findings(self, command: Command, *, changes: bool) -> Iterator[Finding]:
+    def _findings(self, command: Command) -> Iterator[Finding]:
         """What stands against the files that the command and all in it name."""
         for found in command.everything():
             simple = found.simple
@@ -293,10 +293,12 @@ class CommandCase:
                 continue
             known = reading(simple.words)
             if isinstance(known, Reading):
-                yield from self._paths.read(known, simple.places)
+                against = self._paths.read(known, simple.places)
             else:
                 is_writer = base_name(simple.name) in _WRITERS
-                yield from self._paths.mentioned(simple.words[1:], simple.places, is_writer=is_writer)
+                against = self._paths.mentioned(simple.words[1:], simple.places, is_writer=is_writer)
+            # What a wrapper runs is named by the wrapper's own words already, as far as it is known.
+            yield from (one for one in against if found is command or one.each_time or one.decision is Decision.DENY)
 
     def _lets_doubts(self) -> bool:
         """In auto mode the confinement holds what is not certain, unless rules want to know."""

@@ -294,7 +294,7 @@ def _candidates(word: Word) -> Iterator[str]:
     """The parts of a word that could be a path: the word, an option's value, what stands around a colon."""
     whole = _OPTION_VALUE.fullmatch(word.text)
     texts = [word.text, *([whole["path"]] if whole else [])]
-    texts += [part for text in tuple(texts) for part in re.split(r"[:,=]", text)]
+    texts += [part for text in tuple(texts) for part in re.split(r"[:,=@]", text)]
     for text in dict.fromkeys(texts):
         if text and not text.startswith("-") and _PLAIN_PATH.fullmatch(text) and not re.match(r"\w+://", text):
             yield f"./{text}" if text.startswith("~") and not (word.has_tilde or text != word.text) else text

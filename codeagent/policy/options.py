@@ -67,10 +67,10 @@ def read_options(words: Sequence[Word], allowed: Allowed) -> Given | str:
         word = words[at]
         text = word.text
         at += 1
-        if not text.startswith("-") or text == "-" or not (word.is_known and not word.glob):
-            if text.startswith("-") and text != "-":
-                return f"{text} is not known before it runs"
+        if not text.startswith("-") or text == "-":
             operands.append(word)
+        elif not word.is_known or (word.glob and not _is_plain_glob(word, allowed)):
+            return f"{text} is not known before it runs"
         elif text == "--":
             return Given(frozenset(seen), tuple(values), (*operands, *words[at:]), len(operands))
         elif allowed.counts and _COUNT.fullmatch(text):
@@ -83,6 +83,12 @@ def read_options(words: Sequence[Word], allowed: Allowed) -> Given | str:
                 return f"{text} is not known to be harmless"
             at += taken
     return Given(frozenset(seen), tuple(values), tuple(operands), len(operands))
+
+
+def _is_plain_glob(word: Word, allowed: Allowed) -> bool:
+    """``--include=*.py``: file names can only take its place by giving the same option another harmless value."""
+    name, equals, _ = word.text.partition("=")
+    return bool(equals) and name.startswith("--") and name[2:] in (allowed.longs | allowed.long_valued) - allowed.paths
 
 
 def _long(

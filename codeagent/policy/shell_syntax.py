@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
@@ -31,6 +32,7 @@ _DEEPEST = 40
 _MOST_PLACES = 8
 
 _GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_LOST_DASH = re.compile(rb"[ \t]+-[ \t]*")
 _LINE_GAP = re.compile(rb"(?:[ \t]|\\\n)*")
 _SEPARATORS = frozenset(
     {";", "\n", "&", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done", "then", "fi", "esac", "in"}
@@ -71,7 +73,7 @@ def parse_script(source: str) -> Script:
     if tree.root_node.has_error:
         walker.problem("it does not parse as a shell command", is_hidden=True)
     walker.statement(tree.root_node, START, 0)
-    if walker.calculates_with_names and (len(walker.commands) > 1 or any(c.assignments for c in walker.commands)):
+    if walker.calculates_with_names and (walker.sets_variables or len(walker.commands) > 1):
         walker.problem("it calculates with variables")
     return Script(commands=tuple(walker.commands), problems=tuple(dict.fromkeys(walker.problems)))
 
@@ -108,6 +110,8 @@ class _Walker:
         self.problems: list[Problem] = []
         self._places: Places | None = START
         self._depth = 0
+        self.sets_variables = False
+        self._has_lost_dash = False
         self._words = WordReader(data, self.problem, self._nested)
         self._same: dict[Places | None, _Flow] = {}
 
@@ -178,7 +182,7 @@ class _Walker:
 
     def _sequence(self, children: list[Node], places: Places | None, depth: int) -> Places | None:
         """Statements one after the other; what runs in the background moves nobody."""
-        for child, behind in zip(children, [*children[1:], None], strict=True):
+        for child, behind in zip_longest(children, children[1:]):
             flow = self._child(child, places, depth)
             if flow and not (behind and behind.type == "&"):
                 places = flow.after
@@ -230,6 +234,7 @@ class _Walker:
         return flow
 
     def _redirected(self, node: Node, places: Places | None, depth: int) -> _Flow:
+        self._has_lost_dash = False
         children = self._children(node)
         redirects = [child for child in children if child.type.endswith("_redirect")]
         bodies = [child for child in children if not child.type.endswith("_redirect")]
@@ -274,6 +279,9 @@ class _Walker:
                 words += self._words.read(child)
             else:
                 self.problem(f"it uses shell syntax that is not looked through ({kind})", is_hidden=True)
+        if self._has_lost_dash:
+            self._has_lost_dash = False
+            words.append(Word("-"))
         if words and not words[0].is_fixed:
             self.problem("its command word is only known when it runs", is_hidden=True)
         problems, self.problems = self.problems, outer
@@ -303,8 +311,7 @@ class _Walker:
         flow = self._moved(words, places)
         if not tails:
             return flow
-        self._sequence(tails, flow.after, self._depth + 1)
-        return _Flow(None, None, None)
+        return self._stay(_both(flow.after, self._sequence(tails, flow.after, self._depth + 1)))
 
     def _redirect(self, node: Node, words: list[Word], found: list[Redirection], tails: list[Node]) -> None:
         children = self._children(node, in_line=node.type != "heredoc_redirect")
@@ -423,6 +430,7 @@ class _Walker:
 
     def _assignment(self, node: Node) -> Assignment:
         children = self._children(node, in_line=True)
+        self.sets_variables = True
         name, value = self._text(children[0]), ""
         if children[0].type != "variable_name":
             self._words.read(children[0])
@@ -445,6 +453,7 @@ class _Walker:
         return self._finish(words, tuple(assignments), [], node, places)
 
     def _loop_variable(self, node: Node) -> None:
+        self.sets_variables = True
         name = node.child_by_field_name("variable")
         if (
             name is None
@@ -478,9 +487,11 @@ class _Walker:
         return children
 
     def _gap(self, gap: bytes, *, in_line: bool) -> None:
-        if not (_LINE_GAP if in_line else _GAP).fullmatch(gap):
+        if not in_line and _LOST_DASH.fullmatch(gap):
+            self._has_lost_dash = True
+        elif not (_LINE_GAP if in_line else _GAP).fullmatch(gap):
             self.problem("it does not parse as a shell command", is_hidden=True)
-        elif b"\\" in gap and not gap.replace(b"\\\n", b""):
+        if b"\\" in gap and not gap.replace(b"\\\n", b""):
             self.problem("a line is continued in the middle of a word", is_hidden=True)
 
     def _text(self, node: Node) -> str:

@@ -18,7 +18,7 @@ _SETTING = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What a wrapper runs: a command's words, a shell script, or something that cannot be seen."""
+    """What a wrapper runs: a command's words or a shell script; ``is_hidden`` when that is not all of it."""
 
     words: tuple[Word, ...] = ()
     script: str | None = None
@@ -222,7 +222,10 @@ def _without_placeholders(own: Sequence[Word], command: tuple[Word, ...]) -> tup
     }
     if any(word.text.startswith(("-I", "-J", "-i", "--replace")) for word in own):
         marks.add("{}")
-    return tuple(ANYTHING if any(mark and mark in word.text for mark in marks) else word for word in command)
+    return tuple(
+        Word(word.text, is_known=False) if any(mark and mark in word.text for mark in marks) else word
+        for word in command
+    )
 
 
 def _short(options: _Options, cluster: str) -> int | None:
@@ -239,9 +242,9 @@ def _shell(rest: Sequence[Word]) -> tuple[Inside, ...]:
     """``sh -c text`` runs the text, ``sh file`` a file like any program, ``sh`` alone whatever comes in."""
     has_text = False
     for at, word in enumerate(rest):
-        if not word.is_fixed:
-            return (Inside(is_hidden=True),)
         text = word.text
+        if not word.is_fixed:
+            return (Inside(script=text.strip('"') if has_text else None, is_hidden=True),)
         if text.startswith("--"):
             if text not in {"--noprofile", "--norc", "--login", "--posix", "--"}:
                 return (Inside(is_hidden=True),)
@@ -258,9 +261,8 @@ def _shell(rest: Sequence[Word]) -> tuple[Inside, ...]:
 
 def _evaluated(rest: Sequence[Word]) -> tuple[Inside, ...]:
     """``eval`` puts its words together with blanks and runs the result."""
-    if not all(word.is_fixed for word in rest):
-        return (Inside(is_hidden=True),)
-    return (Inside(script=" ".join(word.text for word in rest)),)
+    script = " ".join(word.text if word.is_known else word.text.strip('"') for word in rest)
+    return (Inside(script=script, is_hidden=not all(word.is_fixed for word in rest)),)
 
 
 def _find(rest: Sequence[Word]) -> tuple[Inside, ...]:
