@@ -16,6 +16,7 @@ from codeagent.agent.prompt import system_prompt
 from codeagent.agent.record import Record
 from codeagent.agent.session import Session
 from codeagent.config.launch import LATEST, Launch
+from codeagent.config.places import project_config_file
 from codeagent.config.settings import Settings
 from codeagent.config.sources import LoadedSettings, load_settings
 from codeagent.core.errors import ConfigError, FileProblem
@@ -25,7 +26,7 @@ from codeagent.core.text import Redactor, secrets_in
 from codeagent.models import choose_model, key_for, script_of
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
-from codeagent.policy.trust import is_trusted
+from codeagent.policy.trust import Trust, trust_state
 from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
 from codeagent.store.journal import JournalFile, NoJournal, Past, make_private_folder
 from codeagent.store.prompts import Prompts
@@ -52,14 +53,16 @@ async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
     """Opens a session for a screen; raises NoModel, other ConfigErrors, JournalError and SessionBusy."""
     parts = await asyncio.to_thread(assemble, launch, emit, approver)
     parts.greet()
-    return Desk(conversation=parts.session, workbench=parts.bench, past=parts.past, close=parts.close)
+    return parts.desk()
 
 
-async def open_headless(launch: Launch, emit: Emit) -> Session:
+async def open_headless(launch: Launch, emit: Emit) -> Desk:
     """Opens a session without a person; what would ask is denied. Raises as ``open_desk``."""
     parts = assemble(launch, emit, None)
     parts.greet()
-    return parts.session
+    if parts.keeping.past.torn is not None:
+        emit(parts.keeping.past.torn)
+    return parts.desk()
 
 
 def build_session(launch: Launch, *, emit: Emit, approver: Approver | None = None) -> Session:
@@ -84,6 +87,10 @@ class Parts:
         self.record.tell(self.started)
         for notice in self.notices:
             self.record.tell(NoticeGiven(text=notice, level=Level.WARNING))
+
+    def desk(self) -> Desk:
+        """What a screen works with."""
+        return Desk(conversation=self.session, workbench=self.bench, past=self.past, close=self.close)
 
     def close(self) -> None:
         """Ends what commands left running and gives the record back."""
@@ -117,8 +124,8 @@ class Keeping:
 def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     """Puts a session together; call it on a thread where something must stay alive meanwhile."""
     root = launch.root.resolve()
-    trusts = launch.trusts or is_trusted(root, launch.places.trust_file)
-    loaded = load_settings(launch.places, root, launch.environ, launch.flags, is_trusted=trusts)
+    trusted = Trust.TRUSTED if launch.trusts else trust_state(root, launch.places.trust_file)
+    loaded = load_settings(launch.places, root, launch.environ, launch.flags, is_trusted=trusted is Trust.TRUSTED)
     settings = loaded.settings
     catalog = Catalog()
     name = choose_model(settings.model, launch.environ, catalog)
@@ -190,7 +197,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
             cwd=str(root),
             started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         ),
-        notices=_notices(loaded, keeping.past, root),
+        notices=_notices(loaded, keeping.past, root, trusted),
         past=keeping.past.events,
         record=record,
         keeping=keeping,
@@ -294,8 +301,12 @@ def _both(emit: Emit, keeping: Keeping) -> Emit:
     return tell
 
 
-def _notices(loaded: LoadedSettings, past: Past, root: Path) -> tuple[str, ...]:
+def _notices(loaded: LoadedSettings, past: Past, root: Path, trusted: Trust) -> tuple[str, ...]:
     notices = list(loaded.notices)
+    project = project_config_file(root)
+    if trusted in {Trust.UNTRUSTED, Trust.CHANGED} and project.is_file():
+        since = "changed since you trusted it" if trusted is Trust.CHANGED else "is not trusted"
+        notices.append(f"{project} {since} and has no effect. To let it: codeagent trust")
     if past.damaged:
         notices.append(f"{past.damaged} damaged lines of the session's record were passed over.")
     if swept := sweep_leftovers(root):

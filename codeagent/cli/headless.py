@@ -15,14 +15,14 @@ from codeagent.cli.options import OutputFormat
 from codeagent.cli.stream import event_line
 from codeagent.core.errors import ConfigError
 from codeagent.core.events import AgentEvent, Level, NoticeGiven, RetryScheduled, TurnEnd, TurnEnded
-from codeagent.core.protocols import Conversation, Emit
+from codeagent.core.protocols import Desk, Emit
 from codeagent.core.text import clean
 
 OK, FAILED, USAGE, LIMIT, INTERRUPTED = 0, 1, 2, 3, 130
 
 _PATIENCE = 3.0  # seconds that a pipe may stay silent when there is a prompt without it
 
-OpenHeadless = Callable[[Emit], Awaitable[Conversation]]
+OpenHeadless = Callable[[Emit], Awaitable[Desk]]
 
 
 class Printer:
@@ -79,28 +79,30 @@ class Printer:
                 print(f"codeagent: {clean(denial)}", file=self._notes)
 
 
-def run_headless(open_conversation: OpenHeadless, prompt: str, output_format: OutputFormat) -> int:
+def run_headless(open_desk: OpenHeadless, prompt: str, output_format: OutputFormat) -> int:
     """Runs one turn and returns the exit code."""
     printer = Printer(output_format, sys.stdout, sys.stderr)
-    code = asyncio.run(_run(open_conversation, prompt, printer))
+    code = asyncio.run(_run(open_desk, prompt, printer))
     if printer.is_broken:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
 
 
-async def _run(open_conversation: OpenHeadless, prompt: str, printer: Printer) -> int:
-    conversation = await open_conversation(printer.emit)
-    async with asyncio.TaskGroup() as tasks:
-        turn = tasks.create_task(conversation.send(prompt))
-        loop = asyncio.get_running_loop()
+async def _run(open_desk: OpenHeadless, prompt: str, printer: Printer) -> int:
+    desk = await open_desk(printer.emit)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            turn = tasks.create_task(desk.conversation.send(prompt))
 
-        def stop() -> None:
-            if not turn.done():
-                tasks.create_task(conversation.cancel())
+            def stop() -> None:
+                if not turn.done():
+                    tasks.create_task(desk.conversation.cancel())
 
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, stop)
-        ended = await turn
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(number, stop)
+            ended = await turn
+    finally:
+        desk.close()
     return exit_code(ended.reason)
 
 

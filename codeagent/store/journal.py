@@ -6,7 +6,7 @@ import asyncio
 import fcntl
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,10 +20,15 @@ _TORN = "The last line of the session's record was cut off, by a crash perhaps; 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """What a journal held when it was opened; ``damaged`` counts lines that could not be read."""
+    """What a journal held when it was opened.
+
+    ``damaged`` counts lines that could not be read; ``torn`` is the notice about a
+    last line that was cut off, when there was one just now.
+    """
 
     records: tuple[Record, ...]
     damaged: int = 0
+    torn: NoticeGiven | None = None
 
     @property
     def events(self) -> tuple[AgentEvent, ...]:
@@ -77,7 +82,7 @@ class JournalFile:
         if data and not data.endswith(b"\n"):
             notice = NoticeGiven(text=_TORN, level=Level.WARNING)
             journal._write(b"\n" + journal._line(notice))
-            past = read_past(path.read_bytes())
+            past = replace(read_past(path.read_bytes()), torn=notice)
         return journal, past
 
     async def append(self, event: AgentEvent) -> None:

@@ -56,6 +56,8 @@ def check(body: object) -> None:
     _check_system(body.get("system", ""))
     _check_tools(body.get("tools", []))
     _check_messages(body["messages"])
+    if not body.get("tools") and '"tool_use"' in json.dumps(body["messages"]):
+        raise Refused("Requests which include `tool_use` or `tool_result` blocks must define tools")
     if json.dumps(body).count('"cache_control"') > _MOST_CACHE_MARKERS:
         raise Refused("A maximum of 4 blocks with cache_control may be provided.")
 

@@ -99,6 +99,7 @@ MESSAGES_FAULTS: dict[str, Change] = {
     "ends with calls": lambda body: body["messages"].pop(),
     "ends with a reply": lambda body: body["messages"].append({"role": "assistant", "content": "x"}),
     "ends with white space": lambda body: body["messages"].append({"role": "assistant", "content": "x "}),
+    "calls without tools": lambda body: body.pop("tools"),
     "bad tool name": lambda body: body["tools"][0].update(name="a b"),
     "tool twice": lambda body: body["tools"].append(body["tools"][0]),
     "schema without type": lambda body: body["tools"][0]["input_schema"].pop("type"),

@@ -1,0 +1,61 @@
+"""The README's tables are those of the program, and its commands do what .ci/run does."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from codeagent.config.settings import Settings
+from codeagent.tui.commands import COMMANDS
+from codeagent.tui.keys import key_rows
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def keys_table() -> list[str]:
+    return [
+        f"| {place} | {', '.join(f'`{key}`' for key in keys.split(', '))} | {what} |"
+        for place, keys, what in key_rows({})
+    ]
+
+
+def commands_table() -> list[str]:
+    return [f"| `{command.usage}` | {command.summary} |" for command in COMMANDS]
+
+
+def settings_table() -> list[str]:
+    rows = []
+    for table, model in Settings():
+        if isinstance(model, dict):
+            rows.append(
+                f"| `[{table}]` | {model or 'none'} | {Settings.model_fields[table].description} |"
+            )
+            continue
+        for name, field in type(model).model_fields.items():
+            default = getattr(model, name)
+            shown = "not set" if default is None else "none" if default == () else str(default).lower()
+            rows.append(f"| `{table}.{name}` | {shown} | {field.description} |")
+    return rows
+
+
+TABLES = {"keys": keys_table, "commands": commands_table, "settings": settings_table}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_says_what_the_program_says(name):
+    body = README.partition(f"<!-- {name}:")[2].partition("\n\n|")[2]
+    rows = ("|" + body).split("\n\n")[0].splitlines()[2:]
+    assert rows == TABLES[name]()
+
+
+def test_every_picture_is_there():
+    pictures = re.findall(r"!\[[^]]*\]\(([^)]+)\)", README)
+    assert pictures
+    assert [picture for picture in pictures if not (ROOT / picture).is_file()] == []
+
+
+def test_there_is_one_command_to_start_and_one_to_test():
+    commands = re.findall(r"^python3 -m venv .*$", README, re.MULTILINE)
+    assert [command.split()[-1].endswith("codeagent") for command in commands] == [True, False]
+    assert "pytest" in commands[1]
