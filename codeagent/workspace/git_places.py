@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from pathlib import Path
 
 _HOOKS_PATH = re.compile(r"^[ \t]*(?:\[[^\]\n]*\][ \t]*)?hookspath[ \t]*=[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
@@ -18,9 +19,7 @@ def is_in_git_folder(path: Path, root: Path) -> bool:
     folders from ``root`` down to the one that holds ``path``.
     """
     written = path.name
-    for folder in (path.parent, *path.parent.parents):
-        if not folder.is_relative_to(root):
-            return False
+    for folder in _folders(path, root):
         if _looks_like_git(folder, written):
             return True
         written = folder.name
@@ -29,12 +28,14 @@ def is_in_git_folder(path: Path, root: Path) -> bool:
 
 def is_hook(path: Path, root: Path) -> bool:
     """Whether a repository around ``path``, at or below ``root``, is configured to take its hooks from there."""
-    for folder in path.parents:
-        if not folder.is_relative_to(root):
-            return False
-        if any(path.is_relative_to(hooks) for hooks in _hook_folders(folder)):
-            return True
-    return False
+    return any(path.is_relative_to(hooks) for folder in _folders(path, root) for hooks in _hook_folders(folder))
+
+
+def _folders(path: Path, root: Path) -> list[Path]:
+    """The folders that hold ``path``, innermost first, up to ``root``; none when it is not below it."""
+    if not path.is_relative_to(root):
+        return []
+    return list(path.parents)[: len(path.parts) - len(root.parts)]
 
 
 def _looks_like_git(folder: Path, written: str) -> bool:
@@ -60,7 +61,11 @@ def _hook_folders(work_tree: Path) -> list[Path]:
 
 def _git_folders(link: Path) -> list[Path]:
     """The folders with a repository's settings; in a linked work tree or submodule ``.git`` is a file naming one."""
-    if link.is_dir():
+    try:
+        mode = link.stat().st_mode
+    except OSError:
+        return []
+    if stat.S_ISDIR(mode):
         return [link]
     inside = link.parent / _small_text(link).removeprefix("gitdir:").strip()
     if inside == link.parent:

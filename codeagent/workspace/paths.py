@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.approvals import Access, Concern, ConcernKind, Touch
@@ -13,6 +14,19 @@ from codeagent.workspace.sensitive import GIT_INTERNALS, is_shell_start, plain_n
 
 _LONGEST_NAME = 255
 _LONGEST_PATH = 4095
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Views:
+    """A path as a person reads it, ``..`` taken back but no link followed, and the real file that it means."""
+
+    written: Path
+    real: Path
+
+    @property
+    def different(self) -> tuple[Path, ...]:
+        """Each of the two, once."""
+        return (self.real,) if self.written == self.real else (self.written, self.real)
 
 
 class PathSandbox:
@@ -81,9 +95,10 @@ class PathSandbox:
         lexical = self._absolute(path, base)
         real = _real(lexical)
         _check_loop(path, real)
+        views = _Views(written=lexical if lexical == real else _without_dots(lexical), real=real)
         if access is Access.WRITE:
-            self._refuse_hard_writes(path, lexical, real)
-        return Touch(path=real, access=access, written=path, concern=self._concern(path, lexical, real, access))
+            self._refuse_hard_writes(path, views)
+        return Touch(path=real, access=access, written=path, concern=self._concern(path, views, access))
 
     def is_sensitive(self, path: Path, access: Access = Access.READ) -> bool:
         """Whether an absolute path is asked about each time, told by its name alone; quick enough for a search."""
@@ -111,12 +126,13 @@ class PathSandbox:
             raise PathRefused("The path is too long.", hint=f"At most {_LONGEST_PATH} bytes are possible.")
         return joined
 
-    def _concern(self, written: str, lexical: Path, real: Path, access: Access) -> Concern | None:
+    def _concern(self, written: str, views: _Views, access: Access) -> Concern | None:
+        real = views.real
         is_outside = not self._is_inside(real) and not (
             access is Access.READ and any(real.is_relative_to(folder) for folder in self._readable)
         )
         place = f" (outside the workspace: it is {real})" if is_outside else ""
-        for path in dict.fromkeys((_without_dots(lexical), real)):
+        for path in views.different:
             reason = self._secret(path)
             if access is Access.WRITE and not reason:
                 reason = self._start(path)
@@ -137,20 +153,21 @@ class PathSandbox:
             return reason
         if is_shell_start(self._at_home(path)):
             return "it is run by itself when somebody logs in or opens a shell"
-        for root in self._roots:
-            if is_in_git_folder(path, root):
-                return GIT_INTERNALS
-            if is_hook(path, root):
-                return "git runs the scripts in it"
+        root = self._innermost_root(path)
+        if root and is_in_git_folder(path, root):
+            return GIT_INTERNALS
+        if root and is_hook(path, root):
+            return "git runs the scripts in it"
         return ""
 
-    def _refuse_hard_writes(self, written: str, lexical: Path, real: Path) -> None:
-        for path in (_without_dots(lexical), real):
+    def _refuse_hard_writes(self, written: str, views: _Views) -> None:
+        real = views.real
+        for path in views.different:
             if any(path.is_relative_to(folder) for folder in self._protected):
                 raise PathRefused(f"{written} belongs to codeagent's own configuration and is never written by tools.")
         if self._is_inside(real):
             return
-        for path in (_without_dots(lexical), real):
+        for path in views.different:
             if self._secret(path):
                 raise PathRefused(f"{written} may hold credentials and lies outside the workspace: it is {real}.")
             if is_shell_start(self._at_home(path)):
@@ -161,10 +178,13 @@ class PathSandbox:
 
     def _names_in_root(self, path: Path) -> tuple[str, ...]:
         """The compared names below the innermost root; where the workspace itself lies says nothing about a file."""
-        inner = max(
+        inner = self._innermost_root(path)
+        return plain_names(path.relative_to(inner) if inner else path)
+
+    def _innermost_root(self, path: Path) -> Path | None:
+        return max(
             (root for root in self._roots if path.is_relative_to(root)), key=lambda r: len(r.parts), default=None
         )
-        return plain_names(path.relative_to(inner) if inner else path)
 
     def _at_home(self, path: Path) -> tuple[str, ...] | None:
         names = plain_names(path)

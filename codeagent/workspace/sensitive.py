@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 SECRETS = "it may hold secrets"
 GIT_INTERNALS = "it belongs to git's own files, which can make git run programs"
 
 _EXAMPLE_ENDINGS = (".example", ".sample", ".template", ".dist")
-_SECRET_NAMES = ("*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", ".netrc", ".pgpass", ".git-credentials", ".pypirc")
+_SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".keystore")
+_SECRET_NAMES = frozenset({".netrc", ".pgpass", ".git-credentials", ".pypirc"})
 _SECRET_FOLDERS = frozenset({".ssh", ".gnupg"})
 _SECRETS_AT_HOME = tuple(
     tuple(place.split("/"))
@@ -153,7 +153,8 @@ def secret_reason(names: tuple[str, ...], at_home: tuple[str, ...] | None) -> st
     name = names[-1] if names else ""
     is_secret = (
         _is_environment_file(name)
-        or any(fnmatchcase(name, pattern) for pattern in _SECRET_NAMES)
+        or name.endswith(_SECRET_ENDINGS)
+        or name in _SECRET_NAMES
         or _is_private_key(name)
         or not _SECRET_FOLDERS.isdisjoint(names)
         or (at_home is not None and any(at_home[: len(place)] == place for place in _SECRETS_AT_HOME))
