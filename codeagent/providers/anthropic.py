@@ -38,6 +38,7 @@ from codeagent.providers.history import (
     clean_name,
     parse_arguments,
     result_texts,
+    tools_used,
 )
 from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.sse import parse_object, to_json
@@ -142,8 +143,10 @@ class AnthropicProvider:
         ]
         if self._limits.thinks:
             fields.append(b'"thinking":{"type":"adaptive","display":"summarized"}')
-        if request.tools:
-            fields.append(b'"tools":[' + b",".join(_tools(request.tools)) + b"]")
+        if tools := request.tools or tools_used(request.messages):
+            fields.append(b'"tools":[' + b",".join(_tools(tools)) + b"]")
+        if not request.tools and tools:
+            fields.append(b'"tool_choice":{"type":"none"}')
         if request.system.strip():
             system = to_json({"type": "text", "text": request.system})
             fields.append(b'"system":[' + _marked(system) + b"]")

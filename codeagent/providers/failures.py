@@ -59,7 +59,7 @@ class Service:
         kind, said = _error_of(parse_object(body) or body)
         said = self._safe(said)
         wait = retry_after(headers)
-        if status == 413 or (status < 500 and _TOO_LONG.search(f"{kind} {said}")):  # noqa: PLR2004
+        if status == 413 or (status < 500 and status not in _BUSY and _TOO_LONG.search(f"{kind} {said}")):  # noqa: PLR2004
             return ContextOverflow(
                 f"The conversation is too long for {self.model}{_quoted(said)}",
                 hint="Compact it or start a new session.",

@@ -27,7 +27,7 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import JsonObject, JsonValue
+from codeagent.core.protocols import JsonObject, JsonValue, ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.sse import to_json
 
@@ -172,6 +172,14 @@ class EncodedHistory:
 
 def _no_result(call: ToolCall) -> ToolResult:
     return ToolResult(call_id=call.id, blocks=(TextBlock(text=NO_RESULT),), outcome=Outcome.CANCELLED)
+
+
+def tools_used(messages: Sequence[Message]) -> tuple[ToolSpec, ...]:
+    """Bare descriptions of the tools that a history calls, for requests that offer none but must name these."""
+    names = {clean_name(call.name) for message in messages if message.kind == "assistant" for call in message.calls}
+    return tuple(
+        ToolSpec(name=name, description="Was used earlier.", schema_json='{"type":"object"}') for name in sorted(names)
+    )
 
 
 def _with_sound_ids(message: AssistantMessage, used: set[str]) -> AssistantMessage:

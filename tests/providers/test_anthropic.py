@@ -286,3 +286,14 @@ async def test_an_event_that_is_no_json_is_worth_another_try(model_server, claud
 
     with pytest.raises(ProviderUnavailable, match="not JSON"):
         await ask(claude)
+
+
+async def test_a_request_without_tools_names_those_that_the_history_used(model_server, claude):
+    await ask(
+        claude, said("go"), replied(called(name="read"), called("b", "a b")), results(result(), result("b")), tools=()
+    )
+
+    body = model_server.requests[-1].body
+    assert [tool["name"] for tool in body["tools"]] == ["a_b", "read"]
+    assert body["tool_choice"] == {"type": "none"}
+    assert model_server.refusals == []

@@ -250,20 +250,47 @@ async def test_a_base_url_that_is_none_is_refused_at_once(url):
 
 def make_certificate(folder):
     command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 1 -subj /CN=localhost"
+    command += " -addext subjectAltName=IP:127.0.0.1"
     subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    return context
 
 
 async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
-    make_certificate(tmp_path)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
-    with ScriptedServer(tls=context) as server:
+    with ScriptedServer(tls=make_certificate(tmp_path)) as server:
         provider = AnthropicProvider("m", KEY, server.url)
         error = await failure(provider)
         await provider.aclose()
 
     assert isinstance(error, ProviderRejected)
     assert "SSL_CERT_FILE" in error.hint
+
+
+async def test_a_company_certificate_is_taken_from_the_environment(tmp_path, monkeypatch):
+    with ScriptedServer(say("trusted"), say("trusted"), tls=make_certificate(tmp_path)) as server:
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+        for provider in (AnthropicProvider("m", KEY, server.url), OpenAIChatProvider("m", KEY, server.openai_url)):
+            assert (await ask(provider)).text == "trusted"
+            await provider.aclose()
+
+
+async def test_a_proxy_is_taken_from_the_environment(model_server, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", model_server.url)
+    provider = AnthropicProvider("m", KEY, "http://far-away.test")
+
+    error = await failure(provider)
+    await provider.aclose()
+
+    assert "Not found: http://far-away.test/v1/messages" in str(error)
+
+
+async def test_too_many_tokens_a_minute_is_no_history_that_is_too_long(model_server, provider):
+    model_server.reply(
+        Refuse(status=429, message="Too many tokens per minute. Please reduce the length of the messages.")
+    )
+
+    assert isinstance(await failure(provider), ProviderUnavailable)
 
 
 def test_no_secret_gets_into_a_message():
