@@ -42,9 +42,10 @@ class Breaker:
         streak = self._streaks.get(tool)
         if streak is None or not streak.is_open:
             return True
-        streak.is_tried = streak.has_trial
-        streak.has_trial = False
-        return streak.is_tried
+        if not streak.has_trial:
+            return False
+        streak.has_trial, streak.is_tried = False, True
+        return True
 
     def learn(self, tool: str, outcome: Outcome, *, was_cut_off: bool = False) -> None:
         """Takes in how an admitted call ended; ``was_cut_off`` says that its time limit ended it from outside.

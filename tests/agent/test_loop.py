@@ -188,6 +188,13 @@ async def test_an_unknown_price_is_said_once_where_a_cost_limit_was_asked_for(tm
     assert len(stage.of(NoticeGiven)) == 1
 
 
+async def test_an_unknown_price_is_nobodys_business_without_a_cost_limit():
+    stage = Stage(Model(reply("Done.")), ledger=Prices(None))
+    await stage.send()
+    assert stage.of(NoticeGiven) == []
+    assert stage.of(UsageReported)[0].cost is None
+
+
 async def test_usage_is_reported_per_request_and_summed_per_turn(tmp_path):
     model = Model(
         reply("", call("c1", "bash", command="true"), usage=Usage(input_tokens=10, output_tokens=1)),
