@@ -17,7 +17,10 @@ from textual.theme import Theme
 
 from codeagent.core.errors import ConfigError
 
-_COLOUR = re.compile(r"#[0-9a-f]{6}", re.IGNORECASE)
+_COLOUR = re.compile(
+    r"#[0-9a-f]{6}|ansi_(?:default|(?:bright_)?(?:black|red|green|yellow|blue|magenta|cyan|white))", re.IGNORECASE
+)
+_ANSI = "ansi_"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -35,7 +38,7 @@ class CodeColours:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Palette:
-    """One theme: every colour as ``#rrggbb``.
+    """One theme: every colour as ``#rrggbb``, or as one of the terminal's own such as ``ansi_cyan``.
 
     ``background`` is the canvas, ``surface`` bars and dialogs, ``raised`` code
     and what is pointed at. ``text``, ``muted`` and ``faint`` are three strengths
@@ -65,6 +68,11 @@ class Palette:
     removed_background: str
     selection: str
     code: CodeColours
+
+    @property
+    def is_terminals_own(self) -> bool:
+        """Whether it draws on the terminal's own background, with the colours set there."""
+        return self.background.startswith(_ANSI)
 
 
 def load_themes(folders: Sequence[Path] = ()) -> dict[str, Palette]:
@@ -104,16 +112,25 @@ def to_textual(palette: Palette) -> Theme:
         background=palette.background,
         surface=palette.surface,
         panel=palette.raised,
+        boost=palette.background if palette.is_terminals_own else None,
         success=palette.success,
         warning=palette.warning,
         error=palette.error,
         dark=palette.is_dark,
         variables=_variables(palette),
+        ansi=palette.is_terminals_own,
     )
 
 
+def pen(colour: str) -> str:
+    """A palette's colour by the name that Rich knows it by."""
+    return colour.removeprefix(_ANSI)
+
+
 def _variables(palette: Palette) -> dict[str, str]:
+    own = {"ansi-background": "ansi_black", "ansi-foreground": "ansi_white"} if palette.is_terminals_own else {}
     return {
+        **own,
         "text": palette.text,
         "text-muted": palette.muted,
         "text-faint": palette.faint,
@@ -160,7 +177,7 @@ def _colours(
         raise _not_a_theme(path, f"it lacks {', '.join(missing)}")
     for name, colour in table.items():
         if not isinstance(colour, str) or not _COLOUR.fullmatch(colour):
-            raise _not_a_theme(path, f"{name} must be a colour like #8ab4f8")
+            raise _not_a_theme(path, f"{name} must be a colour like #8ab4f8 or ansi_cyan")
         yield name, colour
 
 

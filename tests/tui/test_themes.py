@@ -6,6 +6,7 @@ from textual.color import Color
 
 from codeagent.core.errors import ConfigError
 from codeagent.tui.themes import Palette, load_themes, read_theme, to_textual
+from codeagent.tui.widgets.inks import inks_of
 
 THEMES = load_themes()
 WORDS = ("text", "muted", "faint", "accent", "success", "warning", "error")
@@ -34,7 +35,10 @@ def written(palette: Palette) -> list[tuple[str, str]]:
     return pairs
 
 
-@pytest.mark.parametrize("name", THEMES)
+OWN_COLOURS = [name for name, palette in THEMES.items() if not palette.is_terminals_own]
+
+
+@pytest.mark.parametrize("name", OWN_COLOURS)
 def test_every_word_can_be_read_on_every_ground_it_is_written_on(name):
     colours = asdict(THEMES[name])
     weak = {(word, ground): contrast(colours[word], colours[ground]) for word, ground in written(THEMES[name])}
@@ -46,13 +50,35 @@ def test_every_word_can_be_read_on_every_ground_it_is_written_on(name):
     assert {pair: round(ratio, 2) for pair, ratio in weak.items() if ratio < 4.5} == {}
 
 
-@pytest.mark.parametrize("name", THEMES)
+@pytest.mark.parametrize("name", OWN_COLOURS)
 def test_a_theme_knows_whether_it_is_dark(name):
     assert THEMES[name].is_dark == (Color.parse(THEMES[name].background).brightness < 0.5)
 
 
-def test_dark_and_light_are_bundled():
-    assert {"dark", "light"} <= THEMES.keys()
+def test_there_is_a_theme_for_every_kind_of_eye_and_terminal():
+    assert THEMES.keys() == {
+        "dark",
+        "dark-colour-blind",
+        "dark-contrast",
+        "light",
+        "light-colour-blind",
+        "light-contrast",
+        "terminal",
+    }
+
+
+def test_the_terminals_own_theme_names_only_its_sixteen_colours():
+    own = {name: asdict(palette) for name, palette in THEMES.items() if palette.is_terminals_own}
+    colours = {*own["terminal"].pop("code").values()} | {
+        colour for name, colour in own["terminal"].items() if name not in {"name", "is_dark"}
+    }
+    assert all(colour.startswith("ansi_") for colour in colours)
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_every_theme_makes_styles_for_the_screens_and_the_transcript(name):
+    assert to_textual(THEMES[name]).to_color_system().generate()["accent"]
+    assert inks_of(THEMES[name]).accent.color is not None
 
 
 def test_a_theme_of_the_persons_own_replaces_the_bundled_one(tmp_path: Path):

@@ -12,7 +12,7 @@ from pygments.util import ClassNotFound
 from rich.style import Style
 
 from codeagent.core.text import clean
-from codeagent.tui.themes import Palette
+from codeagent.tui.themes import Palette, pen
 from codeagent.tui.widgets.lines import TAB, Piece, split_at_newlines
 
 # Beyond these, colours cost more than they are worth: minified files and the like.
@@ -81,13 +81,13 @@ def _style(kind: _TokenType, palette: Palette) -> Style:
 def _styles(palette: Palette) -> dict[str, Style]:
     code = palette.code
     return {
-        "": Style(color=palette.text),
-        "keyword": Style(color=code.keyword),
-        "string": Style(color=code.string),
-        "number": Style(color=code.number),
-        "comment": Style(color=code.comment, italic=True),
-        "function": Style(color=code.function),
-        "type": Style(color=code.type),
+        "": Style(color=pen(palette.text)),
+        "keyword": Style(color=pen(code.keyword)),
+        "string": Style(color=pen(code.string)),
+        "number": Style(color=pen(code.number)),
+        "comment": Style(color=pen(code.comment), italic=True),
+        "function": Style(color=pen(code.function)),
+        "type": Style(color=pen(code.type)),
     }
 
 

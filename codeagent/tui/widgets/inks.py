@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from rich.style import Style
 
-from codeagent.tui.themes import Palette
+from codeagent.tui.themes import Palette, pen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,30 +42,35 @@ class Inks:
 
 @lru_cache(maxsize=16)
 def inks_of(palette: Palette) -> Inks:
-    """The styles of a palette, made once."""
+    """The styles of a palette, made once.
+
+    The terminal's own colours have no backgrounds to spare: there, changed words are underlined
+    and a selection is inverted.
+    """
+    is_own = palette.is_terminals_own
     return Inks(
         palette=palette,
-        ground=Style(bgcolor=palette.background),
-        text=Style(color=palette.text),
-        strong=Style(color=palette.text, bold=True),
-        muted=Style(color=palette.muted),
-        faint=Style(color=palette.faint),
-        rule=Style(color=palette.rule),
-        accent=Style(color=palette.accent),
-        accent_strong=Style(color=palette.accent, bold=True),
-        success=Style(color=palette.success),
-        warning=Style(color=palette.warning),
-        error=Style(color=palette.error),
-        thought=Style(color=palette.muted, italic=True),
-        code=Style(color=palette.code.type, bgcolor=palette.raised),
-        link=Style(color=palette.accent, underline=True),
-        added=Style(color=palette.added),
-        removed=Style(color=palette.removed),
-        raised_ground=Style(bgcolor=palette.raised),
-        surface_ground=Style(bgcolor=palette.surface),
-        added_ground=Style(bgcolor=palette.added_background),
-        removed_ground=Style(bgcolor=palette.removed_background),
-        added_word_ground=Style(bgcolor=palette.added_word),
-        removed_word_ground=Style(bgcolor=palette.removed_word),
-        selected=Style(bgcolor=palette.selection),
+        ground=Style(bgcolor=pen(palette.background)),
+        text=Style(color=pen(palette.text)),
+        strong=Style(color=pen(palette.text), bold=True),
+        muted=Style(color=pen(palette.muted)),
+        faint=Style(color=pen(palette.faint)),
+        rule=Style(color=pen(palette.rule)),
+        accent=Style(color=pen(palette.accent)),
+        accent_strong=Style(color=pen(palette.accent), bold=True),
+        success=Style(color=pen(palette.success)),
+        warning=Style(color=pen(palette.warning)),
+        error=Style(color=pen(palette.error)),
+        thought=Style(color=pen(palette.muted), italic=True),
+        code=Style(color=pen(palette.code.type), bgcolor=pen(palette.raised)),
+        link=Style(color=pen(palette.accent), underline=True),
+        added=Style(color=pen(palette.added)),
+        removed=Style(color=pen(palette.removed)),
+        raised_ground=Style(bgcolor=pen(palette.raised)),
+        surface_ground=Style(bgcolor=pen(palette.surface)),
+        added_ground=Style(bgcolor=pen(palette.added_background)),
+        removed_ground=Style(bgcolor=pen(palette.removed_background)),
+        added_word_ground=Style(bgcolor=pen(palette.added_word), underline=is_own or None),
+        removed_word_ground=Style(bgcolor=pen(palette.removed_word), underline=is_own or None),
+        selected=Style(bgcolor=pen(palette.selection), reverse=is_own or None),
     )
