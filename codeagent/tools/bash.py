@@ -27,6 +27,8 @@ from codeagent.workspace.seen import SeenFiles
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
 _MOST_NAMED = 10
+_SHORTEST_BINARY = 50
+_BINARY_SHARE = 0.1
 _LARGEST_SHOWN = 1_000_000
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s'\"|&;<>()]+")
 
@@ -166,7 +168,7 @@ class CommandPlan:
             log=log,
             confine=shell.confine,
         )
-        output = clean(finished.head_tail)
+        output = _readable(finished)
         changed: tuple[Path, ...] = ()
         if is_read_only:
             await asyncio.to_thread(_note_shown, shell, command, cwd, output)
@@ -240,6 +242,15 @@ class CommandPlan:
             more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
             notes.append(f"[changed since you read them, read again before editing: {', '.join(shown)}{more}]")
         return notes
+
+
+def _readable(finished: Finished) -> str:
+    """The output as the model reads it: no colours, no controls, and nothing of what is plainly no text."""
+    text = finished.head_tail
+    odd = text.count("\ufffd") + text.count("\0")
+    if odd > _SHORTEST_BINARY and odd > len(text) * _BINARY_SHARE:
+        return f"[{finished.total_bytes:,} bytes of binary output are not shown]\n"
+    return clean(text)
 
 
 def _note_shown(shell: Shell, command: str, cwd: Path, output: str) -> None:

@@ -67,7 +67,7 @@ class GlobTool:
         """Searches when it is run; raises BadArguments for a pattern that cannot be used."""
         touch = self._sandbox.resolve(arguments.path, Access.READ)
         folder = touch.path or self._sandbox.root
-        wanted = compile_glob(arguments.pattern)
+        wanted = compile_glob(arguments.pattern, folder)
 
         def look(stop: threading.Event) -> ToolResult:
             if not folder.is_dir():

@@ -86,7 +86,7 @@ class GrepTool:
         touch = self._sandbox.resolve(arguments.path, Access.READ)
         path = touch.path or self._sandbox.root
         common, pattern = compile_pattern(arguments.pattern, literal=arguments.literal)
-        wanted = compile_glob(arguments.glob) if arguments.glob else None
+        wanted = compile_glob(arguments.glob, path) if arguments.glob else None
 
         def look(stop: threading.Event) -> ToolResult:
             is_folder = path.is_dir()

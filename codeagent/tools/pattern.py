@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import regex
 
@@ -13,6 +14,7 @@ _CLASS_LETTERS = frozenset("dDsSwW")
 _LETTERS = frozenset("dDsSwWbBtrfva")
 _META = frozenset(r"\.+*?()|[]{}^$#&-~")
 _GROUPS = re.compile(r"\((?!\?)|\(\?:|\(\?P?<[A-Za-z_]\w*>|\(\?[ims]+\)|\(\?[ims]+:")
+_FLAGS = re.compile(r"\(\?[ims]+\)")
 _HEX = re.compile(r"\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[pP](?:[A-Z]|\{\w+\})")
 _POSIX = re.compile(r"\[:\^?[a-z]+:\]")
 _GLOB_PART = re.compile(r"(?:(?<=/)|^)\*\*/|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]|\\.|.", re.DOTALL)
@@ -36,14 +38,17 @@ def compile_pattern(pattern: str, *, literal: bool) -> tuple[str, regex.Pattern[
         raise BadArguments(f"The pattern is no regular expression: {error}.", hint=_HINT) from None
 
 
-def compile_glob(pattern: str) -> re.Pattern[str]:
-    """A pattern for file paths; without a slash it is about names at any depth. Raises BadArguments.
+def compile_glob(pattern: str, folder: Path) -> re.Pattern[str]:
+    """A pattern for file paths relative to ``folder``; without a slash it is about names at any depth.
 
     ``*`` and ``?`` stay within a name, ``**`` crosses folders, ``[a-z]`` and ``{a,b}`` work as in a shell.
+    A pattern that starts with the folder's own path is as good. Raises BadArguments.
     """
     if not pattern.strip():
-        raise BadArguments("The pattern is empty; `**` finds every file.")
-    pattern = pattern.removeprefix("./")
+        raise BadArguments("The file pattern is empty; `**` finds every file.")
+    if pattern.startswith("!"):
+        raise BadArguments(f"{pattern} says which files are not wanted; say which are.")
+    pattern = pattern.removeprefix(str(folder)).removeprefix("./")
     anchored = pattern.removeprefix("/")
     if pattern.endswith("/"):
         anchored += "**"
@@ -74,6 +79,8 @@ class _Reader:
             elif char == "[":
                 self._bracket()
             elif char == "(":
+                if self._at and _FLAGS.match(self._pattern, self._at):
+                    raise self._problem("flags for the whole pattern stand at its start")
                 self._take(_GROUPS, "lookaround, back references and other special groups are not supported")
             elif char == "{":
                 self._brace()

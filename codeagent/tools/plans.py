@@ -164,7 +164,8 @@ class ChangePlan:
             self.seen.forget(change.path)
         self.seen.wrote(change.path, data, None if change.is_rewrite else self.diff)
         first = change.done if not self.remark else f"Wrote {change.shown}."
-        parts = [first, short_diff(self.diff) if not change.is_rewrite else "", *notes, self.remark]
+        shown = change.notes if change.is_rewrite else (short_diff(self.diff),)
+        parts = [first, *shown, *notes, self.remark]
         text = "\n".join(part for part in parts if part)
         return say(self.call_id, text, details=ChangeDetails(diffs=(self.diff,), level=change.level))
 

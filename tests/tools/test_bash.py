@@ -166,6 +166,10 @@ async def test_cancelling_the_call_ends_the_command(at):
     assert not (at.root / "canary").exists()
 
 
+def test_binary_output_is_not_poured_over_the_model(at):
+    assert at.text("bash", command="head -c 5000 /dev/zero") == "[5,000 bytes of binary output are not shown]"
+
+
 def test_colours_and_progress_do_not_reach_the_model(at):
     assert at.text("bash", command=r"printf '1%%\r2%%\r\033[31mred\033[0m\033]0;title\007\n'") == "red"
 

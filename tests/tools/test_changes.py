@@ -101,6 +101,11 @@ def test_the_diff_says_what_no_line_can_show(at):
     assert changed == ("Line endings change from LF.",)
 
 
+def test_the_model_is_told_what_was_kept(at):
+    read(at, "a.txt", b"a\r\n")
+    assert at.text("write", path="a.txt", content="x\n") == "Replaced a.txt.\nLine endings stay CRLF."
+
+
 def test_a_byte_order_mark_is_not_doubled(at):
     path = read(at, "a.txt", b"\xef\xbb\xbfa\n")
     at.run("write", path="a.txt", content="\ufeffb\n")

@@ -176,7 +176,7 @@ def test_both_engines_read_a_pattern_alike(searching, pattern, lines):
     "pattern",
     [
         "", "a\nb", "(?=x)", "(?!x)", "(?<=x)y", "(?<!x)y", r"(a)\1", "a++", "(?>a)", "(?P<n>a)(?P=n)", "(", "[a",
-        r"\K", r"\Z", r"\A", r"a\n", "*a", "a\\", r"\<a", "(?x)a b", "(?#c)", "(?R)",
+        r"\K", r"\Z", r"\A", r"a\n", "*a", "a\\", r"\<a", "(?x)a b", "(?#c)", "(?R)", "a(?i)b",
     ],
 )  # fmt: skip
 def test_what_only_one_engine_knows_is_refused_clearly(searching, pattern):
@@ -325,6 +325,38 @@ def test_both_ways_list_the_same_files(tmp_path_factory, files, ignores, start):
         assert listed[0] == listed[1]
 
 
+ATOMS = st.sampled_from(
+    ["a", "b", ".", r"\w", r"\d", r"\s", r"\b", "[ab]", "[^a]", "é", "(?:ab|a)", "(a)", r"\.", "^", "$", "{", "}",
+     "a{2}", "(?i)A", "(?i:B)", r"\p{L}", "-", "#", "&&", "[a-b&&b]", "[[]", "[]]", "/", " ", "|", r"[\w-]", r"[^\s]"]
+)  # fmt: skip
+REPEATS = st.sampled_from(["", "", "", "*", "+", "?", "{1,2}", "*?"])
+LINES = st.lists(st.text(alphabet="abAB é.1-{}#&[]/\t", max_size=8), min_size=1, max_size=4)
+
+
+@needs_ripgrep
+@settings(max_examples=60, deadline=None)
+@given(
+    parts=st.lists(st.tuples(ATOMS, REPEATS), min_size=1, max_size=4),
+    lines=LINES,
+    ending=st.sampled_from(["\n", "\r\n"]),
+)
+def test_both_engines_find_the_same_lines(tmp_path_factory, parts, lines, ending):
+    folder = tmp_path_factory.mktemp("tree")
+    (folder / "a.txt").write_bytes("".join(line + ending for line in lines).encode())
+    try:
+        common, pattern = compile_pattern("".join(map("".join, parts)), literal=False)
+    except BadArguments:
+        return
+    search = Search(
+        folder=folder, name="", common=common, pattern=pattern, context=0, most_in_file=9, deadline=math.inf
+    )
+    stop = threading.Event()
+    found = list(by_ripgrep(search, find_ripgrep() or "", stop))
+    assert [[(hit.number, hit.text) for hit in hits.hits] for hits in found] == [
+        [(hit.number, hit.text) for hit in hits.hits] for hits in by_walk(search, stop)
+    ]
+
+
 # --- glob ------------------------------------------------------------------------------------------
 
 
@@ -376,6 +408,18 @@ def test_file_patterns_mean_what_they_mean_elsewhere(searching, pattern, found):
         searching.put(name, "")
     text = searching.text("glob", pattern=pattern)
     assert {line for line in text.split("\n") if not line.startswith("[no files")} == found
+
+
+def test_a_pattern_may_start_with_the_folder_s_own_path(searching):
+    searching.put("s/a.py", "")
+    assert searching.text("glob", pattern=f"{searching.root}/s/*.py") == "s/a.py"
+    assert searching.text("glob", pattern=f"{searching.root}/s/*.py", path=str(searching.root)) == "s/a.py"
+
+
+@pytest.mark.parametrize("pattern", ["", " ", "!*.py"])
+def test_patterns_that_choose_nothing_are_refused(searching, pattern):
+    with pytest.raises(BadArguments):
+        searching.run("glob", pattern=pattern)
 
 
 # --- ls --------------------------------------------------------------------------------------------
