@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,8 @@ from codeagent.workspace.files import decode, read_bytes
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.process import Confine, Finished, clean_environment, run
 from codeagent.workspace.seen import SeenFiles
+
+_log = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
@@ -58,6 +61,14 @@ class Shell:
     environment: Mapping[str, str]
     is_read_only: Callable[[str, Path], bool]
     confine: Confine | None
+
+    def surely_reads(self, command: str, cwd: Path) -> bool:
+        """Whether the command changes nothing; when that cannot be said, it does."""
+        try:
+            return self.is_read_only(command, cwd) is True
+        except Exception:  # a fault of the command analysis must not make a command look harmless
+            _log.exception("the command analysis failed")
+            return False
 
 
 class BashTool:
@@ -103,7 +114,7 @@ class BashTool:
             cwd = self._folder(arguments)
         except CodeagentError:
             return False
-        return self._shell.is_read_only(arguments.command, cwd.path or self._shell.sandbox.root)
+        return self._shell.surely_reads(arguments.command, cwd.path or self._shell.sandbox.root)
 
     def interruption(self, arguments: object) -> Interruption:
         """A command that changes nothing may be cancelled."""
@@ -157,7 +168,7 @@ class CommandPlan:
     async def run(self, progress: Progress) -> ToolResult:
         """Runs it; cancelling ends everything it started."""
         shell, command, cwd = self.shell, self.preview.command, self.preview.cwd
-        is_read_only = shell.is_read_only(command, cwd)
+        is_read_only = shell.surely_reads(command, cwd)
         log = await asyncio.to_thread(self._log)
         finished = await run(
             command,
@@ -194,7 +205,7 @@ class CommandPlan:
             raise PlanFixed("The command is empty; to run nothing, deny the call.")
         if text == self.preview.command:
             return self
-        access = Access.READ if self.shell.is_read_only(text, self.preview.cwd) else Access.WRITE
+        access = Access.READ if self.shell.surely_reads(text, self.preview.cwd) else Access.WRITE
         return replace(
             self,
             preview=replace(self.preview, command=text),

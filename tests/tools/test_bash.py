@@ -23,6 +23,22 @@ def test_a_command_that_fails_is_no_failed_call(at):
     assert (result.details.exit_code, result.details.ended) == (3, "exit code 3")
 
 
+def bash_in(root, is_read_only, **more):
+    return BashTool(PathSandbox(root), SeenFiles(), root, is_read_only, **{"environ": os.environ, **more})
+
+
+def fails(command, cwd):
+    raise RuntimeError(command)
+
+
+@pytest.mark.parametrize("is_read_only", [fails, lambda *_: "yes", lambda *_: 1])
+def test_a_command_that_cannot_be_analysed_counts_as_changing(tmp_path, is_read_only):
+    tool = bash_in(tmp_path, is_read_only)
+    arguments = BashArguments(command="cat a")
+    assert tool.is_read_only(arguments) is False
+    assert tool.touches(arguments, ToolContext(call_id="c"))[0].access is Access.WRITE
+
+
 def test_success_is_only_its_output(at):
     assert at.text("bash", command="echo hi") == "hi"
     assert at.text("bash", command="true") == "[no output]"
@@ -176,9 +192,7 @@ def test_colours_and_progress_do_not_reach_the_model(at):
 
 def test_secrets_of_the_environment_reach_commands_only_when_they_are_passed_on(tmp_path):
     environ = {**os.environ, "A_TOKEN": "one", "B_TOKEN": "two"}
-    tool = BashTool(
-        PathSandbox(tmp_path), SeenFiles(), tmp_path, is_read_only=lambda *_: False, environ=environ, keep=["B_*"]
-    )
+    tool = bash_in(tmp_path, lambda *_: False, environ=environ, keep=["B_*"])
 
     async def go():
         plan = await tool.plan(BashArguments(command="echo $A_TOKEN.$B_TOKEN"), ToolContext(call_id="c"))
