@@ -131,7 +131,7 @@ class Catalog:
         return cards.get(name) or cards.get(_DATE.sub("", name))
 
     def names(self) -> tuple[str, ...]:
-        """The known models as ``--model`` takes them, newest of each service first."""
+        """The known models as ``--model`` takes them; the first of each service is the one for everyday work."""
         return tuple(f"{service}/{name}" for service, cards in self._cards.items() for name in cards)
 
     def limits(self, model: str, *, timeout: float = DEFAULT_TIMEOUT) -> Limits:
