@@ -66,7 +66,7 @@ class Shell:
         """Whether the command changes nothing; when that cannot be said, it does."""
         try:
             return self.is_read_only(command, cwd) is True
-        except Exception:  # a fault of the command analysis must not make a command look harmless
+        except Exception:  # noqa: BLE001 - a fault of the analysis must not make a command look harmless
             _log.exception("the command analysis failed")
             return False
 
