@@ -24,11 +24,11 @@ from codeagent.core.events import (
     TurnEnd,
     UsageReported,
 )
-from codeagent.core.messages import AssistantMessage, Origin, Outcome, StopReason, TextBlock, ToolCall
+from codeagent.core.messages import AssistantMessage, Origin, StopReason, TextBlock, ToolCall
 from codeagent.core.protocols import Ledger, ModelRequest, Provider, ToolSpec
 
-_ORIGINS = {Delivery.STEER: Origin.STEERING, Delivery.FOLLOW_UP: Origin.FOLLOW_UP}
 OVERFLOW = "The conversation no longer fits the model's window. Start a new session, or choose a larger model."
+_ORIGINS = {Delivery.STEER: Origin.STEERING, Delivery.FOLLOW_UP: Origin.FOLLOW_UP}
 _STOPPED_MARK = TextBlock(text="\n\n[The person stopped this reply here.]")
 
 
@@ -163,10 +163,7 @@ class Turn:
                 return Ending(reason=TurnEnd.REFUSED, text=reply.text or "The model refused to answer.")
             case StopReason.CONTEXT_EXCEEDED:
                 await self._take_up(_without(reply, reply.calls))
-                text = (
-                    "The conversation no longer fits the model's window. Start a new session, or choose a larger model."
-                )
-                return Ending(reason=TurnEnd.ERROR, text=text)
+                return Ending(reason=TurnEnd.ERROR, text=OVERFLOW)
             case StopReason.MAX_TOKENS:
                 return await self._go_on_after_cut(reply)
             case StopReason.END_TURN | StopReason.TOOL_USE | StopReason.PAUSE_TURN | StopReason.CANCELLED:
@@ -174,6 +171,8 @@ class Turn:
                 self._answer = self._cut_text + reply.text
                 self._cuts, self._cut_text = 0, ""
                 self._has_finished = not reply.calls and reply.stop is not StopReason.PAUSE_TURN
+                if self._has_finished and not reply.blocks:
+                    self._record.tell(NoticeGiven(text="The model sent an empty reply.", level=Level.WARNING))
                 return None
 
     async def _take_up(self, reply: AssistantMessage) -> None:
@@ -184,10 +183,7 @@ class Turn:
         await history.append(reply)
         if reply.calls:
             results = await self.schedule.run(reply.calls, self._halt())
-            names = {call.id: call.name for call in reply.calls}
-            for result in results:
-                if result.outcome is Outcome.DENIED:
-                    self.denials.append(f"{names[result.call_id]}: {result.text}")
+            self.denials += self.schedule.denials
             await history.close_calls(results)
 
     async def _go_on_after_cut(self, reply: AssistantMessage) -> Ending | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from codeagent.agent.phases import Halt, Phase
 from codeagent.agent.tool_call import CallRun, Workshop
-from codeagent.core.messages import ToolCall, ToolResult
+from codeagent.core.messages import Outcome, ToolCall, ToolResult
 
 
 class Schedule:
@@ -35,6 +35,12 @@ class Schedule:
     def results(self) -> tuple[ToolResult, ...]:
         """The results there are of the newest step, in call order."""
         return tuple(run.result for run in self._runs if run.result is not None)
+
+    @property
+    def denials(self) -> tuple[str, ...]:
+        """Which calls of the newest step were denied, and why."""
+        ended = ((run.title, run.result) for run in self._runs)
+        return tuple(f"{title}: {one.text}" for title, one in ended if one and one.outcome is Outcome.DENIED)
 
     def halt(self, why: Halt) -> None:
         """Asks the running calls to make way; those that must not be disturbed end by themselves."""

@@ -85,6 +85,7 @@ class PausingModel(Model):
 async def test_an_empty_reply_ends_the_turn_and_leaves_no_empty_message():
     stage = Stage(Model(reply("")))
     assert (await stage.send()).reason is TurnEnd.DONE
+    assert [event.text for event in stage.of(NoticeGiven)] == ["The model sent an empty reply."]
     assert [message.kind for message in stage.session.messages] == ["user"]
     await stage.send("Still there?")
 

@@ -119,7 +119,7 @@ async def test_a_denial_tells_the_model_what_the_person_typed(tmp_path):
     assert "use b instead" in result.text
     assert not (tmp_path / "a").exists()
     assert len(ended.denials) == 1
-    assert ended.denials[0].startswith("write: ")
+    assert ended.denials[0].startswith("write a: ")
 
 
 async def test_a_denial_without_words_says_not_to_work_around_it(tmp_path):
