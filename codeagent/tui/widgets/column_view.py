@@ -77,6 +77,8 @@ class ColumnView(MouseSelection):
         del event
         width = self.scrollable_content_region.width
         if width and width != self.column.width:
+            if self.marked is not None:
+                self.screen.clear_selection()
             if not self._follows and self._anchor is None:
                 self._anchor = self.column.anchor(self.scroll_offset.y)
             self.column.reshape(inks_of(self._palette), width)

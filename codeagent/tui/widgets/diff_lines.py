@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import overload
 
 from rich.style import Style
-from textual.strip import Strip
 
 from codeagent.core.diff import ChangeKind, DiffLine, FileDiff, Hunk, LineKind, Spans, word_spans
 from codeagent.core.text import show_invisible
@@ -85,14 +84,6 @@ class DiffLines(Sequence[Line]):
         again = DiffLines(self._diff, self._width, palette, chosen=chosen, current=current, layout=self._layout)
         again._painter = self._painter
         return again
-
-    def hunk_at(self, row: int) -> int:
-        """The hunk that a row belongs to."""
-        return max(sum(start <= row for start in self._layout.starts) - 1, 0)
-
-    def strip(self, row: int) -> Strip:
-        """One row, drawn."""
-        return self[row].strip(self._width)
 
     def __len__(self) -> int:
         return self._layout.height

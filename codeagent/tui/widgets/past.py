@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from codeagent.core.events import (
     AgentEvent,
-    Delivery,
     HistoryAppended,
     Level,
     MessageDelivered,
@@ -64,9 +63,8 @@ class _Past:
         match event:
             case TurnStarted(text=text):
                 self.blocks.append(blocks.PersonBlock(text))
-            case MessageDelivered(text=text, delivery=delivery):
-                note = "said while it worked" if delivery is Delivery.STEER else "said for later"
-                self.blocks.append(blocks.PersonBlock(text, note))
+            case MessageDelivered(text=text, step=step):
+                self.blocks.append(blocks.PersonBlock(text, f"seen before step {step}"))
             case HistoryAppended(message=message):
                 self._message(message)
             case ToolStarted(call_id=call_id, name=name, arguments_json=arguments):
@@ -122,4 +120,5 @@ class _Past:
         if reason is TurnEnd.ERROR:
             self.blocks.append(blocks.NoteBlock(text, Level.ERROR))
         elif reason in _ENDS:
-            self.blocks.append(blocks.NoteBlock(*_ENDS[reason]))
+            said, level = _ENDS[reason]
+            self.blocks.append(blocks.NoteBlock(text or said if level is Level.WARNING else said, level))

@@ -65,6 +65,7 @@ class Transcript(ColumnView, can_focus=True):
         self._foldables: list[int] = []
         self._chosen: int | None = None
         self._countdown: int | None = None
+        self._before_countdown: Kind | None = None
         self._all_open = False
         self._timer: Timer | None = None
         self._not_before = 0.0
@@ -141,10 +142,13 @@ class Transcript(ColumnView, can_focus=True):
         """A note that changes until it is taken away, such as the seconds to the next try; None takes it away."""
         if self._countdown is None:
             if text is not None:
+                self._before_countdown = self._last
                 self._countdown = self._append(NoteBlock(text, Level.WARNING))
             return
         self._replace(self._countdown, None if text is None else NoteBlock(text, Level.WARNING))
         if text is None:
+            if self._countdown == len(self.column) - 1:
+                self._last = self._before_countdown
             self._countdown = None
 
     def load(self, events: Iterable[AgentEvent]) -> None:

@@ -61,16 +61,6 @@ def test_pointing_at_another_hunk_moves_no_line():
     assert (len(other), other.hunk_starts) == (len(lines), lines.hunk_starts)
 
 
-def test_a_row_knows_its_hunk():
-    lines = render_diff(make_diff("a.txt", OLD, NEW), 40, DARK)
-    assert [lines.hunk_at(row) for row in (0, lines.hunk_starts[1] - 1, lines.hunk_starts[1], len(lines) - 1)] == [
-        0,
-        0,
-        1,
-        1,
-    ]
-
-
 @pytest.mark.parametrize(
     ("new", "shows"),
     [

@@ -383,3 +383,35 @@ async def test_marking_beyond_the_edge_scrolls():
         await pilot.mouse_up(Transcript, offset=(6, 0))
         assert transcript.scroll_offset.y == bottom - 3
         assert app.screen.get_selected_text()
+
+
+async def test_a_selection_stays_on_its_words_while_text_streams_in():
+    async with opened() as (transcript, _, _pilot):
+        transcript.add_user("keep these words")
+        transcript.flush()
+        transcript.select_word(Offset(9, 0))
+        for number in range(60):
+            transcript.stream_text(f"line {number}\n\n")
+        transcript.flush()
+        assert transcript.selected_text() == "these"
+
+
+async def test_another_width_clears_the_selection_since_its_rows_are_gone():
+    async with opened() as (transcript, app, pilot):
+        transcript.add_user("keep these words")
+        transcript.flush()
+        transcript.select_word(Offset(9, 0))
+        await pilot.resize_terminal(40, 12)
+        await pilot.pause()
+        assert (transcript.marked, app.screen.get_selected_text()) == (None, None)
+
+
+async def test_the_last_retry_leaves_no_trace_in_the_spacing():
+    async with opened() as (transcript, _, _pilot):
+        transcript.tool_started("1", "bash", '{"command": "make"}')
+        finish(transcript, "1")
+        transcript.set_countdown("again in 1 s")
+        transcript.set_countdown(None)
+        transcript.tool_started("2", "bash", '{"command": "make"}')
+        finish(transcript, "2")
+        assert [bool(line) for line in screen(transcript)[:3]] == [True, True, False]
