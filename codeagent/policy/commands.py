@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codeagent.core.text import has_invisible
+from codeagent.policy.program_options import program_option
 from codeagent.policy.shell_script import Problem, SimpleCommand
 from codeagent.policy.shell_syntax import parse_script
 from codeagent.policy.shell_words import Word
-from codeagent.policy.program_options import program_option
 from codeagent.policy.wrappers import base_name, inside
 
 LONGEST = 200_000

@@ -134,7 +134,7 @@ def _checkout(given: set[str], operands: Sequence[Word], rest: Sequence[Word]) -
         return ""
     is_paths = any(word.text == "--" for word in rest) or len(operands) > 1
     if is_paths or any(
-        word.text in {".", ":/"} or "/" in word.text.rstrip("/") and "." in word.text for word in operands
+        word.text in {".", ":/"} or ("/" in word.text.rstrip("/") and "." in word.text) for word in operands
     ):
         return f"Uncommitted changes in {_named(operands)} would be lost."
     return ""

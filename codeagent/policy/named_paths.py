@@ -32,7 +32,8 @@ _OPTION_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|[\w-]+=|@|file://)?(?P<path
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What stands against a path. ``each_time`` cannot be lifted by a rule, ``is_refused`` by nobody;
-    ``rule`` is the one that would lift it."""
+    ``rule`` is the one that would lift it.
+    """
 
     decision: Decision
     because: str

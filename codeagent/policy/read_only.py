@@ -123,7 +123,7 @@ _DEEP: Mapping[str, frozenset[str]] = {
 
 
 def _printf(words: Sequence[Word]) -> Reading | str:
-    if words and (not words[0].is_known or words[0].text.startswith("-") and words[0].text != "--"):
+    if words and (not words[0].is_known or (words[0].text.startswith("-") and words[0].text != "--")):
         return "printf may set a variable"
     return Reading(paths=tuple(word for word in words if word.glob))
 

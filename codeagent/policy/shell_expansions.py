@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Protocol
 
 from tree_sitter import Node
 
+from codeagent.policy.shell_source import DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_words import Piece, Word, ansi_c, inside_double_quotes, unquoted_pieces, words_of
 
-_DEEPEST = 40
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./,:=@%+^-]+")
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _OPENER = re.compile(r"`|\$(?=[\w({\[@*#?$!-])")
+_NO_WORD = re.compile(r"""[\s'";&|<>()]""")
 _CODE_OPENER = re.compile(r"`|\$[(\[]|[<>]\(")
 _SAFE_EXPANSION = re.compile(
     r"\s*\$\{(?:"
@@ -28,7 +28,6 @@ _CALCULATION = re.compile(
 )
 _COUNTING = re.compile(r"\+\+|--")
 _RUNS = "it runs a command inside another one's words"
-_UNKNOWN_SYNTAX = "it uses shell syntax that is not looked through"
 _EXPRESSIONS = frozenset(
     {"binary_expression", "unary_expression", "postfix_expression", "ternary_expression", "parenthesized_expression"}
     | {"subscript"}
@@ -38,27 +37,18 @@ _AS_WRITTEN = frozenset(
 )
 
 
-class Doubt(Protocol):
-    """Takes note of a reason why a command is not certain."""
-
-    def __call__(self, reason: str, *, is_hidden: bool = False) -> None:
-        """``is_hidden`` when commands may run that were not found."""
-        ...
-
-
 class WordReader:
     """Turns nodes into words; ``nested`` is told of every command substitution."""
 
-    def __init__(self, data: bytes, doubt: Doubt, nested: Callable[[Node], None]) -> None:
-        self._data = data
-        self._doubt = doubt
+    def __init__(self, source: Source, nested: Callable[[Node], None]) -> None:
+        self._source = source
         self._nested = nested
         self._depth = 0
         self.has_calculated_names = False
 
     def read(self, node: Node) -> list[Word]:
         """The word that a node stands for, or several after brace expansion."""
-        text = self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        text = self._source.text(node)
         if node.type in {"word", "number"} and _PLAIN_WORD.fullmatch(text):
             return [Word(text)]
         if node.type == "array":
@@ -66,7 +56,7 @@ class WordReader:
                 self.read(child)
             return [Word(text, is_known=False)]
         if text.startswith("#"):
-            self._doubt("it is not certain where a comment begins", is_hidden=True)
+            self._source.problem("it is not certain where a comment begins", is_hidden=True)
         pieces: list[Piece] = []
         self._pieces(node, text, pieces)
         return words_of(pieces, text)
@@ -77,8 +67,8 @@ class WordReader:
 
     def _pieces(self, node: Node, text: str, pieces: list[Piece]) -> None:
         self._depth += 1
-        if self._depth > _DEEPEST:
-            self._doubt("it is nested too deeply", is_hidden=True)
+        if self._depth > DEEPEST:
+            self._source.problem("it is nested too deeply", is_hidden=True)
             pieces.append(Piece(text, is_known=False))
         else:
             self._piece(node, node.type, text, pieces)
@@ -88,12 +78,12 @@ class WordReader:
         """Appends what one node is made of."""
         if kind in _AS_WRITTEN:
             if "\\\n" in text:
-                self._doubt("a line is continued in the middle of a word", is_hidden=True)
+                self._source.problem("a line is continued in the middle of a word", is_hidden=True)
             self._unless_code(node, text, pieces)
         elif kind == "raw_string":
             pieces.append(Piece(text[1:-1], is_quoted=True))
             if text.count("'") != 2:  # noqa: PLR2004 - one at each end
-                self._doubt("it is not certain where a quote ends", is_hidden=True)
+                self._source.problem("it is not certain where a quote ends", is_hidden=True)
         elif kind == "string":
             self._string(node, text, pieces)
         elif kind == "concatenation":
@@ -112,19 +102,19 @@ class WordReader:
         if kind == "simple_expansion":
             return
         if kind in {"command_substitution", "process_substitution"}:
-            self._doubt(_RUNS)
+            self._source.problem(_RUNS)
             self._nested(node)
         elif kind == "expansion":
             self._expansion(node, text)
         elif kind == "arithmetic_expansion":
             self._calculation(node, text)
         elif kind in _EXPRESSIONS:
-            self._doubt("it calculates with variables")
+            self._source.problem("it calculates with variables")
             self._sweep(node)
         elif kind == "translated_string":
-            self._doubt("it holds a text that is translated by the shell", is_hidden=True)
+            self._source.problem("it holds a text that is translated by the shell", is_hidden=True)
         else:
-            self._doubt(f"{_UNKNOWN_SYNTAX} ({kind})", is_hidden=True)
+            self._source.problem(f"{UNKNOWN_SYNTAX} ({kind})", is_hidden=True)
             self._sweep(node)
 
     def _unless_code(self, node: Node, text: str, pieces: list[Piece]) -> None:
@@ -133,8 +123,8 @@ class WordReader:
         if node.named_child_count and node.type != "brace_expression":
             self._sweep(node)
             pieces.append(Piece(text, is_known=False))
-        elif _OPENER.search(bare) or "'" in bare or '"' in bare:
-            self._doubt(f"{_UNKNOWN_SYNTAX} ({node.type})", is_hidden=True)
+        elif _OPENER.search(bare) or _NO_WORD.search(bare):
+            self._source.problem(f"{UNKNOWN_SYNTAX} ({node.type})", is_hidden=True)
             pieces.append(Piece(text, is_known=False))
         else:
             pieces.extend(unquoted_pieces(text))
@@ -143,40 +133,40 @@ class WordReader:
         inner = text[1:-1]
         expansions = [child for child in node.named_children if child.type != "string_content"]
         if not text.startswith('"') or not text.endswith('"'):
-            self._doubt("it holds a text that is translated by the shell", is_hidden=True)
+            self._source.problem("it holds a text that is translated by the shell", is_hidden=True)
         if not expansions:
             if _OPENER.search(_ESCAPED.sub("", inner)):
-                self._doubt(f"{_UNKNOWN_SYNTAX} (string)", is_hidden=True)
+                self._source.problem(f"{UNKNOWN_SYNTAX} (string)", is_hidden=True)
             pieces.append(Piece(inside_double_quotes(inner), is_quoted=True))
             return
         for child in expansions:
-            self._pieces(child, self._text(child), [])
+            self._pieces(child, self._source.text(child), [])
         pieces.append(Piece(text, is_quoted=True, is_known=False))
 
     def _concatenation(self, node: Node, text: str, pieces: list[Piece]) -> None:
         position = node.start_byte
         for child in node.children:
             if child.start_byte != position:
-                self._doubt("it does not parse as a shell command", is_hidden=True)
+                self._source.problem(MISREAD, is_hidden=True)
             position = child.end_byte
-            self._pieces(child, self._text(child), pieces)
+            self._pieces(child, self._source.text(child), pieces)
         if position != node.end_byte:
-            self._doubt("it does not parse as a shell command", is_hidden=True)
+            self._source.problem(MISREAD, is_hidden=True)
         if "\\\n" in text:
-            self._doubt("a line is continued in the middle of a word", is_hidden=True)
+            self._source.problem("a line is continued in the middle of a word", is_hidden=True)
 
     def _expansion(self, node: Node, text: str) -> None:
         """``${…}``: plain forms only; the texts in it are looked through as well."""
         if _CODE_OPENER.search(text):
-            self._doubt(_RUNS, is_hidden=True)
+            self._source.problem(_RUNS, is_hidden=True)
         elif not _SAFE_EXPANSION.fullmatch(text):
-            self._doubt("it holds an expansion that can run code or set a variable")
+            self._source.problem("it holds an expansion that can run code or set a variable")
         self._sweep(node)
 
     def _calculation(self, node: Node, text: str) -> None:
         found = _CALCULATION.fullmatch(text)
         if not found or _COUNTING.search(text):
-            self._doubt("it calculates with variables")
+            self._source.problem("it calculates with variables")
         elif found["name"] is not None:
             self.has_calculated_names = True
         self._sweep(node)
@@ -187,14 +177,11 @@ class WordReader:
         while waiting:
             child = waiting.pop()
             if child.type in {"command_substitution", "process_substitution"}:
-                self._doubt(_RUNS)
+                self._source.problem(_RUNS)
                 self._nested(child)
             elif child.type in {"expansion", "arithmetic_expansion", "string"}:
-                self._pieces(child, self._text(child), [])
+                self._pieces(child, self._source.text(child), [])
             elif child.is_error or child.is_missing:
-                self._doubt("it does not parse as a shell command", is_hidden=True)
+                self._source.problem(MISREAD, is_hidden=True)
             else:
                 waiting += reversed(child.children)
-
-    def _text(self, node: Node) -> str:
-        return self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")

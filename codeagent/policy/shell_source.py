@@ -1,0 +1,76 @@
+"""The shell text that is being read: hands out its nodes, notes every doubt, and lets no byte go unread."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from codeagent.policy.shell_script import Problem
+
+DEEPEST = 40
+"""Nesting that is looked through; nobody writes deeper."""
+
+MISREAD = "it does not parse as a shell command"
+UNKNOWN_SYNTAX = "it uses shell syntax that is not looked through"
+
+_BLANK = 0x20
+_GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_LINE_GAP = re.compile(rb"(?:[ \t]|\\\n)*")
+_LOST_DASH = re.compile(rb"[ \t]+-[ \t]*")
+_COMMENT_MAY_FOLLOW = b" \t\n;&|()"
+
+
+class Source:
+    """One text and its doubts; ``problems`` are those about the command that is being read."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.problems: list[Problem] = []
+        self._has_lost_dash = False
+
+    def problem(self, reason: str, *, is_hidden: bool = False) -> None:
+        """Notes a doubt; ``is_hidden`` when commands may run that are not found."""
+        self.problems.append(Problem(reason, is_hidden))
+
+    def text(self, node: Node) -> str:
+        """The text of a node."""
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def character_behind(self, node: Node) -> bytes:
+        """The byte that follows a node, empty at the end."""
+        return self.data[node.end_byte : node.end_byte + 1]
+
+    def children(self, node: Node, *, in_line: bool = False) -> list[Node]:
+        """The parts of a node; whatever lies between them and is no blank is a fault of the grammar.
+
+        ``in_line``: the parts stand on one line, but for a backslash at its end.
+        """
+        children = node.children
+        position = node.start_byte
+        for child in children:
+            start = child.start_byte
+            if start != position and not (start == position + 1 and self.data[position] == _BLANK):
+                self._gap(self.data[position:start], in_line=in_line)
+            position = child.end_byte
+        if position != node.end_byte:
+            self._gap(self.data[position : node.end_byte], in_line=in_line)
+        return children
+
+    def take_lost_dash(self) -> bool:
+        """Whether the grammar dropped a word ``-`` before a redirection, as it does; asked once."""
+        found, self._has_lost_dash = self._has_lost_dash, False
+        return found
+
+    def comment(self, node: Node) -> None:
+        """Doubts a comment that begins where the shell would not see one."""
+        if node.start_byte and self.data[node.start_byte - 1] not in _COMMENT_MAY_FOLLOW:
+            self.problem("it is not certain where a comment begins", is_hidden=True)
+
+    def _gap(self, gap: bytes, *, in_line: bool) -> None:
+        if not in_line and _LOST_DASH.fullmatch(gap):
+            self._has_lost_dash = True
+        elif not (_LINE_GAP if in_line else _GAP).fullmatch(gap):
+            self.problem(MISREAD, is_hidden=True)
+        if b"\\" in gap and not gap.replace(b"\\\n", b""):
+            self.problem("a line is continued in the middle of a word", is_hidden=True)
