@@ -19,6 +19,7 @@ CONTEXT_LINES = 3
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _LONGEST_WORD_DIFF = 2_000
 _LEAST_LIKENESS = 0.35
+_MOST_SLIDE = 30
 
 
 class ChangeKind(StrEnum):
@@ -244,8 +245,9 @@ def _middle(before: str, after: str, context: int) -> _Middle:
     start = _common_start(before, after)
     rest = min(len(before), len(after)) - start
     tail = _common_end(before[len(before) - rest :], after[len(after) - rest :])
-    for _ in range(context + 1):
+    for _ in range(context + 1 + _MOST_SLIDE):
         start = before.rfind(mark, 0, max(start - 1, 0)) + 1
+    for _ in range(context + 1):
         line_end = before.find(mark, len(before) - tail) + 1
         tail = len(before) - line_end if line_end else 0
     old = _split(before[start : len(before) - tail], mark)
@@ -289,7 +291,40 @@ def _common_end(one: str, two: str) -> int:
 
 
 def _changes(middle: _Middle) -> Iterator[_Change]:
-    return _gaps(common_runs(middle.old, middle.new), len(middle.old), len(middle.new))
+    """What changed; lines that only came in or only went stand where a person would have put them."""
+    old, new = middle.old, middle.new
+    end = 0
+    for gap in _gaps(common_runs(old, new), len(old), len(new)):
+        room = min(gap.i1 - end, _MOST_SLIDE)
+        up = 0
+        if gap.i1 == gap.i2:
+            up = _slide(new, gap.j1, gap.j2, room)
+        elif gap.j1 == gap.j2:
+            up = _slide(old, gap.i1, gap.i2, room)
+        end = gap.i2 - up
+        yield _Change(gap.i1 - up, end, gap.j1 - up, gap.j2 - up)
+
+
+def _slide(lines: list[str], start: int, end: int, room: int) -> int:
+    """How far up a block of lines is best moved, when the lines before it equal its own last ones.
+
+    It should begin at a line that is indented little and follows a blank one: with a
+    function's first line, not with its second.
+    """
+    best, best_cost = 0, _cost_of_beginning(lines, start)
+    for up in range(1, room + 1):
+        if lines[start - up] != lines[end - up]:
+            break
+        cost = _cost_of_beginning(lines, start - up)
+        if cost < best_cost:
+            best, best_cost = up, cost
+    return best
+
+
+def _cost_of_beginning(lines: list[str], start: int) -> tuple[bool, int, bool]:
+    first = lines[start]
+    is_blank = not first.strip()
+    return is_blank, len(first) - len(first.lstrip()), start > 0 and bool(lines[start - 1].strip())
 
 
 def _groups(changes: Iterator[_Change], context: int) -> Iterator[list[_Change]]:

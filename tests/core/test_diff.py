@@ -130,11 +130,29 @@ def test_the_replaced_range_holds_no_line_that_stays():
     assert only_hunk(text, text.replace("2\n3\n", "")).old_range == (2, 3)
 
 
-def test_an_added_function_is_shown_as_one_piece():
-    before = "def a():\n    return 1\n\n\ndef c():\n    return 3\n"
-    after = "def a():\n    return 1\n\n\ndef b():\n    return 2\n\n\ndef c():\n    return 3\n"
-    diff = make_diff("f", before, after)
-    assert (diff.added, diff.removed, len(diff.hunks)) == (4, 0, 1)
+def only_added(before: str, after: str) -> str:
+    return "".join(line.text for line in only_hunk(before, after).lines if line.kind is LineKind.ADDED)
+
+
+def test_an_added_function_is_shown_from_its_first_line_on():
+    first = "@cache\ndef a():\n    return 1\n\n\n"
+    added = "@cache\ndef b():\n    return 2\n\n\n"
+    last = "@cache\ndef c():\n    return 3\n"
+    assert only_added(first + last, first + added + last) == added
+
+
+def test_an_added_block_is_shown_from_its_head_to_its_end():
+    before = "  for (a) {\n    one();\n  }\n"
+    added = "  for (a) {\n    zero();\n  }\n"
+    after = f"f() {{\n{added}{before}}}\n"
+    assert only_added(f"f() {{\n{before}}}\n", after) == added
+
+
+def test_a_removed_function_is_shown_from_its_first_line_on():
+    one = "def a():\n    return 1\n\n\n"
+    two = "def b():\n    return 1\n\n\n"
+    lines = only_hunk(one + two + "x\n", one + "x\n").lines
+    assert "".join(line.text for line in lines if line.kind is LineKind.REMOVED) == two
 
 
 def test_a_change_among_equal_lines_stays_small():
