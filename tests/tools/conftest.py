@@ -55,6 +55,12 @@ class Bench:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
+    def known(self, name: str, content: str | bytes) -> Path:
+        """A file that the model has read."""
+        path = self.put(name, content)
+        self.run("read", path=name)
+        return path
+
     def _parsed(self, name: str, arguments: dict[str, object]):
         tool: AnyTool = self.tools.find(name)
         return tool, tool.Arguments.model_validate(arguments)

@@ -1,12 +1,10 @@
-"""grep, glob and ls, with and without ripgrep."""
+"""grep, with and without ripgrep."""
 
 import asyncio
 import math
 import os
-import subprocess
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,12 +14,9 @@ from codeagent.core.errors import BadArguments, FileProblem, Unread
 from codeagent.core.messages import SearchDetails
 from codeagent.tools.grep_engines import Search, by_ripgrep, by_walk
 from codeagent.tools.pattern import compile_pattern
-from codeagent.tools.walk import Walk, find_ripgrep, list_files
+from codeagent.tools.walk import find_ripgrep
 
 needs_ripgrep = pytest.mark.skipif(find_ripgrep() is None, reason="compares with ripgrep")
-
-
-# --- grep ------------------------------------------------------------------------------------------
 
 
 def test_matches_stand_under_their_file_in_the_order_of_names(searching):
@@ -238,21 +233,6 @@ def test_a_search_that_runs_out_of_time_says_so(tmp_path, ripgrep):
     assert [hits.problem for hits in found] == ["out of time; the files after these were not searched"]
 
 
-def test_very_deep_folders_are_walked_to_the_end(tmp_path):
-    deep = "d/" * 1200
-    here = os.open(tmp_path, os.O_RDONLY)
-    for _ in range(1200):
-        os.mkdir("d", dir_fd=here)
-        inner = os.open("d", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = inner
-    os.close(os.open("x", os.O_CREAT, dir_fd=here))
-    os.close(here)
-    found = list(Walk(tmp_path, threading.Event()))
-    subprocess.run(["rm", "-r", str(tmp_path / "d")], check=True)  # pytest's own cleaning is not up to it
-    assert found == [f"{deep}x"]
-
-
 @needs_ripgrep
 async def test_cancelling_ends_ripgrep(tmp_path):
     os.mkfifo(tmp_path / "pipe")
@@ -290,41 +270,6 @@ async def test_the_screen_stays_alive_while_many_files_are_searched(searching):
     assert longest < 0.3
 
 
-NAMES = st.sampled_from(["a", "b", "x.py", "build", "tmp1", "é", "a b", ".h", "[x]"])
-PATTERNS = st.sampled_from(
-    ["a", "/a", "a/", "*.py", "!x.py", "build/", "b/*", "/b/**", "**/a", "a/b", "tmp?", "!a", "[a-b]", "*", "!*/", "#a",
-     "\\[x\\]", "é", "a b", ".*", "a/**/b", "!b/a"]
-)  # fmt: skip
-IGNORES = st.sampled_from([".gitignore", ".ignore", ".rgignore"])
-
-
-@needs_ripgrep
-@settings(max_examples=60, deadline=None)
-@given(
-    files=st.sets(st.lists(NAMES, min_size=1, max_size=3).map("/".join), min_size=1, max_size=8),
-    ignores=st.dictionaries(
-        st.tuples(st.lists(NAMES, max_size=2).map("/".join), IGNORES),
-        st.lists(PATTERNS, min_size=1, max_size=3),
-        max_size=3,
-    ),
-    start=st.sampled_from(["", "a", "b"]),
-)
-def test_both_ways_list_the_same_files(tmp_path_factory, files, ignores, start):
-    root = tmp_path_factory.mktemp("tree")
-    (root / ".git").mkdir()
-    for name in files:
-        if not any(parent.is_file() for parent in (root / name).parents) and not (root / name).exists():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text("x")
-    for (folder, name), patterns in ignores.items():
-        if (root / folder).is_dir():
-            (root / folder / name).write_text("\n".join(patterns))
-    folder = root / start
-    if folder.is_dir():
-        listed = [list(list_files(folder, threading.Event(), ripgrep)) for ripgrep in (find_ripgrep(), None)]
-        assert listed[0] == listed[1]
-
-
 ATOMS = st.sampled_from(
     ["a", "b", ".", r"\w", r"\d", r"\s", r"\b", "[ab]", "[^a]", "é", "(?:ab|a)", "(a)", r"\.", "^", "$", "{", "}",
      "a{2}", "(?i)A", "(?i:B)", r"\p{L}", "-", "#", "&&", "[a-b&&b]", "[[]", "[]]", "/", " ", "|", r"[\w-]", r"[^\s]"]
@@ -355,99 +300,3 @@ def test_both_engines_find_the_same_lines(tmp_path_factory, parts, lines, ending
     assert [[(hit.number, hit.text) for hit in hits.hits] for hits in found] == [
         [(hit.number, hit.text) for hit in hits.hits] for hits in by_walk(search, stop)
     ]
-
-
-# --- glob ------------------------------------------------------------------------------------------
-
-
-def test_the_newest_files_come_first(searching):
-    for age, name in enumerate(["new.py", "src/old.py", "older.py"]):
-        os.utime(searching.put(name, ""), (1e9 - age, 1e9 - age))
-    searching.put("other.txt", "")
-    assert searching.text("glob", pattern="*.py") == "new.py\nsrc/old.py\nolder.py"
-    assert searching.text("glob", pattern="src/*.py") == "src/old.py"
-    assert searching.text("glob", pattern="*.py", path="src") == "src/old.py"
-
-
-def test_two_hundred_files_are_listed_and_the_rest_counted(searching):
-    for number in range(205):
-        searching.put(f"{number}.py", "")
-    result = searching.run("glob", pattern="*")
-    assert len(result.text.split("\n")) == 201
-    assert result.text.endswith("[5 more files; narrow the pattern or path]")
-    assert result.details == SearchDetails(matches=205, files=205, truncated=True)
-
-
-def test_secret_files_are_left_out_and_named(searching):
-    searching.put(".env", "")
-    searching.put("a.py", "")
-    assert searching.text("glob", pattern="**") == "a.py\n[left out as secret: .env]"
-
-
-@pytest.mark.parametrize(
-    ("pattern", "found"),
-    [
-        ("*.py", {"a.py", "s/b.py", "s/t/c.py"}),
-        ("**/*.py", {"a.py", "s/b.py", "s/t/c.py"}),
-        ("/*.py", {"a.py"}),
-        ("./*.py", {"a.py", "s/b.py", "s/t/c.py"}),
-        ("s/**", {"s/b.py", "s/t/c.py", "s/t/d[1].js"}),
-        ("s/**/c.py", {"s/t/c.py"}),
-        ("s/*/c.py", {"s/t/c.py"}),
-        ("s/", {"s/b.py", "s/t/c.py", "s/t/d[1].js"}),
-        ("[ab].py", {"a.py", "s/b.py"}),
-        ("[!a].py", {"s/b.py", "s/t/c.py"}),
-        ("?.{py,js}", {"a.py", "s/b.py", "s/t/c.py"}),
-        (r"d\[1\].js", {"s/t/d[1].js"}),
-        ("d[[]1].js", {"s/t/d[1].js"}),
-        ("nothing", set()),
-    ],
-)
-def test_file_patterns_mean_what_they_mean_elsewhere(searching, pattern, found):
-    for name in ("a.py", "s/b.py", "s/t/c.py", "s/t/d[1].js"):
-        searching.put(name, "")
-    text = searching.text("glob", pattern=pattern)
-    assert {line for line in text.split("\n") if not line.startswith("[no files")} == found
-
-
-def test_a_pattern_may_start_with_the_folder_s_own_path(searching):
-    searching.put("s/a.py", "")
-    assert searching.text("glob", pattern=f"{searching.root}/s/*.py") == "s/a.py"
-    assert searching.text("glob", pattern=f"{searching.root}/s/*.py", path=str(searching.root)) == "s/a.py"
-
-
-@pytest.mark.parametrize("pattern", ["", " ", "!*.py"])
-def test_patterns_that_choose_nothing_are_refused(searching, pattern):
-    with pytest.raises(BadArguments):
-        searching.run("glob", pattern=pattern)
-
-
-# --- ls --------------------------------------------------------------------------------------------
-
-
-def test_a_folder_is_listed_with_sizes_folders_first(at):
-    at.put("b.txt", "x" * 1500)
-    at.put("a/x", "")
-    (at.root / "link").symlink_to("b.txt")
-    assert at.text("ls") == "a/\nb.txt  1.5 kB\nlink → b.txt"
-
-
-def test_an_empty_folder_a_file_and_a_missing_folder_are_told_apart(at):
-    at.put("a.txt", "")
-    (at.root / "sub").mkdir()
-    assert at.text("ls", path="sub") == "[the folder is empty]"
-    with pytest.raises(FileProblem, match="is a file"):
-        at.run("ls", path="a.txt")
-    with pytest.raises(FileProblem, match="No such file"):
-        at.run("ls", path="gone")
-
-
-def test_a_long_listing_is_cut(at):
-    for number in range(510):
-        at.put(f"{number}", "")
-    assert at.text("ls").endswith("[10 more names; glob narrows them down]")
-
-
-def test_names_that_are_no_text_can_still_be_listed(at):
-    Path(os.fsdecode(os.fsencode(at.root) + b"/\xff.txt")).write_text("")
-    at.run("ls").text.encode()

@@ -1,0 +1,70 @@
+"""glob, with and without ripgrep."""
+
+import os
+
+import pytest
+
+from codeagent.core.errors import BadArguments
+from codeagent.core.messages import SearchDetails
+
+
+def test_the_newest_files_come_first(searching):
+    for age, name in enumerate(["new.py", "src/old.py", "older.py"]):
+        os.utime(searching.put(name, ""), (1e9 - age, 1e9 - age))
+    searching.put("other.txt", "")
+    assert searching.text("glob", pattern="*.py") == "new.py\nsrc/old.py\nolder.py"
+    assert searching.text("glob", pattern="src/*.py") == "src/old.py"
+    assert searching.text("glob", pattern="*.py", path="src") == "src/old.py"
+
+
+def test_two_hundred_files_are_listed_and_the_rest_counted(searching):
+    for number in range(205):
+        searching.put(f"{number}.py", "")
+    result = searching.run("glob", pattern="*")
+    assert len(result.text.split("\n")) == 201
+    assert result.text.endswith("[5 more files; narrow the pattern or path]")
+    assert result.details == SearchDetails(matches=205, files=205, truncated=True)
+
+
+def test_secret_files_are_left_out_and_named(searching):
+    searching.put(".env", "")
+    searching.put("a.py", "")
+    assert searching.text("glob", pattern="**") == "a.py\n[left out as secret: .env]"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("*.py", {"a.py", "s/b.py", "s/t/c.py"}),
+        ("**/*.py", {"a.py", "s/b.py", "s/t/c.py"}),
+        ("/*.py", {"a.py"}),
+        ("./*.py", {"a.py", "s/b.py", "s/t/c.py"}),
+        ("s/**", {"s/b.py", "s/t/c.py", "s/t/d[1].js"}),
+        ("s/**/c.py", {"s/t/c.py"}),
+        ("s/*/c.py", {"s/t/c.py"}),
+        ("s/", {"s/b.py", "s/t/c.py", "s/t/d[1].js"}),
+        ("[ab].py", {"a.py", "s/b.py"}),
+        ("[!a].py", {"s/b.py", "s/t/c.py"}),
+        ("?.{py,js}", {"a.py", "s/b.py", "s/t/c.py"}),
+        (r"d\[1\].js", {"s/t/d[1].js"}),
+        ("d[[]1].js", {"s/t/d[1].js"}),
+        ("nothing", set()),
+    ],
+)
+def test_file_patterns_mean_what_they_mean_elsewhere(searching, pattern, found):
+    for name in ("a.py", "s/b.py", "s/t/c.py", "s/t/d[1].js"):
+        searching.put(name, "")
+    text = searching.text("glob", pattern=pattern)
+    assert {line for line in text.split("\n") if not line.startswith("[no files")} == found
+
+
+def test_a_pattern_may_start_with_the_folder_s_own_path(searching):
+    searching.put("s/a.py", "")
+    assert searching.text("glob", pattern=f"{searching.root}/s/*.py") == "s/a.py"
+    assert searching.text("glob", pattern=f"{searching.root}/s/*.py", path=str(searching.root)) == "s/a.py"
+
+
+@pytest.mark.parametrize("pattern", ["", " ", "!*.py"])
+def test_patterns_that_choose_nothing_are_refused(searching, pattern):
+    with pytest.raises(BadArguments):
+        searching.run("glob", pattern=pattern)
