@@ -152,16 +152,6 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
     )
 
 
-async def end_started() -> tuple[str, ...]:
-    """Ends what commands of this program run left in the background, and names it; for the end of the program."""
-    return await _in_thread(process_tree.terminate_started)
-
-
-async def end_orphans() -> tuple[str, ...]:
-    """Ends what an earlier run of the program, now dead, left running, and names it; for its start."""
-    return await _in_thread(process_tree.terminate_orphans)
-
-
 def clean_environment(environ: Mapping[str, str], keep: Sequence[str] = ()) -> dict[str, str]:
     """The environment that commands get: no secrets, no pagers, editors or prompts, nothing that steers the shell.
 
@@ -346,7 +336,7 @@ def _in_words(code: int | None) -> str:
     if code is None:
         return "could not be stopped"
     if code < 0:
-        return f"killed by {_signal_name(-code)}"
+        return f"killed by {_signal_name(-code) or f'signal {-code}'}"
     if code > _SIGNAL_EXIT and (name := _signal_name(code - _SIGNAL_EXIT)):
         return f"exit code {code} ({name})"
     return f"exit code {code}"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from codeagent.core.errors import CommandProblem
-from codeagent.workspace.process import Finished, clean_environment, end_orphans, end_started, run
-from codeagent.workspace.process_tree import MARK
+from codeagent.workspace.process import Finished, clean_environment, run
+from codeagent.workspace.process_tree import MARK, terminate_orphans, terminate_started
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -53,6 +53,7 @@ async def test_both_streams_come_in_the_order_they_were_written(tmp_path):
     [
         ("true", "exit code 0", 0),
         ("exit 3", "exit code 3", 3),
+        ("kill -40 $$", "killed by signal 40", None),
         ("kill -9 $$", "killed by SIGKILL", None),
         ("kill $$", "killed by SIGTERM", None),
         ("exit 139", "exit code 139 (SIGSEGV)", 139),
@@ -80,7 +81,7 @@ async def test_a_background_child_does_not_hold_the_command_back_and_is_named(tm
     assert time.monotonic() - began < 1
     assert result.head_tail.startswith("back") or "back" in result.head_tail
     assert any("sleep" in name for name in result.still_running)
-    await end_started()
+    await asyncio.to_thread(terminate_started)
 
 
 async def test_a_background_child_goes_on_writing_to_the_log(tmp_path):
@@ -93,7 +94,7 @@ async def test_a_background_child_goes_on_writing_to_the_log(tmp_path):
 
 async def test_what_was_left_in_the_background_ends_with_the_program(tmp_path):
     await finished("sleep 4141 & setsid sleep 4141 & echo", tmp_path)
-    named = await end_started()
+    named = await asyncio.to_thread(terminate_started)
     assert len(named) == 2
     assert not marked("4141")
 
@@ -101,11 +102,11 @@ async def test_what_was_left_in_the_background_ends_with_the_program(tmp_path):
 async def test_what_a_dead_run_left_is_ended_and_what_a_living_one_started_is_not(tmp_path):
     dead = subprocess.Popen(["sleep", "4242"], env={MARK: "4194304:1:1"})
     await finished("sleep 4343 & echo", tmp_path)
-    named = await end_orphans()
+    named = await asyncio.to_thread(terminate_orphans)
     assert [name.split(" (")[0] for name in named] == ["sleep 4242"]
     assert dead.wait(1) != 0
     assert marked("4343")
-    await end_started()
+    await asyncio.to_thread(terminate_started)
 
 
 @pytest.mark.parametrize(
