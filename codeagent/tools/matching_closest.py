@@ -176,14 +176,15 @@ def _cut(old: str, here: str) -> tuple[slice, slice]:
 
 
 def _closest_column(old: str, here: str) -> int:
-    """Where in a long line a shorter text would start, by the votes of its words."""
+    """Where in a long line a shorter text would start, by the votes of its words, the rare ones first."""
     votes: Counter[int] = Counter()
     for word in sorted(_WORD.finditer(old), key=lambda found: len(found[0]), reverse=True)[:_MOST_WORDS]:
+        weight = 50 * len(word[0]) // max(1, here.count(word[0]))
         at = here.find(word[0])
         for _ in range(_MOST_SAME):
             if at < 0:
                 break
-            votes[max(0, at - word.start())] += len(word[0])
+            votes[max(0, at - word.start())] += weight
             at = here.find(word[0], at + 1)
     return votes.most_common(1)[0][0] if votes else 0
 
