@@ -62,6 +62,7 @@ from codeagent.core.protocols import (
     Gate,
     Hook,
     Interruption,
+    Journal,
     ModelEvent,
     ModelRequest,
     Plan,
@@ -451,6 +452,7 @@ class Stage:
         hooks: Sequence[Hook] = (),
         history: Sequence[Message] = (),
         ledger: Prices | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self.model = model
         self.events: list[AgentEvent] = []
@@ -466,7 +468,7 @@ class Stage:
             tools=Registry(tools),
             gate=self.gate,
             locks=self.locks,
-            journal=self.journal,
+            journal=journal or self.journal,
             ledger=ledger or Prices(),
             emit=self.emit,
             system="You are tested.",

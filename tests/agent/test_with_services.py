@@ -1,0 +1,109 @@
+"""Stopped, cut off and silent turns through the real SDKs: the next request is one that a strict service takes."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from codeagent.agent.limits import Limits
+from codeagent.core.events import ApprovalAsked, RetryScheduled, ToolProgressed, ToolStarted, TurnEnd
+from codeagent.core.messages import Outcome
+from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.openai_chat import OpenAIChatProvider
+from tests.agent.stage import Person, Read, Shell, Stage, Write
+from tests.server.replies import Call, Reply, Reset, Say, Stall, Truncate, say
+
+LIMITS = Limits(retries=2, retry_seconds=0.01, first_byte_seconds=0.5, idle_seconds=0.5)
+
+
+@pytest.fixture(params=["messages", "chat"])
+async def provider(request, model_server):
+    if request.param == "messages":
+        provider = AnthropicProvider("claude-test", "key", model_server.url)
+    else:
+        provider = OpenAIChatProvider("gpt-test", "key", model_server.openai_url)
+    yield provider
+    await provider.aclose()
+
+
+async def test_stopped_during_a_call(provider, model_server, tmp_path):
+    model_server.reply(say("", Call("bash", {"command": "echo go; sleep 30"}), Call("read", {"path": "a"})), say("Ok."))
+    stage = Stage(provider, Shell(tmp_path), Read(tmp_path))
+    turn = asyncio.ensure_future(stage.send())
+    await stage.until(lambda event: isinstance(event, ToolProgressed))
+    await stage.session.cancel()
+    await turn
+    assert (await stage.send("And now?")).text == "Ok."
+    assert model_server.refusals == []
+
+
+async def test_stopped_while_a_question_is_open(provider, model_server, tmp_path):
+    model_server.reply(say("", Call("write", {"path": "a", "content": "x"})), say("Ok."))
+    stage = Stage(provider, Write(tmp_path), gate=Person())
+    turn = asyncio.ensure_future(stage.send())
+    await stage.until(lambda event: isinstance(event, ApprovalAsked))
+    await stage.session.cancel()
+    await turn
+    assert (await stage.send("And now?")).text == "Ok."
+    assert model_server.refusals == []
+
+
+async def test_stopped_while_arguments_stream(provider, model_server, tmp_path):
+    long = Call("write", {"path": "a", "content": "x" * 2_000})
+    model_server.reply(Reply(parts=(Say("I write."), long), pace=0.05), say("Ok."))
+    stage = Stage(provider, Write(tmp_path))
+    turn = asyncio.ensure_future(stage.send())
+    await stage.until(lambda event: event.kind == "call_delta")
+    await asyncio.wait_for(stage.session.cancel(), 2)
+    assert (await turn).text == "I write."
+    assert (await stage.send("And now?")).text == "Ok."
+    assert stage.of(ToolStarted) == []
+    assert model_server.refusals == []
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("write", '{"path":"a.py","content":"line1\\nlin'),
+        ("bash", '{"command":"rm -rf build/tm'),
+        ("write", '{"path":"a.py"}'),
+    ],
+)
+async def test_arguments_cut_by_the_output_limit(provider, model_server, tmp_path, name, written):
+    (tmp_path / "build").mkdir()
+    stop = "max_tokens" if isinstance(provider, AnthropicProvider) else "length"
+    cut = Reply(parts=(Call(name, written),), stop=stop)
+    model_server.reply(cut, cut, cut, cut)
+    stage = Stage(provider, Write(tmp_path), Shell(tmp_path))
+    ended = await stage.send()
+    assert ended.reason is TurnEnd.ERROR
+    assert len(model_server.requests) == 4
+    assert "smaller pieces" in str(model_server.requests[1].messages)
+    assert stage.of(ToolStarted) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["build"]
+    assert (await stage.send("And now?")).reason is TurnEnd.DONE
+    assert model_server.refusals == []
+
+
+@pytest.mark.parametrize("fault", [Stall(after=-1), Stall(after=1), Reset(after=2), Truncate(after=2)])
+async def test_a_stream_that_falls_silent_or_breaks_off_is_asked_for_again(provider, model_server, tmp_path, fault):
+    (tmp_path / "a").write_text("A")
+    broken = Reply(parts=(Say("I will read the file now."), Call("read", {"path": "a"})), fault=fault)
+    model_server.reply(broken, say("", Call("read", {"path": "a"})), say("Done."))
+    stage = Stage(provider, Read(tmp_path), limits=LIMITS)
+    assert (await stage.send()).text == "Done."
+    assert len(stage.of(RetryScheduled)) == 1
+    assert [result.outcome for result in stage.results().values()] == [Outcome.OK]
+    assert model_server.refusals == []
+
+
+async def test_a_stalled_stream_can_be_stopped_at_once(provider, model_server, tmp_path):
+    model_server.reply(Reply(parts=(Say("Thinking about it."),), fault=Stall(after=1)), say("Ok."))
+    stage = Stage(provider, Read(tmp_path))
+    turn = asyncio.ensure_future(stage.send())
+    await stage.until(lambda event: event.kind == "text_delta")
+    await asyncio.wait_for(stage.session.cancel(), 1)
+    assert (await turn).reason is TurnEnd.CANCELLED
+    assert (await stage.send("And now?")).text == "Ok."
+    assert model_server.refusals == []
