@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.protocols import WorkspaceStatus
@@ -16,7 +16,7 @@ from git.cmd import Git
 from git.exc import GitError
 
 _SECONDS = 5.0
-_MARK = "codeagent.safe"
+_MARK = f"codeagent.mark{secrets.token_hex(8)}"  # no repository can know it
 _HARMLESS = {
     _MARK: "true",
     "core.fsmonitor": "false",
@@ -44,15 +44,6 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 _FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process)", re.DOTALL)
-_PROGRAM = re.compile(
-    r"core\.(?:fsmonitor|hookspath|sshcommand|pager|editor|askpass|gitproxy)|diff\.external|diff\..*\.(?:command|textconv)"
-    r"|filter\..*\.(?:clean|smudge|process)|merge\..*\.driver|alias\..*|pager\..*|interactive\.difffilter"
-    r"|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|sequence\.editor|(?:diff|merge)tool\..*\.cmd"
-    r"|remote\..*\.(?:uploadpack|receivepack|vcs)",
-    re.DOTALL,
-)
-_NO_PROGRAM = frozenset({"", "true", "false", "1", "0", "yes", "no", "on", "off"})
-_OWN_SCOPES = frozenset({"local", "worktree"})
 _SHORT_ID = 7
 
 
@@ -91,45 +82,20 @@ def run_git(root: Path, *words: str, seconds: float = _SECONDS) -> str | None:
     whatever the repository's configuration says. Diff commands need
     ``--no-ext-diff --no-textconv`` besides. ``seconds`` is the time limit.
     """
-    settings = _settings(root, seconds)
-    if settings is None:
+    names = _setting_names(root, seconds)
+    if _MARK not in names:
         return None
-    filters = {entry.name: "" for entry in settings if _FILTER.fullmatch(entry.name)}
+    filters = {name: "" for name in names if _FILTER.fullmatch(name)}
     required = {f"{name.rsplit('.', 1)[0]}.required": "false" for name in filters}
     return _git(root, words, {**_HARMLESS, **filters, **required}, seconds)
 
 
-def configured_programs(root: Path) -> tuple[str, ...]:
-    """The settings of the repository itself by which git commands would start programs, such as ``diff.external``."""
-    return tuple(
-        dict.fromkeys(
-            entry.name
-            for entry in _settings(root, _SECONDS) or ()
-            if entry.scope in _OWN_SCOPES and _PROGRAM.fullmatch(entry.name) and entry.value.lower() not in _NO_PROGRAM
-        )
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Setting:
-    """One setting as git sees it; ``scope`` is where it was made: system, global, local, worktree or command."""
-
-    scope: str
-    name: str
-    value: str
-
-
-def _settings(root: Path, seconds: float) -> tuple[_Setting, ...] | None:
-    """Every setting in force. None without a repository, and for a git (before 2.31) that ignores ours."""
-    if not any((folder / ".git").exists() for folder in (root, *root.parents)):
-        return None
-    out = _git(root, ("config", "--list", "--show-scope", "-z"), _HARMLESS, seconds)
-    fields = out.split("\0")[:-1] if out else []
-    settings = tuple(
-        _Setting(scope=scope, name=name, value=value)
-        for scope, (name, _, value) in zip(fields[::2], (entry.partition("\n") for entry in fields[1::2]), strict=False)
-    )
-    return settings if any(entry.name == _MARK for entry in settings) else None
+def _setting_names(root: Path, seconds: float) -> frozenset[str]:
+    """The names of all settings in force. Without a repository none; a git before 2.31 ignores ours and so the mark."""
+    if not any(os.access(folder / ".git", os.F_OK) for folder in (root, *root.parents)):
+        return frozenset()
+    out = _git(root, ("config", "--list", "--name-only", "-z"), _HARMLESS, seconds)
+    return frozenset(out.split("\0")) if out else frozenset()
 
 
 def _git(root: Path, words: tuple[str, ...], settings: Mapping[str, str], seconds: float) -> str | None:

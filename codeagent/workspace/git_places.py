@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from pathlib import Path
@@ -42,7 +43,7 @@ def _looks_like_git(folder: Path, written: str) -> bool:
     """What git itself looks for (setup.c, is_git_directory), with the entry that is about to be written."""
 
     def holds(name: str) -> bool:
-        return name.casefold() == written.casefold() or (folder / name).exists()
+        return name.casefold() == written.casefold() or os.access(folder / name, os.F_OK)
 
     return holds("HEAD") and ((holds("objects") and holds("refs")) or holds("commondir"))
 

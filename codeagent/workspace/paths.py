@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -212,8 +213,8 @@ def _check_loop(written: str, real: Path) -> None:
     """What is still a link after all links were followed leads in a circle."""
     try:
         is_link = real.is_symlink()
-    except OSError:
-        is_link = True
+    except OSError as error:
+        is_link = error.errno == errno.ELOOP
     if is_link:
         raise _circle(written)
 

@@ -136,7 +136,6 @@ def test_no_program_that_the_repository_names_is_run(repository, trap, setting):
     make_stat_dirty(repository)
     git.status(repository)
     git.run_git(repository, "diff", "--no-ext-diff", "--no-textconv")
-    git.configured_programs(repository)
     assert not owned.exists()
 
 
@@ -221,16 +220,3 @@ def test_a_folder_made_up_as_a_bare_repository_runs_nothing(tmp_path, repository
         config.write(f"[core]\n\tbare = false\n\tworktree = {repository}\n\tfsmonitor = {program}\n")
     git.status(fake)
     assert not owned.exists()
-
-
-def test_programs_that_the_repository_configures_are_named(repository):
-    assert git.configured_programs(repository) == ()
-    run(repository, "config", "diff.external", "./pwn.sh")
-    run(repository, "config", "filter.lfs.clean", "git-lfs clean")
-    run(repository, "config", "core.fsmonitor", "true")
-    assert git.configured_programs(repository) == ("diff.external", "filter.lfs.clean")
-
-
-def test_programs_of_the_person_s_own_configuration_are_not_the_repository_s(repository):
-    run(repository, "config", "--global", "diff.external", "difft")
-    assert git.configured_programs(repository) == ()

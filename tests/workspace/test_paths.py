@@ -114,6 +114,19 @@ def test_a_workspace_reached_through_a_link_is_the_real_folder(world):
     assert sandbox.resolve(str(world / "alias/src/a.py"), WRITE).path == world / "project/src/a.py"
 
 
+def test_a_folder_that_may_not_be_entered_is_judged_by_its_name(shared_folder, as_ordinary_user):
+    (shared_folder / "closed").mkdir()
+    (shared_folder / "closed").chmod(0o000)
+    sandbox = PathSandbox(shared_folder, home=shared_folder / "home")
+
+    def work() -> None:
+        assert kind(sandbox, "closed/a.py", READ) == "inside"
+        assert kind(sandbox, "closed/a.py", WRITE) == "inside"
+        assert kind(sandbox, "closed/.git/config", WRITE) == "sensitive"
+
+    as_ordinary_user(work)
+
+
 @pytest.mark.parametrize("path", ["", "a\0b", "x" * 256, "x/" * 2_100 + "y", "\ud83d", "ü" * 128])
 def test_what_can_be_no_path_is_refused(sandbox, path):
     for access in Access:
