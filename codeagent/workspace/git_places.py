@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import stat
 from pathlib import Path
@@ -43,9 +42,18 @@ def _looks_like_git(folder: Path, written: str) -> bool:
     """What git itself looks for (setup.c, is_git_directory), with the entry that is about to be written."""
 
     def holds(name: str) -> bool:
-        return name.casefold() == written.casefold() or os.access(folder / name, os.F_OK)
+        return name.casefold() == written.casefold() or _is_there(folder / name)
 
     return holds("HEAD") and ((holds("objects") and holds("refs")) or holds("commondir"))
+
+
+def _is_there(path: Path) -> bool:
+    """Whether the name is taken, be it by a link that leads nowhere: git takes such a HEAD too."""
+    try:
+        path.lstat()
+    except OSError:
+        return False
+    return True
 
 
 def _hook_folders(work_tree: Path) -> list[Path]:

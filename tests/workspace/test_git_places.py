@@ -31,6 +31,13 @@ def test_the_last_piece_of_a_made_up_repository_is_noticed(tmp_path, last):
     assert is_in_git_folder(tmp_path / "x" / last, tmp_path)
 
 
+def test_a_head_that_is_a_dangling_link_makes_a_repository_too(tmp_path):
+    git(tmp_path, "init", "-q", "--bare", "mirror")
+    (tmp_path / "mirror" / "HEAD").unlink()
+    (tmp_path / "mirror" / "HEAD").symlink_to("refs/heads/none")
+    assert is_in_git_folder(tmp_path / "mirror" / "config", tmp_path)
+
+
 def test_a_folder_with_a_part_of_it_is_an_ordinary_one(tmp_path):
     (tmp_path / "objects").mkdir()
     assert not is_in_git_folder(tmp_path / "objects" / "cube.py", tmp_path)
