@@ -29,7 +29,7 @@ def disabled(call: ToolCall) -> ToolResult:
 def denied(call: ToolCall, denial: Denied) -> ToolResult:
     """The gate or a hook said no; what the person typed is passed on."""
     says = f"The person says: {denial.feedback}" if denial.feedback else "Do not reach for the same end another way."
-    return _result(call, f"Not run. {denial.reason}\n{says}", Outcome.DENIED, "DENIED")
+    return _result(call, f"Not run: {denial.reason}\n{says}", Outcome.DENIED, "DENIED")
 
 
 def timed_out(call: ToolCall, seconds: float, shown: str) -> ToolResult:
