@@ -59,8 +59,7 @@ class ColumnView(MouseSelection):
     def scroll_to_end(self) -> None:
         """Goes to the end and follows it."""
         self._follows, self._anchor = True, None
-        self._place(self.column.settle_end(self.size.height))
-        self._tell_below()
+        self._settle()
 
     def set_palette(self, palette: Palette) -> None:
         """Other colours, at once."""

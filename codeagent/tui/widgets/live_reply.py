@@ -64,13 +64,14 @@ class LiveReply:
 
     def end(self) -> int | None:
         """Nothing more comes; the first block that changed."""
-        first = self.flush()
-        tail = self._tail
-        self._end_text()
         thinking = self._thinking
+        first = self.flush()
+        tail, before = self._tail, len(self._column)
+        self._end_text()
         self._end_thinking()
-        changed = [index for index in (first, tail, thinking[0] if thinking else None) if index is not None]
-        return min(changed, default=None)
+        added = before if len(self._column) > before else None
+        changed = (first, tail, added, thinking[0] if thinking else None)
+        return min([index for index in changed if index is not None], default=None)
 
     def discard(self) -> int | None:
         """Takes the whole reply out again; the first block that changed."""

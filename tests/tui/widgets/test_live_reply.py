@@ -101,3 +101,11 @@ def test_thinking_and_words_keep_their_order():
     reply.write("after")
     reply.end()
     assert [line.strip() for line in shown(column) if line] == ["before", "Thought  let me see", "after"]
+
+
+def test_text_that_was_held_back_is_told_of_when_the_reply_ends():
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    reply.write("``")
+    reply.flush()
+    assert (len(column), reply.end(), len(column)) == (0, 0, 1)

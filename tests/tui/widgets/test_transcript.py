@@ -415,3 +415,12 @@ async def test_the_last_retry_leaves_no_trace_in_the_spacing():
         transcript.tool_started("2", "bash", '{"command": "make"}')
         finish(transcript, "2")
         assert [bool(line) for line in screen(transcript)[:3]] == [True, True, False]
+
+
+async def test_going_to_the_end_shows_the_end_also_when_more_came_since_the_last_frame():
+    async with opened() as (transcript, _, _pilot):
+        fill(transcript)
+        transcript.scroll_to(y=3)
+        transcript.add_user("the newest")
+        transcript.scroll_to_end()
+        assert transcript.render_line(transcript.size.height - 1).text.strip() == "› the newest"
