@@ -25,6 +25,9 @@ from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import TAB, Line, Piece, wrap
 
 TAIL_LINES = 6
+UNFOLD = "unfold"
+"""The link of a row that a click replaces by what it stands for."""
+
 _NUMBERED = re.compile(r"\s*(\d+)→(.*)")
 _LABEL_KEYS = ("path", "command", "pattern", "id")
 _OUTCOMES = {
@@ -234,7 +237,7 @@ def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int
     if most is None or len(lines) <= most:
         return lines
     more = f"… {len(lines) - most:,} rows above; enter shows them"
-    return [Line(pieces=(Piece(more, inks.faint, ""),), whole=""), *lines[-most:]]
+    return [Line(pieces=(Piece(more, inks.faint, "", UNFOLD),), whole=""), *lines[-most:]]
 
 
 def _file_lines(text: str, path: str, width: int, inks: Inks) -> list[Line]:

@@ -26,6 +26,7 @@ from codeagent.tui.widgets.column import Place, gap_between
 from codeagent.tui.widgets.column_view import ColumnView
 from codeagent.tui.widgets.finding import Stretch, blocks_with, stretches
 from codeagent.tui.widgets.live_reply import LiveReply
+from codeagent.tui.widgets.panel_lines import UNFOLD
 from codeagent.tui.widgets.past import past_blocks
 from codeagent.tui.widgets.tool_panel import SPINNER, ToolPanel
 
@@ -240,13 +241,12 @@ class Transcript(ColumnView, can_focus=True):
         if self.has_dragged:
             return
         row, cell = event.y + self.scroll_offset.y, event.x
-        piece = self.column.line(row).piece_at(cell)
-        if piece is not None and piece.link:
-            self.post_message(self.LinkClicked(piece.link))
-            return
-        found = self.column.find(row)
-        if found is not None and found[1] == 0 and self._foldable(found[0]) is not None:
+        piece, found = self.column.line(row).piece_at(cell), self.column.find(row)
+        link = "" if piece is None else piece.link
+        if found is not None and (link == UNFOLD or (found[1] == 0 and self._foldable(found[0]) is not None)):
             self._toggle(found[0])
+        elif link:
+            self.post_message(self.LinkClicked(link))
         elif event.chain == 2:  # noqa: PLR2004 - a double click
             self.select_word(event.offset)
         elif event.chain == 3:  # noqa: PLR2004 - a triple click

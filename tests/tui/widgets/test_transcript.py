@@ -424,3 +424,14 @@ async def test_going_to_the_end_shows_the_end_also_when_more_came_since_the_last
         transcript.add_user("the newest")
         transcript.scroll_to_end()
         assert transcript.render_line(transcript.size.height - 1).text.strip() == "› the newest"
+
+
+async def test_a_click_on_the_rows_left_out_shows_them():
+    async with opened() as (transcript, _, pilot):
+        transcript.tool_started("1", "bash", '{"command": "make"}')
+        finish(transcript, "1", code=1, text="\n".join(f"line {number}" for number in range(14)))
+        transcript.flush()
+        transcript.scroll_home(animate=False)
+        await pilot.pause()
+        await pilot.click(Transcript, offset=(10, 1))
+        assert "     line 0" in screen(transcript)
