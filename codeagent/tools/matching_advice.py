@@ -9,7 +9,7 @@ from codeagent.core.text import show_invisible
 from codeagent.tools.matching_closest import closest_lines, difference
 from codeagent.tools.matching_clues import already_there, clue, is_like_something_shown
 from codeagent.tools.matching_document import BLANKS, Call, Change, Document, MatchLevel, indentation, split_lines
-from codeagent.tools.matching_indents import find_shift
+from codeagent.tools.matching_indents import Shift, TabWidth, find_shift
 from codeagent.tools.matching_places import MOST_HITS, LinePlace, lines_but_for_indentation
 
 _SHOWN_PLACES = 5
@@ -113,6 +113,31 @@ def numbers_disagree(numbers: Sequence[int], first: int) -> EditRefused:
         f"Nothing was changed: `old` starts with line numbers from {numbers[0]} on, but this text stands on"
         f" {_range(first, first + len(numbers) - 1)}.",
         hint="Read the file again and send the plain text, without line numbers.",
+    )
+
+
+def partly_numbered(place: LinePlace) -> EditRefused:
+    """Some lines of the new text have line numbers and some do not."""
+    return EditRefused(
+        f"Nothing was changed: without line numbers `old` fits {_range(place.first + 1, place.first + place.count)},"
+        " but only some lines of `new` start with a number.",
+        hint="Send the plain text, without line numbers.",
+    )
+
+
+def new_line_does_not_fit(document: Document, place: LinePlace, fit: Shift | TabWidth, line: str) -> EditRefused:
+    """A line of the new text can not be brought to the file's indentation."""
+    if isinstance(fit, TabWidth):
+        how = f"with {'a tab' if fit.to_tabs else f'{fit.spaces} spaces'} where `old` has"
+        how += f" {fit.spaces} spaces" if fit.to_tabs else " a tab"
+    else:
+        how = f"{'less' if fit.is_outward else 'more'} than `old`, by {_blanks(fit.blanks)}"
+    last = place.first + place.count
+    return EditRefused(
+        f"Nothing was changed: the file indents {_range(place.first + 1, last)} {how}, and a line of `new` does not fit"
+        f" that, it has {_blanks(line)}: {show_invisible(line.strip(BLANKS)[:80])}\nThe file has:\n"
+        + "\n".join(_numbered(document, place.first, min(last, place.first + _SHOWN_LINES))),
+        hint=_OWN_INDENTATION,
     )
 
 

@@ -18,7 +18,8 @@ _MOST_CANDIDATES = 8
 _MOST_COMPARED = 40
 _MARGIN = 3
 _LONG_LINE = 300
-_SIMILAR = 0.5
+_SIMILAR = 0.45
+_SIMILAR_WITH_A_LINE = 0.25
 _SHOWN_WIDTH = 160
 _SHOWN_LINES = 20
 
@@ -35,19 +36,20 @@ class Closest:
 def closest_lines(document: Document, old: str) -> Closest | None:
     """The most similar stretch of as many lines as the old text has, or None if nothing is similar."""
     wanted = _worded(old)
-    votes = _votes_of_lines(document, wanted)
-    votes.update(_votes_of_words(document, wanted))
+    line_votes = _votes_of_lines(document, wanted)
+    votes = line_votes + _votes_of_words(document, wanted)
     rated = [
         (_likeness(document, first, wanted), first) for first, _ in votes.most_common(_MOST_CANDIDATES) if first >= 0
     ]
     if not rated:
         return None
     best = max(rated)[0]
-    if best < _SIMILAR:
-        return None
     first, *others = sorted(place for likeness, place in rated if likeness > best - 0.001)
+    if best < (_SIMILAR_WITH_A_LINE if line_votes[first] else _SIMILAR):
+        return None
     first, after = _aligned(document, first, wanted)
-    return Closest(first=first + 1, last=after, others=tuple(place + 1 for place in others))
+    others = [place + 1 for place in others if not first <= place < after]
+    return Closest(first=first + 1, last=after, others=tuple(others))
 
 
 def difference(document: Document, old: str, closest: Closest) -> list[str]:
@@ -123,15 +125,20 @@ def _lines_with(document: Document, word: str) -> Iterator[int]:
 
 
 def _aligned(document: Document, first: int, wanted: Sequence[str]) -> tuple[int, int]:
-    """First line and line after the last, where the old text lacks a line of the file or has one too many."""
+    """First line and line after the last, where lines of the old text are missing, too many or in another order."""
     begin = max(0, first - _MARGIN)
     here = [line.strip(BLANKS) for line in document.lines[begin : first + len(wanted) + _MARGIN]]
     old = [line.strip(BLANKS) for line in wanted]
     blocks = [block for block in SequenceMatcher(None, old, here).get_matching_blocks() if block.size]
     if not blocks:
         return first, min(first + len(wanted), len(document.lines))
-    after = begin + blocks[-1].b + len(wanted) - blocks[-1].a
-    return max(0, begin + blocks[0].b - blocks[0].a), min(after, len(document.lines))
+    start, after = blocks[0].b - blocks[0].a, blocks[-1].b + len(wanted) - blocks[-1].a
+    matched = {block.a + step for block in blocks for step in range(block.size)}
+    elsewhere = {line for number, line in enumerate(old) if number not in matched and len(line) >= _MARGIN}
+    for number, line in enumerate(here):
+        if line in elsewhere:
+            start, after = min(start, number), max(after, number + 1)
+    return max(0, begin + start), min(begin + after, len(document.lines))
 
 
 def _likeness(document: Document, first: int, wanted: Sequence[str]) -> float:

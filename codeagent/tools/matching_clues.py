@@ -64,8 +64,11 @@ def bare(text: str) -> str:
     """The text without invisible characters, compatibility forms and look-alikes made plain; lines stay lines."""
     if text.isascii():
         return text
-    seen = "".join(character for character in text if not _is_invisible(character))
-    return unicodedata.normalize("NFKC", seen).translate(_LOOK_ALIKES)
+    characters = set(text)
+    if invisible := "".join(filter(_is_invisible, characters)):
+        text = re.sub(f"[{re.escape(invisible)}]", "", text)
+    text = unicodedata.normalize("NFKC", text)
+    return text if characters.isdisjoint(map(chr, _LOOK_ALIKES)) else text.translate(_LOOK_ALIKES)
 
 
 def _odd_character(document: Document, call: Call) -> Clue | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codeagent.core.errors import EditRefused
 from codeagent.tools.matching_document import BLANKS, indentation
 
 _UNITS = (2, 3, 4, 8)
@@ -18,25 +17,14 @@ class Shift:
     blanks: str
     is_outward: bool
 
-    def move(self, line: str) -> str:
-        """One line of the new text at the file's depth; raises ``EditRefused`` if it can not move out that far."""
+    def fit(self, line: str) -> str | None:
+        """One line of the new text at the file's depth; None if it can not move there."""
         if not line.strip(BLANKS):
             return line
-        if not self.is_outward:
-            if self.blanks.endswith(" ") and line.startswith("\t"):
-                raise EditRefused(
-                    "Nothing was changed: the file is indented with spaces here, and a line of `new` with tabs:"
-                    f" {line.strip(BLANKS)[:80]!r}.",
-                    hint="Send `old` and `new` with the file's own indentation.",
-                )
-            return self.blanks + line
-        if not line.startswith(self.blanks):
-            raise EditRefused(
-                f"Nothing was changed: `old` is indented {len(self.blanks)} columns deeper than the file, and a line of"
-                f" `new` can not move out that far: {line.strip(BLANKS)[:80]!r}.",
-                hint="Send `old` and `new` with the file's own indentation.",
-            )
-        return line.removeprefix(self.blanks)
+        if self.is_outward:
+            return line.removeprefix(self.blanks) if line.startswith(self.blanks) else None
+        has_tab_behind_space = self.blanks.endswith(" ") and line.startswith("\t")
+        return None if has_tab_behind_space else self.blanks + line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +34,8 @@ class TabWidth:
     spaces: int
     to_tabs: bool
 
-    def convert(self, line: str) -> str:
-        """One line of the new text indented as the file is; raises ``EditRefused`` if its indentation does not fit."""
+    def fit(self, line: str) -> str | None:
+        """One line of the new text indented as the file is; None if its indentation is not of that kind."""
         text = line.lstrip(BLANKS)
         blanks = indentation(line)
         if not text:
@@ -56,12 +44,7 @@ class TabWidth:
             return "\t" * (len(blanks) // self.spaces) + text
         if not self.to_tabs and " " not in blanks:
             return " " * (len(blanks) * self.spaces) + text
-        raise EditRefused(
-            f"Nothing was changed: the file is indented with {'tabs' if self.to_tabs else 'spaces'} where `old` has"
-            f" {self.spaces} spaces per tab{'' if self.to_tabs else ' the other way round'}, and the indentation of a"
-            f" line of `new` does not fit that: {text.rstrip(BLANKS)[:80]!r}.",
-            hint="Send `old` and `new` with the file's own indentation.",
-        )
+        return None
 
 
 def find_shift(old_lines: Sequence[str], file_lines: Sequence[str]) -> Shift | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from codeagent.core.errors import EditRefused
 from codeagent.tools import matching_advice as advice
 from codeagent.tools.matching_document import BLANKS, Call, Change, Document, MatchLevel, indentation, split_lines
-from codeagent.tools.matching_indents import find_shift, find_tab_width
+from codeagent.tools.matching_indents import Shift, TabWidth, find_shift, find_tab_width
 from codeagent.tools.matching_places import (
     LinePlace,
     TextHits,
@@ -77,17 +76,21 @@ def _indented(document: Document, call: Call, old_lines: Sequence[str], new_line
         return None
     place = places[0]
     file_lines = document.lines[place.first : place.first + place.count]
-    fit: Callable[[str], str]
+    fit: Shift | TabWidth
     if shift := find_shift(old_lines, file_lines):
         old_first, new_first = first_worded_line(old_lines), first_worded_line(new_lines)
         if old_first and new_first and indentation(old_first) != indentation(new_first):
             raise advice.depth_differs(document, place)
-        level, fit = MatchLevel.INDENTATION, shift.move
+        level, fit = MatchLevel.INDENTATION, shift
     elif width := find_tab_width(old_lines, file_lines):
-        level, fit = MatchLevel.TABS, width.convert
+        level, fit = MatchLevel.TABS, width
     else:
         raise advice.indentation_disagrees(document, place, old_lines)
-    fitted = [fit(line) for line in new_lines]
+    fitted: list[str] = []
+    for line in new_lines:
+        if (fitting := fit.fit(line)) is None:
+            raise advice.new_line_does_not_fit(document, place, fit, line)
+        fitted.append(fitting)
     return replace_lines(document, place, call, old_lines, new_lines, fitted, level)
 
 
@@ -124,10 +127,7 @@ def _numbered(document: Document, call: Call) -> Change | None:
     stripped = [numbered_lines(line) for line in new_lines]
     if any(stripped):
         if not all(stripped):
-            raise EditRefused(
-                "Nothing was changed: some lines of `new` start with a line number from the read tool and some do not.",
-                hint="Send the plain text, without line numbers.",
-            )
+            raise advice.partly_numbered(places[0])
         new_lines = [found[1][0] for found in stripped if found]
     return replace_lines(document, places[0], call, old_lines, new_lines, new_lines, MatchLevel.LINE_NUMBERS)
 

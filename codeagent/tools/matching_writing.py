@@ -63,7 +63,7 @@ def replace_lines(
         own_break = breaks[origin.old] if origin.old is not None else ""
         written.append((texts[origin.old] if origin.is_same and origin.old is not None else line, own_break))
     if not written:
-        _refuse_unclear_removal(call, is_at_end=not breaks[-1] and start > 0)
+        _refuse_unclear_removal(call, f"line {after}", is_at_end=not breaks[-1] and start > 0)
     pieces = [text + (own_break or line_break) for text, own_break in written[:-1]]
     for text, own_break in written[-1:]:
         pieces.append(text + (breaks[-1] and (own_break or breaks[-1])))
@@ -145,16 +145,16 @@ def _with_breaks(document: Document, start: int, end: int, call: Call, old: slic
     return "".join(piece + line_break for piece, line_break in zip(pieces, breaks, strict=True))
 
 
-def _refuse_unclear_removal(call: Call, *, is_at_end: bool) -> None:
+def _refuse_unclear_removal(call: Call, last: str, *, is_at_end: bool) -> None:
     if split_lines(call.old) and not call.old.endswith("\n"):
         raise EditRefused(
-            "Nothing was changed: `old` ends without a line break, so it is not clear whether its last line is to be"
-            " removed or to be left empty.",
+            f"Nothing was changed: `old` ends without a line break, so it is not clear whether {last} is to be removed"
+            " or to be left empty.",
             hint="End `old` with a line break to remove the lines.",
         )
     if is_at_end:
         raise EditRefused(
-            "Nothing was changed: the lines to remove are the last ones and the file ends without a line break, so the"
-            " break of the line above would have to go as well.",
+            f"Nothing was changed: the lines to remove are the last ones (up to {last}) and the file ends without a"
+            " line break, so the break of the line above would have to go as well.",
             hint="Start `old` with the line above, exactly as it is in the file, and keep that line in `new`.",
         )

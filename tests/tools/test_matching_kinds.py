@@ -217,7 +217,7 @@ def test_other_widths_of_a_tab_are_refused(width):
 def test_a_new_line_that_does_not_fit_the_width_of_a_tab_is_refused():
     new = spaces_for_tabs(GO.new, 4).replace("    total++", "      total++")
 
-    with pytest.raises(EditRefused, match="does not fit"):
+    with pytest.raises(EditRefused, match=r"lines 5-9(.|\n)*does not fit that"):
         apply_edit(GO.content.encode(), spaces_for_tabs(GO.old, 4), new)
 
 
