@@ -106,7 +106,7 @@ class CodeagentApp(App[str]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.run_worker(self._open(), group="open")
+        self.run_worker(self._open, group="open")
 
     async def _open(self) -> None:
         """Opens the session; what was sent meanwhile goes out first thing."""
@@ -132,7 +132,7 @@ class CodeagentApp(App[str]):
         await self._look_at_workspace()
 
     def _rest(self) -> None:
-        self.run_worker(self._look_at_workspace(), group="workspace", exclusive=True)
+        self.run_worker(self._look_at_workspace, group="workspace", exclusive=True)
 
     async def _look_at_workspace(self) -> None:
         if self._desk is not None:
@@ -170,7 +170,7 @@ class CodeagentApp(App[str]):
         """Keeps the draft, and lets a waiting question have the keyboard when the prompt is empty again."""
         self.main.consider_question()
         if self._desk is not None:
-            self.run_worker(self._keep_draft(self._desk), group="draft", exclusive=True)
+            self.run_worker(partial(self._keep_draft, self._desk), group="draft", exclusive=True)
 
     async def _keep_draft(self, desk: Desk) -> None:
         await asyncio.sleep(_DRAFT_SECONDS)
@@ -216,7 +216,7 @@ class CodeagentApp(App[str]):
     async def _do(self, call: CommandCall) -> None:
         match call.name:
             case CommandName.HELP:
-                await self.push_screen(Page("Help", help_text(self._keymap)))
+                await self.push_screen(Page("Help", help_text(self._keymap, self.size.width)))
             case CommandName.MODE:
                 await self._choose_mode(self._open_desk, call.argument)
             case CommandName.THEME:
@@ -294,7 +294,7 @@ class CodeagentApp(App[str]):
             if worker.group == OWN_COMMAND:
                 worker.cancel()
         if self._desk is not None and self._desk.conversation.is_running:
-            self.run_worker(self._desk.conversation.cancel(), group="stop", exclusive=True)
+            self.run_worker(self._desk.conversation.cancel, group="stop")
 
     def action_next_mode(self) -> None:
         """The next permission mode."""
@@ -312,7 +312,7 @@ class CodeagentApp(App[str]):
         elif not prompt.is_empty and self.main.is_current:
             prompt.clear_typed()
         elif now - self._quit_asked_at < _QUIT_SECONDS:
-            self.run_worker(self.action_quit(), group="quit", exclusive=True)
+            self.run_worker(self.action_quit, group="quit", exclusive=True)
         else:
             self._quit_asked_at = now
             self.main.status.remark("ctrl+c again quits", _QUIT_SECONDS)

@@ -38,9 +38,7 @@ class Command:
 
 COMMANDS: tuple[Command, ...] = (
     Command(name=CommandName.HELP, summary="All keys and commands"),
-    Command(
-        name=CommandName.MODE, summary="How much happens without a question: ask, edits, auto, plan", argument="MODE"
-    ),
+    Command(name=CommandName.MODE, summary="How much happens without a question", argument="MODE"),
     Command(name=CommandName.THEME, summary="Colours, with a live preview", argument="NAME"),
     Command(
         name=CommandName.PERMISSIONS,

@@ -65,6 +65,7 @@ class MemoryConversation:
     taken_back: list[str] = field(default_factory=list)
     session_id: str = "s-1"
     running: asyncio.Task[None] | None = None
+    over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def is_running(self) -> bool:
@@ -76,6 +77,7 @@ class MemoryConversation:
         self.sent.append(text)
         self.emit(TurnStarted(turn=len(self.sent), text=text))
         reason = TurnEnd.DONE
+        self.over.clear()
         try:
             async with asyncio.TaskGroup() as group:
                 self.running = group.create_task(self.run())
@@ -89,6 +91,7 @@ class MemoryConversation:
             self.queued.clear()
         ended = TurnEnded(turn=len(self.sent), reason=reason, text="All done.")
         self.emit(ended)
+        self.over.set()
         return ended
 
     async def run(self) -> None:
@@ -113,8 +116,7 @@ class MemoryConversation:
     async def cancel(self) -> None:
         if self.running is not None:
             self.running.cancel()
-            while self.running is not None:
-                await asyncio.sleep(0.005)
+            await self.over.wait()
 
 
 @dataclass
@@ -260,11 +262,6 @@ async def staged(  # noqa: PLR0913 - all that a test may want to be different
         yield stage
 
 
-@pytest.fixture
-def stage_of():
-    return staged
-
-
 BEFORE = "".join(f"line {number}\n" for number in range(1, 41))
 
 
@@ -292,3 +289,21 @@ def command_request(command: str, call_id: str = "c1", *, warnings: tuple[str, .
         verdict=Verdict(decision=Decision.ASK, because="No rule covers it."),
         warnings=warnings,
     )
+
+
+@pytest.fixture
+def stage_of():
+    """Sets up the app with a session in memory."""
+    return staged
+
+
+@pytest.fixture
+def ask_diff():
+    """Builds a question about a change."""
+    return diff_request
+
+
+@pytest.fixture
+def ask_command():
+    """Builds a question about a command."""
+    return command_request

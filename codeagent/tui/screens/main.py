@@ -51,10 +51,10 @@ class MainScreen(Screen[None]):
         self.header = Header(root)
         self.greeting = Static(_GREETING, id="greeting", markup=False)
         self.transcript = Transcript(palette, reduced_motion=reduced_motion)
-        self.approval = ApprovalDialog(palette)
         self.queue_lines = QueueLines()
         self.completions = CompletionList()
         self.prompt = Prompt(self.completions)
+        self.approval = ApprovalDialog(palette, home=self.prompt)
         self.status = StatusLine(reduced_motion=reduced_motion)
         self._last_typed = 0.0
         self._quiet: Timer | None = None
@@ -87,7 +87,7 @@ class MainScreen(Screen[None]):
         """
         self._last_typed = events.Focus().time  # when it arrived here: an old key must not look like a quiet moment
         is_paste = isinstance(event, events.Paste)
-        if self.approval.has_focus and (is_paste or not self.approval.answers_to(event.time)):
+        if self.focused is self.approval and (is_paste or not self.approval.answers_to(event.time)):
             self.set_focus(self.prompt)
         self.consider_question()  # never at once, since something was just typed
 
@@ -109,9 +109,7 @@ class MainScreen(Screen[None]):
         return self.is_current and self.focused in {self.prompt, None} and self.prompt.is_empty
 
     def on_approval_dialog_turned(self) -> None:
-        """A question came or went: the prompt has the keyboard until the question earned it."""
-        if self.approval.has_focus or self.approval.has_focus_within or self.focused is None:
-            self.set_focus(self.prompt)
+        """Another question is in view: it has to earn the keyboard."""
         self.consider_question()
 
     def on_screen_resume(self) -> None:
@@ -121,14 +119,15 @@ class MainScreen(Screen[None]):
     def on_descendant_focus(self) -> None:
         """The status line names the keys of whoever has the keyboard."""
         status = self.status.status
-        self.status.show(replace(status, is_answering=self.approval.has_focus or self.approval.has_focus_within))
+        self.status.show(replace(status, is_answering=self.approval.has_keyboard))
 
     def action_next_pane(self) -> None:
         """Prompt, question, transcript, and round again."""
         panes: list[Widget] = [self.prompt, self.transcript]
         if self.approval.waiting:
             panes.insert(1, self.approval)
-        at = next((index for index, pane in enumerate(panes) if pane.has_focus or pane.has_focus_within), -1)
+        ancestors = self.focused.ancestors_with_self if self.focused is not None else []
+        at = next((index for index, pane in enumerate(panes) if pane in ancestors), -1)
         following = panes[(at + 1) % len(panes)]
         if following is self.approval:
             self.approval.take_keyboard(by_itself=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -17,6 +18,10 @@ from codeagent.core.protocols import Check, CheckState, StoredRule
 from codeagent.core.text import show_invisible
 from codeagent.tui.commands import COMMANDS
 from codeagent.tui.keys import Place, key_rows
+
+WIDEST = 100
+_FRAME = 12
+_LEFT_COLUMN = 25
 
 
 class Page(ModalScreen[None]):
@@ -57,12 +62,13 @@ class Page(ModalScreen[None]):
         self.dismiss()
 
 
-def help_text(keymap: Mapping[str, str]) -> Content:
-    """All commands and keys, the keys as the person set them."""
-    parts = [_heading("Commands"), *_table((command.usage, command.summary) for command in COMMANDS)]
+def help_text(keymap: Mapping[str, str], width: int) -> Content:
+    """All commands and keys, the keys as the person set them, for a screen of ``width`` cells."""
+    parts = [_heading("Commands"), *_table(((command.usage, command.summary) for command in COMMANDS), width)]
     rows = list(key_rows(keymap))
     for place in Place:
-        parts += [Content(), _heading(place), *_table((keys, what) for where, keys, what in rows if where is place)]
+        here = ((keys, what) for where, keys, what in rows if where is place)
+        parts += [Content(), _heading(place), *_table(here, width)]
     return Content("\n").join(parts)
 
 
@@ -125,5 +131,12 @@ def _heading(text: str) -> Content:
     return Content.styled(text, "bold $accent")
 
 
-def _table(rows: Iterable[tuple[str, str]]) -> list[Content]:
-    return [Content.assemble((f"  {left:<24}", "$text"), (right, "$text-muted")) for left, right in rows]
+def _table(rows: Iterable[tuple[str, str]], width: int) -> list[Content]:
+    """Two columns; what does not fit into the right one goes on below it."""
+    room = max(min(width, WIDEST) - _FRAME - _LEFT_COLUMN, 20)
+    lines: list[Content] = []
+    for left, right in rows:
+        for number, part in enumerate(wrap(right, room)):
+            name = "" if number else f"  {left}"
+            lines.append(Content.assemble((f"{name:<{_LEFT_COLUMN}}", "$text"), (part, "$text-muted")))
+    return lines

@@ -98,7 +98,8 @@ class Picker(ModalScreen[str | None]):
     def _narrow(self, query: str) -> None:
         words = query.lower().split()
         fitting = [item for item in self._items if all(word in f"{item.value} {item.detail}".lower() for word in words)]
-        self._shown = fitting[:MOST_SHOWN]
+        best_first = sorted(fitting, key=lambda item: (item.value != query, not item.value.startswith(query)))
+        self._shown = best_first[:MOST_SHOWN]
         self._list.clear_options()
         self._list.add_options([Option(self._row(item)) for item in self._shown])
         self._list.highlighted = 0 if self._shown else None

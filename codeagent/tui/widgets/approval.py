@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, assert_never
+from typing import ClassVar, Literal, assert_never
 
 from textual import events
 from textual.app import ComposeResult
@@ -11,13 +11,15 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Input, TextArea
+from textual.widget import Widget
+from textual.widgets import Input
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Deny
 from codeagent.tui.keys import Place, bindings
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import ONLY_AT_THE_QUESTION, SCOPES, View, choices_of
 from codeagent.tui.widgets.answer_keys import AnswerKeys
+from codeagent.tui.widgets.answer_text import AnswerText
 from codeagent.tui.widgets.diff_lines import DiffLines
 from codeagent.tui.widgets.lines import Line
 from codeagent.tui.widgets.open_questions import OpenQuestion, OpenQuestions
@@ -50,12 +52,6 @@ class ApprovalDialog(Vertical, can_focus=True):
         border-title-color: $text; border-subtitle-color: $text-muted; border-subtitle-align: right;
     }
     ApprovalDialog:focus, ApprovalDialog:focus-within { border: round $accent; }
-    ApprovalDialog Input, ApprovalDialog Input:focus {
-        border: none; height: 1; padding: 0; background: $raised; display: none;
-    }
-    ApprovalDialog TextArea, ApprovalDialog TextArea:focus {
-        border: none; height: 1fr; padding: 0; background: $raised; display: none;
-    }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(Place.QUESTION),
@@ -82,8 +78,10 @@ class ApprovalDialog(Vertical, can_focus=True):
             super().__init__()
             self.text = text
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self, palette: Palette, home: Widget) -> None:
+        """``home`` gets the keyboard back after each answer."""
         super().__init__()
+        self._home = home
         self._palette = palette
         self._questions = OpenQuestions()
         self._view = View.QUESTION
@@ -93,17 +91,13 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._hunk_starts: Sequence[int] = ()
         self._drawn: tuple[tuple[int, int, Palette], DiffLines] | None = None
         self._body = QuestionBody()
-        self._reason = Input(select_on_focus=False)
-        self._editor = TextArea(soft_wrap=True, tab_behavior="indent", compact=True, highlight_cursor_line=False)
-        self._reason.cursor_blink = self._editor.cursor_blink = False
-        self._unedited = ""
+        self._text = AnswerText()
         self._keys = AnswerKeys()
 
     def compose(self) -> ComposeResult:
         """The question, what can be typed, and the answers."""
         yield self._body
-        yield self._editor
-        yield self._reason
+        yield self._text
         yield self._keys
 
     # --- what others do with it
@@ -112,6 +106,12 @@ class ApprovalDialog(Vertical, can_focus=True):
     def waiting(self) -> int:
         """How many questions are open."""
         return len(self._questions)
+
+    @property
+    def has_keyboard(self) -> bool:
+        """Whether keys go to the dialog or to a field in it, as of now (``has_focus`` lags behind)."""
+        focused = self.screen.focused
+        return focused is not None and self in focused.ancestors_with_self
 
     def add(self, ticket: int, request: ApprovalRequest) -> None:
         """Asks one more question; it comes into view when it is the only one."""
@@ -135,7 +135,7 @@ class ApprovalDialog(Vertical, can_focus=True):
     def take_keyboard(self, *, by_itself: bool) -> None:
         """Gives the dialog the keyboard; when no one asked for that, keys count only after a moment."""
         self._patience = REACTION_SECONDS if by_itself else 0.0
-        self.focus(scroll_visible=False)
+        self.screen.set_focus(self, scroll_visible=False)
 
     def answers_to(self, time: float) -> bool:
         """Whether a key pressed at ``time`` (Textual's clock) was pressed at a dialog that had the keyboard."""
@@ -148,6 +148,9 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._armed_at = _NEVER
         self._shown_at = events.Focus().time
         self._view = View.QUESTION
+        self._text.hide()
+        if self.has_keyboard:
+            self.screen.set_focus(self._home)
         self.display = bool(self._questions)
         self._redraw(from_start=True)
         self.post_message(self.Turned())
@@ -178,21 +181,16 @@ class ApprovalDialog(Vertical, can_focus=True):
         width = self.screen.size.width - _SIDES - 2
         lines = self._lines(question, width)
         choices = choices_of(question, self._view, self.waiting)
-        is_typing = self._view in {View.REFUSING, View.EXPLAINING}
-        self._reason.display = is_typing
-        self._editor.display = self._view is View.EDITING
         self._body.display = self._view is not View.EDITING
-        self._keys.show(choices, is_live=self.has_focus or self._view is not View.QUESTION)
+        self._keys.show(choices, is_live=self.has_keyboard)
         air = 1 if self.screen.size.height >= _ROOMY else 0
         self._keys.styles.margin = (air, 0, 0, 0)
-        wanted = len(lines) + self._keys.rows(width + 1) + air + is_typing + _FRAME
-        wanted = max(wanted, len(self._editor.text.splitlines()) + 4) if self._view is View.EDITING else wanted
+        wanted = len(lines) + self._keys.rows(width + 1) + air + self._text.rows + _FRAME
         self.styles.height = min(wanted, max(int(self.screen.size.height * _HIGHEST), _LOWEST))
         self._body.show(lines, from_start=from_start)
-        is_live = self.has_focus or self.has_focus_within
         waiting = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
         self.border_title = question_title(
-            question.request, width - _TITLE_ENDS, waiting, rule_style="$accent" if is_live else "$rule"
+            question.request, width - _TITLE_ENDS, waiting, rule_style="$accent" if self.has_keyboard else "$rule"
         )
         self._tell_what_follows()
 
@@ -227,25 +225,38 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._tell_what_follows()
 
     def _tell_what_follows(self) -> None:
-        below, total = self._body.below, self._body.total
-        if self._view is View.EDITING or not below:
-            self.border_subtitle = Content()
-        else:
-            self.border_subtitle = Content.styled(f"↓ {below} more of {total} lines", "bold $warning")
+        self.border_subtitle = Content() if self._view is View.EDITING else self._body.what_follows
 
-    def _show(self, view: View) -> None:
+    async def _show(self, view: View) -> None:
+        question = self._questions.current
+        if question is None:
+            return
         self._view = view
-        self._redraw(from_start=view in {View.STORING, View.ASKING_WHY, View.QUESTION})
-        if view in {View.REFUSING, View.EXPLAINING}:
-            self._reason.value = ""
-            self._reason.placeholder = (
-                "why not, for the model" if view is View.REFUSING else "why not the other hunks; empty is fine"
-            )
-            self._reason.focus()
-        elif view is View.EDITING:
-            self._editor.focus()
-        elif not self.has_focus:
-            self.take_keyboard(by_itself=False)
+        match view:
+            case View.REFUSING:
+                await self._text.ask_sentence("why not, for the model")
+            case View.EXPLAINING:
+                await self._text.ask_sentence("why not the other hunks; empty is fine")
+            case View.EDITING:
+                await self._text.edit(question.proposal or "")
+            case View.QUESTION | View.STORING | View.ASKING_WHY:
+                self._text.hide()
+                if self.screen.focused is not self:
+                    self.take_keyboard(by_itself=False)
+            case _:
+                assert_never(view)
+        self._redraw(from_start=not self._text.display)
+
+    async def on_key(self, event: events.Key) -> None:
+        """Carries out each key before the next one is looked at, so that what follows goes where the keyboard went."""
+        target = self.screen.focused
+        if target is not self:
+            if event.is_printable and target is not None:
+                event.stop()
+                target.post_message(events.Key(event.key, event.character))
+        elif (found := self.screen.active_bindings.get(event.key)) and found.enabled:
+            event.stop()
+            await self.run_action(found.binding.action)
 
     # --- answers
 
@@ -258,7 +269,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         if action == "approve_edited":
             return self._view is View.EDITING
         if action in ONLY_AT_THE_QUESTION:
-            return self._view is View.QUESTION and self._questions.current is not None
+            return self._view is View.QUESTION and self._armed_at != _NEVER
         return super().check_action(action, parameters)
 
     def _answer(self, answer: Answer) -> None:
@@ -267,7 +278,7 @@ class ApprovalDialog(Vertical, can_focus=True):
             self.post_message(self.Answered(question.ticket, answer))
             self._turn()
 
-    def action_approve(self) -> None:
+    async def action_approve(self) -> None:
         """Yes, to the chosen hunks; when some are left out the model may be told why."""
         question = self._questions.current
         if question is None:
@@ -275,7 +286,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         if question.chosen is None:
             self._answer(question.yes())
         elif question.chosen:
-            self._show(View.EXPLAINING)
+            await self._show(View.EXPLAINING)
         else:
             self.post_message(self.Remarked("No hunk is chosen: n denies, space puts one back"))
 
@@ -283,9 +294,9 @@ class ApprovalDialog(Vertical, can_focus=True):
         """No."""
         self._answer(Deny())
 
-    def action_deny_because(self) -> None:
+    async def action_deny_because(self) -> None:
         """No, with a sentence for the model."""
-        self._show(View.REFUSING)
+        await self._show(View.REFUSING)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The sentence is typed."""
@@ -294,15 +305,15 @@ class ApprovalDialog(Vertical, can_focus=True):
 
     def action_send_reason(self) -> None:
         """Gives the answer with the sentence that is typed."""
-        question, reason = self._questions.current, self._reason.value.strip()
+        question, reason = self._questions.current, self._text.sentence
         if question is not None:
             self._answer(Deny(feedback=reason) if self._view is View.REFUSING else question.yes(feedback=reason))
 
-    def action_always(self) -> None:
+    async def action_always(self) -> None:
         """Shows the rules before any is stored."""
         question = self._questions.current
         if question is not None and question.request.offers:
-            self._show(View.STORING)
+            await self._show(View.STORING)
         else:
             self.post_message(self.Remarked("This is asked each time: no rule can answer it"))
 
@@ -311,27 +322,25 @@ class ApprovalDialog(Vertical, can_focus=True):
         if question := self._questions.current:
             self._answer(question.yes(scope=SCOPES[key]))
 
-    def action_edit(self) -> None:
+    async def action_edit(self) -> None:
         """Opens the proposed text or command for changes."""
         question = self._questions.current
         if question is not None and question.proposal is not None:
-            self._editor.load_text(question.proposal)
-            self._unedited = self._editor.text
-            self._show(View.EDITING)
+            await self._show(View.EDITING)
 
     def action_approve_edited(self) -> None:
         """Yes, to the text as it was edited."""
         if question := self._questions.current:
-            text = self._editor.text
-            self._answer(question.yes() if text == self._unedited else question.yes(edited=text))
+            edited = self._text.edited
+            self._answer(question.yes() if edited is None else question.yes(edited=edited))
 
-    def action_why(self) -> None:
+    async def action_why(self) -> None:
         """Shows why this is asked."""
-        self._show(View.ASKING_WHY)
+        await self._show(View.ASKING_WHY)
 
-    def action_back(self) -> None:
+    async def action_back(self) -> None:
         """Back to the question."""
-        self._show(View.QUESTION)
+        await self._show(View.QUESTION)
 
     def action_approve_all(self) -> None:
         """Yes, to all that were in view; the others stay."""
@@ -378,23 +387,14 @@ class ApprovalDialog(Vertical, can_focus=True):
         if action := self._keys.chosen:
             await self.run_action(action)
 
-    def action_scroll_lines(self, by: int) -> None:
-        """Scrolls by lines."""
-        self._body.scroll_relative(y=by, animate=False)
-
-    def action_scroll_pages(self, by: int) -> None:
-        """Scrolls by pages, keeping one line in view."""
-        self._body.scroll_relative(y=by * max(self._body.size.height - 1, 1), animate=False)
-
-    def action_scroll_edge(self, by: int) -> None:
-        """Scrolls to the first or last line."""
-        if by < 0:
-            self._body.scroll_home(animate=False)
-        else:
-            self._body.scroll_end(animate=False)
+    def action_scroll(self, by: int, unit: Literal["line", "page", "all"]) -> None:
+        """Scrolls by lines, by pages that keep one line in view, or to the first or last line."""
+        lines = {"line": 1, "page": max(self._body.size.height - 1, 1), "all": self._body.total}
+        self._body.scroll_relative(y=by * lines[unit], animate=False)
 
     async def on_answer_keys_clicked(self, event: AnswerKeys.Clicked) -> None:
         """A click answers as the key would, unless the question came under the mouse only just now."""
         event.stop()
         if event.time > self._shown_at + CLICK_SECONDS or self._view is not View.QUESTION:
+            self._armed_at = min(self._armed_at, event.time)
             await self.run_action(event.action)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -276,7 +277,9 @@ class Prompt(TextArea):
             self._completions.show(())
             self._dismissed = self._dismissed if word else None
         elif self._complete is not None:
-            self._suggesting = self.run_worker(self._suggest(self._complete, word), group="completion", exclusive=True)
+            self._suggesting = self.run_worker(
+                partial(self._suggest, self._complete, word), group="completion", exclusive=True
+            )
 
     async def _suggest(self, complete: Complete, word: Completing) -> None:
         suggestions = await complete(word)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.style import Style
+from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -37,9 +38,10 @@ class QuestionBody(ScrollView):
         self.refresh()
 
     @property
-    def below(self) -> int:
-        """How many lines are below the last one in view."""
-        return max(len(self._lines) - self.scroll_offset.y - self.size.height, 0)
+    def what_follows(self) -> Content:
+        """How many lines are below the last one in view, and how many there are; empty at the end."""
+        below = len(self._lines) - self.scroll_offset.y - self.size.height
+        return Content.styled(f"↓ {below} more of {self.total} lines", "bold $warning") if below > 0 else Content()
 
     @property
     def total(self) -> int:

@@ -79,14 +79,14 @@ class StatusLine(Widget):
 
     def render(self) -> Content:
         """Both sides; the right one gives way when the line is too short."""
+        width = self.size.width
         left = Content(" · ").stylize("$text-faint").join(self._left())
-        right = self._right()
-        gap = self.size.width - left.cell_length - right.cell_length
-        if gap < 2:  # noqa: PLR2004 - two cells keep the sides apart
-            room = self.size.width - left.cell_length - 2
-            right = right.truncate(max(room, 0), ellipsis=True)
-            gap = max(self.size.width - left.cell_length - right.cell_length, 0)
-        return Content.assemble(left, " " * gap, right).truncate(self.size.width, ellipsis=True)
+        room = max(width - left.cell_length - 2, 0)
+        right = next((one for one in self._right() if one.cell_length <= room), Content())
+        if not right and self.status.remark:
+            right = self._right()[0].truncate(room, ellipsis=True)
+        gap = max(width - left.cell_length - right.cell_length, 0)
+        return Content.assemble(left, " " * gap, right).truncate(width, ellipsis=True)
 
     def _left(self) -> list[Content]:
         status = self.status
@@ -110,19 +110,23 @@ class StatusLine(Widget):
             parts.append(Content.styled(show_invisible(status.sandbox), "$warning"))
         return parts
 
-    def _right(self) -> Content:
+    def _right(self) -> list[Content]:
+        """What stands on the right, and shorter forms of it, the longest first."""
         status = self.status
         if status.remark:
-            return Content.styled(show_invisible(status.remark), "$text")
+            return [Content.styled(show_invisible(status.remark), "$text")]
         if status.below:
-            return Content.styled(f"↓ {status.below} new · ctrl+end", "$accent")
+            new = f"↓ {status.below} new"
+            return [Content.styled(f"{new} · ctrl+end", "$accent"), Content.styled(new, "$accent")]
         if status.waiting and not status.is_answering:
-            return Content.styled("tab answer the question · esc stop", "$text")
+            return [Content.styled(text, "$text") for text in ("tab answer the question · esc stop", "tab answer")]
         if status.is_answering:
-            return Content("tab prompt · esc stop")
+            return [Content("tab prompt · esc stop"), Content("tab prompt")]
         if status.is_working:
-            return Content("enter steer · alt+enter later · esc stop")
-        return Content("enter send · ctrl+p commands · f1 keys")
+            hints = ("enter steer · alt+enter later · esc stop", "enter steer · esc stop", "esc stop")
+        else:
+            hints = ("enter send · ctrl+p commands · f1 keys", "ctrl+p commands · f1 keys", "f1 keys")
+        return [Content(hint) for hint in hints]
 
 
 def mode_word(mode: Mode) -> Content:

@@ -1,0 +1,73 @@
+"""What a person types in answer to a question: one sentence for the model, or another text in place of the proposal."""
+
+from __future__ import annotations
+
+from textual.containers import Vertical
+from textual.widgets import Input, TextArea
+
+
+class AnswerText(Vertical):
+    """One of two fields, each made when it is first needed; hidden while nothing is to be typed."""
+
+    DEFAULT_CSS = """
+    AnswerText { display: none; height: 1; }
+    AnswerText.-editing { height: 1fr; }
+    AnswerText Input, AnswerText Input:focus { border: none; height: 1; padding: 0; background: $raised; }
+    AnswerText TextArea, AnswerText TextArea:focus { border: none; height: 1fr; padding: 0; background: $raised; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sentence: Input | None = None
+        self._editor: TextArea | None = None
+        self._unedited = ""
+
+    async def ask_sentence(self, hint: str) -> None:
+        """Shows an empty line to type in."""
+        if self._sentence is None:
+            self._sentence = Input(select_on_focus=False)
+            self._sentence.cursor_blink = False
+            await self.mount(self._sentence)
+        self._sentence.value = ""
+        self._sentence.placeholder = hint
+        self._show(self._sentence)
+
+    async def edit(self, text: str) -> None:
+        """Shows ``text`` to be changed."""
+        if self._editor is None:
+            self._editor = TextArea(soft_wrap=True, tab_behavior="indent", compact=True, highlight_cursor_line=False)
+            self._editor.cursor_blink = False
+            await self.mount(self._editor)
+        self._editor.load_text(text)
+        self._unedited = self._editor.text
+        self._show(self._editor)
+
+    def hide(self) -> None:
+        """Nothing is to be typed."""
+        self.display = False
+
+    @property
+    def sentence(self) -> str:
+        """The sentence as typed."""
+        return self._sentence.value.strip() if self._sentence is not None else ""
+
+    @property
+    def edited(self) -> str | None:
+        """The text as it was changed; None when it was not."""
+        text = self._editor.text if self._editor is not None else ""
+        return None if text == self._unedited else text
+
+    @property
+    def rows(self) -> int:
+        """How many rows would show all of it."""
+        if not self.display:
+            return 0
+        return self._editor.document.line_count if self._editor is not None and self._editor.display else 1
+
+    def _show(self, field: Input | TextArea) -> None:
+        for one in (self._sentence, self._editor):
+            if one is not None:
+                one.display = one is field
+        self.set_class(field is self._editor, "-editing")
+        self.display = True
+        self.screen.set_focus(field)

@@ -1,0 +1,278 @@
+import asyncio
+
+from codeagent.core.approvals import Mode
+from codeagent.core.errors import ConfigError, NoModel
+from codeagent.core.events import (
+    Level,
+    MessageDelivered,
+    NoticeGiven,
+    ReplyEnded,
+    RetryScheduled,
+    StepStarted,
+    TextStreamed,
+    ToolEnded,
+    ToolStarted,
+    TurnStarted,
+    UsageReported,
+)
+from codeagent.core.messages import TextBlock, ToolResult, Usage
+
+
+async def test_the_first_frame_stands_before_the_session_is_open(stage_of):
+    async with stage_of(gate=asyncio.Event()) as stage:
+        assert "What shall we do?" in stage.text
+        assert "starting…" in stage.text
+        assert stage.app.focused is stage.app.main.prompt
+
+
+async def test_what_is_sent_before_the_session_is_open_is_kept_and_sent_in_order(stage_of):
+    gate, go_on = asyncio.Event(), asyncio.Event()
+
+    async def turn(emit, approver):
+        await go_on.wait()
+
+    async with stage_of(turn, gate=gate) as stage:
+        await stage.type("first\nsecond\nthird")
+        assert "queued: “first”" in stage.text
+        gate.set()
+        await stage.until(lambda: stage.desks and stage.conversation.queued)
+        assert stage.conversation.sent == ["first"]
+        assert list(stage.conversation.queued.values()) == ["second"]
+        assert stage.app.main.prompt.text == "third"
+
+
+async def test_a_prompt_from_the_command_line_is_sent_when_the_session_is_open(stage_of):
+    async with stage_of(prompt="mend the totals") as stage:
+        await stage.until(lambda: stage.conversation.sent == ["mend the totals"])
+
+
+async def test_without_a_model_the_welcome_says_what_to_do_and_enter_starts_the_demo(stage_of):
+    error = NoModel("No model is set.", hint="A server answers at 127.0.0.1:11434 [ollama].")
+    async with stage_of(error=error) as stage:
+        await stage.until(lambda: "ANTHROPIC_API_KEY" in stage.text)
+        assert "A server answers at 127.0.0.1:11434 [ollama]." in stage.text
+        assert "--model openai-chat/NAME" in stage.text
+        await stage.pilot.press("enter")
+        await stage.pilot.pause()
+    assert stage.app.return_value == "demo"
+
+
+async def test_a_click_on_the_demo_line_starts_the_demo(stage_of):
+    async with stage_of(error=NoModel("No model is set.")) as stage:
+        await stage.until(lambda: "the demo" in stage.text)
+        await stage.pilot.click("#demo")
+        await stage.pilot.pause()
+    assert stage.app.return_value == "demo"
+
+
+async def test_a_broken_config_is_told_in_the_transcript_and_nothing_is_lost(stage_of):
+    async with stage_of(error=ConfigError("The file config.toml is broken [line 3].")) as stage:
+        await stage.until(lambda: "config.toml is broken [line 3]" in stage.text)
+        await stage.type("hello")
+        assert stage.app.main.prompt.text == "hello"
+
+
+async def test_a_turn_is_shown_as_it_happens(stage_of):
+    async def turn(emit, approver):
+        emit(StepStarted(turn=1, step=1))
+        emit(TextStreamed(text="I look at **totals**."))
+        emit(ReplyEnded())
+        emit(ToolStarted(call_id="c1", name="read", arguments_json='{"path": "shop/cart.py"}'))
+        emit(ToolEnded(result=ToolResult(call_id="c1", blocks=(TextBlock(text="1→x"),)), seconds=0.1))
+        emit(UsageReported(usage=Usage(input_tokens=3000, output_tokens=400), window=10_000, cost=0.123))
+
+    async with stage_of(turn) as stage:
+        await stage.type("the totals are wrong\n")
+        await stage.until(lambda: "shop/cart.py" in stage.text)
+        assert "› the totals are wrong" in stage.text
+        assert "I look at totals." in stage.text
+        assert "context 34 %" in stage.text
+        assert "$0.12" in stage.text
+        assert "What shall we do?" not in stage.text
+
+
+async def test_a_message_typed_during_a_turn_waits_above_the_prompt_until_it_was_delivered(stage_of):
+    deliver, go_on = asyncio.Event(), asyncio.Event()
+
+    async def turn(emit, approver):
+        await deliver.wait()
+        emit(MessageDelivered(message_id="m1", text="also negative ones", delivery="steer", step=2))
+        await go_on.wait()
+
+    async with stage_of(turn) as stage:
+        await stage.type("first\n")
+        await stage.type("also negative ones\n")
+        assert "queued: “also negative ones”" in stage.text
+        assert "alt+↑ take back" in stage.text
+        deliver.set()
+        stage.conversation.queued.clear()
+        await stage.until(lambda: "seen before step 2" in stage.text)
+        assert "queued:" not in stage.text
+
+
+async def test_alt_enter_queues_a_follow_up(stage_of):
+    async def turn(emit, approver):
+        await asyncio.Event().wait()
+
+    async with stage_of(turn) as stage:
+        await stage.type("first\nlast")
+        await stage.pilot.press("alt+enter")
+        assert "later: “last”" in stage.text
+
+
+async def test_alt_up_takes_the_last_queued_message_back_into_the_prompt(stage_of):
+    async def turn(emit, approver):
+        await asyncio.Event().wait()
+
+    async with stage_of(turn) as stage:
+        await stage.type("first\nsecond\nthird\n")
+        await stage.pilot.press("alt+up")
+        assert stage.app.main.prompt.text == "third"
+        assert list(stage.conversation.queued.values()) == ["second"]
+        assert "third" not in stage.text.split("queued")[1].splitlines()[0]
+
+
+async def test_escape_stops_the_turn_and_queued_text_comes_back_to_the_prompt(stage_of):
+    async def turn(emit, approver):
+        await asyncio.Event().wait()
+
+    async with stage_of(turn) as stage:
+        await stage.type("first\nsecond\nthi")
+        await stage.pilot.press("escape")
+        await stage.until(lambda: not stage.conversation.is_running)
+        await stage.until(lambda: "Stopped." in stage.text)
+        assert stage.app.main.prompt.text == "second\nthi"
+        assert "queued:" not in stage.text
+
+
+async def test_a_retry_counts_down_and_goes_when_the_next_step_starts(stage_of):
+    go_on, end = asyncio.Event(), asyncio.Event()
+
+    async def turn(emit, approver):
+        emit(RetryScheduled(attempt=2, attempts=6, seconds=30, reason="The service is busy [529]."))
+        await go_on.wait()
+        emit(StepStarted(turn=1, step=2))
+        await end.wait()
+
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: "Trying again in 30 s (2 of 6)" in stage.text)
+        assert "The service is busy [529]." in stage.text
+        go_on.set()
+        await stage.until(lambda: "Trying again" not in stage.text)
+
+
+async def test_shift_tab_changes_the_mode_and_it_is_shown_at_both_ends(stage_of):
+    async with stage_of() as stage:
+        await stage.pilot.press("shift+tab")
+        assert stage.bench.current is Mode.EDITS
+        assert "claude-test · edits" in stage.text
+        assert stage.text.splitlines()[-1].startswith(" edits")
+
+
+async def test_a_command_of_the_persons_own_runs_and_is_shown(stage_of):
+    async with stage_of() as stage:
+        await stage.type("!make test\n")
+        await stage.until(lambda: stage.bench.ran == ["make test"])
+        await stage.until(lambda: "✓ bash" in stage.text)
+        assert "› !make test" in stage.text
+
+
+async def test_escape_stops_a_command_of_the_persons_own(stage_of):
+    async with stage_of() as stage:
+        await stage.type("!sleep 60\n")
+        await stage.until(lambda: stage.bench.ran == ["sleep 60"])
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "✓ bash" not in stage.text and "stopped" in stage.text.lower())
+
+
+async def test_ctrl_c_clears_the_prompt_first_and_quits_only_when_pressed_again(stage_of):
+    async with stage_of() as stage:
+        await stage.type("half a thought")
+        await stage.pilot.press("ctrl+c")
+        assert stage.app.main.prompt.is_empty
+        assert stage.app.is_running
+        await stage.pilot.press("ctrl+c")
+        assert "ctrl+c again quits" in stage.text
+        await stage.pilot.press("ctrl+c")
+        await stage.until(lambda: not stage.app.is_running)
+
+
+async def test_ctrl_d_quits_on_an_empty_prompt_only(stage_of):
+    async with stage_of() as stage:
+        await stage.type("ab")
+        await stage.pilot.press("home", "ctrl+d")
+        assert stage.app.main.prompt.text == "b"
+        await stage.pilot.press("ctrl+d", "ctrl+d")
+        await stage.until(lambda: not stage.app.is_running)
+
+
+async def test_a_draft_is_kept_and_comes_back(stage_of):
+    async with stage_of(draft="unfinished") as stage:
+        await stage.until(lambda: stage.app.main.prompt.text == "unfinished")
+        await stage.type("!")
+        await stage.until(lambda: stage.bench.kept == "unfinished!")
+
+
+async def test_a_sent_prompt_is_remembered_and_its_draft_forgotten(stage_of):
+    async with stage_of(draft="send me") as stage:
+        await stage.until(lambda: stage.app.main.prompt.text == "send me")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.bench.typed[-1] == "send me" and stage.bench.kept == "")
+
+
+async def test_a_resumed_session_is_shown_with_where_it_stands(stage_of):
+    past = (
+        TurnStarted(turn=1, text="what was asked before"),
+        UsageReported(usage=Usage(input_tokens=5000), window=10_000, cost=1.5),
+    )
+    async with stage_of(past=past) as stage:
+        await stage.until(lambda: "what was asked before" in stage.text)
+        assert "context 50 %" in stage.text
+        assert "$1.50" in stage.text
+
+
+async def test_square_brackets_are_shown_and_never_read_as_markup(stage_of):
+    nasty = "[/] [bold] [red]x[/blue] [@click=app.quit]q[/] \\[ a[b].py"
+
+    async def turn(emit, approver):
+        emit(NoticeGiven(text=nasty, level=Level.WARNING))
+        await asyncio.Event().wait()
+
+    async with stage_of(turn, size=(120, 30)) as stage:
+        await stage.pilot.press("x")
+        stage.app.main.prompt.put(nasty)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.text.count(nasty) == 2)
+        stage.app.main.prompt.put(nasty)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: f"queued: “{nasty}”" in stage.text)
+        stage.app.main.status.remark(nasty, 5)
+        await stage.until(lambda: "[@click=app.quit]" in stage.text.splitlines()[-1])
+
+
+async def test_the_screen_holds_at_its_smallest_size(stage_of):
+    async with stage_of(size=(60, 15)) as stage:
+        lines = stage.text.splitlines()
+        assert lines[0].startswith(" codeagent  ")
+        assert lines[0].endswith("main*  claude-test · ask · sandboxed")
+        assert "›" in stage.text
+        assert lines[-1].startswith(" ask")
+
+
+async def test_keys_of_the_config_replace_those_of_the_table(stage_of):
+    async with stage_of(keymap={"mode": "f3"}) as stage:
+        await stage.pilot.press("f3")
+        assert stage.bench.current is Mode.EDITS
+        await stage.pilot.press("shift+tab")
+        assert stage.bench.current is Mode.EDITS
+
+
+async def test_idle_draws_nothing(stage_of):
+    async with stage_of() as stage:
+        await stage.pilot.pause(0.2)
+        drawn = []
+        draw = stage.app._display
+        stage.app._display = lambda screen, renderable: (drawn.append(renderable), draw(screen, renderable))
+        await stage.pilot.pause(1.5)
+        assert [one for one in drawn if one is not None] == []

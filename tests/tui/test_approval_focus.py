@@ -1,0 +1,216 @@
+"""Nothing typed for something else may answer a question."""
+
+import asyncio
+
+from textual import events
+
+from codeagent.core.approvals import Approve, Deny, Withdraw
+from codeagent.tui.screens.main import QUIET_SECONDS
+from codeagent.tui.widgets.approval import REACTION_SECONDS
+
+
+class Asking:
+    """A turn that asks questions when told to, and keeps the answers."""
+
+    def __init__(self, *requests, at_once=True):
+        self.requests = requests
+        self.answers = {}
+        self.go = asyncio.Event()
+        if at_once:
+            self.go.set()
+
+    async def __call__(self, emit, approver):
+        await self.go.wait()
+
+        async def ask(request):
+            self.answers[request.call_id] = await approver.ask(request)
+
+        async with asyncio.TaskGroup() as group:
+            for request in self.requests:
+                group.create_task(ask(request))
+
+
+async def begin(stage):
+    await stage.type("go\n")
+
+
+async def live(stage):
+    """Waits until the question has earned the keyboard and its keys count."""
+    dialog = stage.app.main.approval
+    await stage.until(lambda: dialog.has_focus and dialog.answers_to(events.Focus().time))
+
+
+async def test_a_question_takes_the_keyboard_after_a_quiet_moment_and_y_answers(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        stage.app.main.prompt.put("go")
+        started = asyncio.get_running_loop().time()
+        stage.app.post_message(events.Key("enter", "\r"))
+        await live(stage)
+        assert asyncio.get_running_loop().time() - started >= QUIET_SECONDS
+        await stage.pilot.press("y")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers == {"c1": Approve()}
+        assert stage.app.focused is stage.app.main.prompt
+
+
+async def test_typing_on_never_answers_and_stays_in_the_prompt(stage_of, ask_diff):
+    asking = Asking(ask_diff(), at_once=False)
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        for index, character in enumerate("1 yes a"):
+            if index == 2:
+                asking.go.set()
+            await stage.type(character)
+            await asyncio.sleep(0.1)
+        assert stage.app.main.approval.waiting == 1
+        assert asking.answers == {}
+        assert stage.app.main.prompt.text == "1 yes a"
+        await asyncio.sleep(QUIET_SECONDS + 0.2)
+        assert stage.app.focused is stage.app.main.prompt
+
+
+async def test_a_key_pressed_before_the_question_had_the_keyboard_goes_to_the_prompt(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        early = events.Key("y", "y")
+        await live(stage)
+        stage.app.post_message(early)
+        await stage.until(lambda: stage.app.main.prompt.text == "y")
+        assert asking.answers == {}
+        assert stage.app.focused is stage.app.main.prompt
+
+
+async def test_a_key_that_comes_too_soon_after_the_question_took_the_keyboard_goes_to_the_prompt(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await stage.until(lambda: stage.app.main.approval.has_focus)
+        await stage.pilot.press("y")
+        assert asking.answers == {}
+        assert stage.app.main.prompt.text == "y"
+
+
+async def test_the_next_question_does_not_take_the_second_key_of_a_double_press(stage_of, ask_diff):
+    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.pilot.press("y", "y")
+        await stage.until(lambda: "c1" in asking.answers)
+        await asyncio.sleep(QUIET_SECONDS + REACTION_SECONDS + 0.1)
+        assert list(asking.answers) == ["c1"]
+        assert stage.app.main.prompt.text == "y"
+
+
+async def test_the_next_question_takes_the_keyboard_after_another_quiet_moment(stage_of, ask_diff):
+    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.pilot.press("y")
+        await stage.until(lambda: "c1" in asking.answers)
+        assert stage.app.focused is stage.app.main.prompt
+        await live(stage)
+        await stage.pilot.press("n")
+        await stage.until(lambda: "c2" in asking.answers)
+        assert asking.answers["c2"] == Deny()
+
+
+async def test_a_paste_never_answers(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        stage.app.post_message(events.Paste("y\ny\n"))
+        await stage.until(lambda: stage.app.main.prompt.text == "y\ny\n")
+        assert asking.answers == {}
+
+
+async def test_a_draft_keeps_the_keyboard_until_tab_gives_it_to_the_question(stage_of, ask_diff):
+    asking = Asking(ask_diff(), at_once=False)
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await stage.type("a draft")
+        asking.go.set()
+        await stage.until(lambda: stage.app.main.approval.waiting)
+        await asyncio.sleep(QUIET_SECONDS + 0.1)
+        assert stage.app.focused is stage.app.main.prompt
+        assert "tab answer the question" in stage.text
+        await stage.pilot.press("tab")
+        await live(stage)
+        await stage.pilot.press("y")
+        await stage.until(lambda: asking.answers)
+        assert stage.app.main.prompt.text == "a draft"
+
+
+async def test_enter_means_nothing_until_an_answer_was_chosen_with_the_arrows(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.pilot.press("enter")
+        await stage.pilot.pause(0.05)
+        assert asking.answers == {}
+        await stage.pilot.press("right", "right", "enter")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers == {"c1": Deny()}
+
+
+async def test_stopping_the_turn_closes_the_question_without_an_answer(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: not stage.conversation.is_running)
+        assert asking.answers == {}
+        assert not stage.app.main.approval.display
+        assert stage.app.focused is stage.app.main.prompt
+
+
+async def test_leaving_the_app_allows_nothing_that_is_open(stage_of, ask_diff):
+    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        stage.app.bridge.close()
+        await stage.until(lambda: len(asking.answers) == 2)
+        assert {type(answer) for answer in asking.answers.values()} == {Withdraw}
+        assert await stage.app.bridge.ask(ask_diff("c3")) == Withdraw(reason="codeagent was closed")
+
+
+async def test_a_withdrawn_question_gives_the_keyboard_back(stage_of, ask_diff):
+    asking = Asking(ask_diff("c1"))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.conversation.cancel()
+        await stage.until(lambda: stage.app.focused is stage.app.main.prompt)
+        await stage.pilot.press("y")
+        assert stage.app.main.prompt.text == "y"
+
+
+async def test_what_is_typed_right_behind_an_answer_stays_in_the_prompt_at_machine_speed(stage_of, ask_diff):
+    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        for character in "yes":
+            stage.app.post_message(events.Key(character, character))
+        await stage.until(lambda: stage.app.main.prompt.text == "es")
+        await asyncio.sleep(QUIET_SECONDS)
+        assert list(asking.answers) == ["c1"]
+
+
+async def test_a_sentence_typed_at_machine_speed_arrives_whole(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        for character in "tnay":
+            stage.app.post_message(events.Key(character, character))
+        await stage.until(lambda: "nay" in stage.text)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: asking.answers == {"c1": Deny(feedback="nay")})

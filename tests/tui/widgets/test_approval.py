@@ -1,0 +1,304 @@
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from textual import events
+
+from codeagent.core.approvals import (
+    Access,
+    Approve,
+    Concern,
+    ConcernKind,
+    Deny,
+    DiffPreview,
+    NoPreview,
+    Scope,
+    Touch,
+)
+from codeagent.core.diff import make_diff
+from codeagent.tui.widgets.approval import CLICK_SECONDS
+
+
+class Asking:
+    """A turn that asks all its questions at once and keeps the answers."""
+
+    def __init__(self, *requests):
+        self.requests = requests
+        self.answers = {}
+
+    async def __call__(self, emit, approver):
+        async def ask(request):
+            self.answers[request.call_id] = await approver.ask(request)
+
+        async with asyncio.TaskGroup() as group:
+            for request in self.requests:
+                group.create_task(ask(request))
+
+
+async def ask(stage):
+    """Starts the turn and walks to the question, as a person does with Tab."""
+    await stage.type("go\n")
+    dialog = stage.app.main.approval
+    await stage.until(lambda: dialog.waiting)
+    await stage.pilot.press("tab")
+    await stage.until(lambda: dialog.answers_to(events.Focus().time))
+
+
+async def test_a_change_is_shown_with_numbers_signs_and_certainty(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff(hunks=1))) as stage:
+        await ask(stage)
+        assert "edit shop/cart.py  +1 −1 · exact match" in stage.text
+        assert "− line 3" in stage.text
+        assert "+ line three" in stage.text
+
+
+async def test_what_an_edit_forgave_is_shown(stage_of, ask_diff):
+    request = ask_diff()
+    request = replace(request, preview=replace(request.preview, level="other quotes"))
+    async with stage_of(Asking(request)) as stage:
+        await ask(stage)
+        assert "· other quotes" in stage.text
+
+
+async def test_only_the_chosen_hunks_are_approved_and_the_reason_goes_along(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.pilot.press("j", "space")
+        assert "approve 1 of 2 hunks" in stage.text
+        assert "left out" in stage.text
+        await stage.pilot.press("y")
+        await stage.type("thirty is right")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"] == Approve(hunks=frozenset({0}), feedback="thirty is right")
+
+
+async def test_a_hunk_taken_out_can_be_put_back(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.pilot.press("space", "space", "y")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"] == Approve()
+
+
+async def test_no_hunk_at_all_is_no_approval(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.pilot.press("space", "j", "space", "y")
+        await stage.until(lambda: "No hunk is chosen" in stage.text)
+        assert asking.answers == {}
+
+
+async def test_t_denies_with_a_sentence_for_the_model(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.pilot.press("t")
+        await stage.type("y n Y keep it")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"] == Deny(feedback="y n Y keep it")
+
+
+async def test_escape_leaves_the_sentence_and_not_the_turn(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.pilot.press("t", "x", "escape")
+        assert "say why" in stage.text
+        assert stage.conversation.is_running
+        assert stage.app.main.approval.has_focus
+
+
+async def test_a_shows_the_exact_rules_before_one_is_stored(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.pilot.press("a")
+        assert "edit(shop/**)" in stage.text
+        assert "every change below shop/" in stage.text
+        await stage.pilot.press("a", "y")
+        assert asking.answers == {}
+        await stage.pilot.press("2")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"] == Approve(scope=Scope.PROJECT)
+
+
+async def test_a_question_that_is_asked_each_time_offers_no_rule(stage_of, ask_command):
+    asking = Asking(ask_command("rm -rf build"))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        assert "always" not in stage.text
+        await stage.pilot.press("a", "1")
+        await stage.until(lambda: "This is asked each time" in stage.text)
+        assert asking.answers == {}
+
+
+async def test_a_command_is_edited_before_it_runs(stage_of, ask_command):
+    asking = Asking(ask_command("pytest"))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.pilot.press("e", "end")
+        await stage.type(" -q")
+        await stage.pilot.press("ctrl+s")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"] == Approve(edited="pytest -q")
+
+
+async def test_a_proposal_that_was_opened_and_not_changed_is_approved_as_it_was(stage_of, ask_diff):
+    request = ask_diff()
+    mixed = "one\r\ntwo\nthree\r\n"
+    request = replace(
+        request, preview=DiffPreview(diff=make_diff("a.txt", "one\r\n", mixed), proposal=mixed, level="exact")
+    )
+    asking = Asking(request)
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.pilot.press("e", "ctrl+s")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"] == Approve()
+
+
+async def test_a_question_mark_shows_why_it_is_asked(stage_of, ask_command):
+    async with stage_of(Asking(ask_command("make"))) as stage:
+        await ask(stage)
+        await stage.pilot.press("question_mark")
+        assert "No rule covers it." in stage.text
+        await stage.pilot.press("y", "escape")
+        assert "$ make" in stage.text
+
+
+async def test_several_questions_are_answered_in_any_order(stage_of, ask_diff, ask_command):
+    asking = Asking(ask_diff("c1"), ask_command("make", "c2"))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.until(lambda: "1 of 2 waiting" in stage.text)
+        await stage.pilot.press("right_square_bracket")
+        await stage.until(lambda: "2 of 2 waiting" in stage.text)
+        assert "$ make" in stage.text
+        await stage.until(lambda: stage.app.main.approval.answers_to(events.Focus().time))
+        await stage.pilot.press("n")
+        await stage.until(lambda: asking.answers == {"c2": Deny()})
+        assert "− line 3" in stage.text
+
+
+async def test_approving_all_leaves_those_that_nobody_looked_at(stage_of, ask_diff, ask_command):
+    asking = Asking(ask_diff("c1"), ask_command("make", "c2"))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.pilot.press("Y")
+        await stage.until(lambda: asking.answers)
+        await stage.until(lambda: "1 not looked at yet" in stage.text)
+        assert asking.answers == {"c1": Approve()}
+        assert "$ make" in stage.text
+
+
+async def test_the_whole_command_can_be_reached_and_what_follows_is_counted(stage_of, ask_command):
+    body = "\n".join(f"echo {number}" for number in range(38))
+    asking = Asking(ask_command(f"bash <<'X'\n{body}\nrm -rf ~/precious\nX"))
+    for size in ((80, 24), (60, 15)):
+        async with stage_of(asking, size=size) as stage:
+            await ask(stage)
+            assert "more of 43 lines" in stage.text
+            assert "y approve" in stage.text
+            assert "rm -rf ~/precious" not in stage.text
+            await stage.pilot.press("end")
+            await stage.until(lambda: "rm -rf ~/precious" in stage.text)
+            assert "more of" not in stage.text
+            await stage.pilot.press("home", "pagedown", "pageup", "down", "up")
+            assert "more of 43 lines" in stage.text
+
+
+async def test_a_long_word_is_wrapped_and_not_cut(stage_of, ask_command):
+    async with stage_of(Asking(ask_command(f"echo {'a' * 300} && touch T"))) as stage:
+        await ask(stage)
+        shown = "".join(line.strip(" │▁▂▃▄▅▆▇█") for line in stage.text.splitlines())
+        assert "a" * 300 in shown
+        assert "touch T" in shown
+
+
+async def test_what_cannot_be_seen_is_written_out(stage_of, ask_command):
+    command = f"rm -rf ./\u202etxt.a{' ' * 200}; echo a\u200bb\xadc\x1b[8m"
+    async with stage_of(Asking(ask_command(command)), size=(120, 40)) as stage:
+        await ask(stage)
+        assert "./<U+202E>txt.a <198 blanks> ; echo a<U+200B>b<U+00AD>c<U+001B>[8m" in stage.text
+
+
+async def test_square_brackets_of_a_command_are_shown_as_they_are(stage_of, ask_command):
+    nasty = "echo [/] [bold] [@click=app.quit]q[/]"
+    request = ask_command(nasty, warnings=("It [bold]loses[/] things [/x].",))
+    async with stage_of(Asking(request)) as stage:
+        await ask(stage)
+        assert f"$ {nasty}" in stage.text
+        assert "! It [bold]loses[/] things [/x]." in stage.text
+
+
+async def test_brackets_and_escapes_in_a_path_are_shown_as_they_are(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff(path="a[b]\x1b]0;pwn\x07.py"))) as stage:
+        await ask(stage)
+        assert "edit a[b]<U+001B>]0;pwn<U+0007>.py" in stage.text
+
+
+async def test_a_file_outside_is_named_by_where_it_really_is(stage_of, ask_command):
+    request = replace(
+        ask_command("x"),
+        tool="read",
+        preview=NoPreview(),
+        touches=(
+            Touch(
+                path=Path("/etc/hosts"),
+                access=Access.READ,
+                written="link",
+                concern=Concern(kind=ConcernKind.OUTSIDE, reason="This is outside the workspace."),
+            ),
+        ),
+    )
+    async with stage_of(Asking(request)) as stage:
+        await ask(stage)
+        assert "/etc/hosts" in stage.text
+        assert "written as link" in stage.text
+        assert "! This is outside the workspace." in stage.text
+
+
+async def test_whether_the_sandbox_holds_a_command_is_said(stage_of, ask_command):
+    async with stage_of(Asking(ask_command("make"), replace(ask_command("x", "c2"), is_confined=True))) as stage:
+        await ask(stage)
+        assert "not sandboxed" in stage.text
+        await stage.pilot.press("right_square_bracket")
+        assert "held by the sandbox" in stage.text
+
+
+async def test_a_click_on_an_answer_gives_it(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await asyncio.sleep(CLICK_SECONDS)
+        await stage.pilot.click("AnswerKeys", offset=(12, 0))
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"] == Deny()
+
+
+async def test_a_click_on_an_answer_that_was_just_put_there_gives_none(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await stage.type("draft")
+        stage.app.main.prompt.put("go")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.app.main.approval.display and stage.app.main.approval.size.height)
+        await stage.pilot.click("AnswerKeys", offset=(2, 0))
+        await stage.pilot.pause(0.05)
+        assert asking.answers == {}
+
+
+async def test_a_very_long_change_opens_at_once(stage_of, ask_diff):
+    old = "".join(f"value_{number} = {number}\n" for number in range(10_000))
+    new = "".join(f"value_{number} = {number + 1}\n" for number in range(10_000))
+    request = replace(ask_diff(), preview=DiffPreview(diff=make_diff("big.py", old, new), proposal=new))
+    async with stage_of(Asking(request)) as stage:
+        await ask(stage)
+        assert "of 20000 lines" in stage.text
+        await stage.pilot.press("end")
+        await stage.until(lambda: "value_9999 = 10000" in stage.text)

@@ -1,0 +1,180 @@
+from textual import events
+
+
+async def paste(stage, text):
+    stage.app.post_message(events.Paste(text))
+    await stage.pilot.pause()
+
+
+async def test_a_paste_with_newlines_never_sends(stage_of):
+    async with stage_of() as stage:
+        await paste(stage, "one\r\ntwo\rthree\n")
+        assert stage.app.main.prompt.text == "one\ntwo\nthree\n"
+        assert stage.conversation.sent == []
+
+
+async def test_a_long_paste_is_folded_and_sent_in_full(stage_of):
+    text = "\n".join(f"line {number}" for number in range(45))
+    async with stage_of() as stage:
+        await stage.type("look ")
+        await paste(stage, text)
+        assert "look [pasted text #1 · 45 lines]" in stage.text
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.conversation.sent == [f"look {text}"])
+
+
+async def test_a_folded_paste_is_opened_with_tab_and_deleted_as_a_whole(stage_of):
+    text = "\n".join(f"line {number}" for number in range(25))
+    async with stage_of() as stage:
+        await paste(stage, text)
+        await stage.pilot.press("tab")
+        assert stage.app.main.prompt.text == text
+        await stage.pilot.press("ctrl+c")
+        await paste(stage, text)
+        await stage.pilot.press("backspace")
+        assert stage.app.main.prompt.is_empty
+
+
+async def test_a_paste_of_control_characters_is_cleaned(stage_of):
+    async with stage_of() as stage:
+        await paste(stage, "a\x1b]0;pwn\x07b\x00c")
+        assert stage.app.main.prompt.text == "abc"
+
+
+async def test_the_prompt_grows_to_a_third_of_the_screen(stage_of):
+    async with stage_of() as stage:
+        assert stage.app.main.prompt.size.height == 1
+        await paste(stage, "\n".join("abc"))
+        assert stage.app.main.prompt.size.height == 3
+        await paste(stage, "\n".join("x" * 15))
+        assert stage.app.main.prompt.size.height == 24 // 3
+
+
+async def test_three_ways_to_a_new_line(stage_of):
+    async with stage_of() as stage:
+        await stage.type("a")
+        await stage.pilot.press("shift+enter")
+        await stage.type("b")
+        await stage.pilot.press("ctrl+j")
+        await stage.type("c\\")
+        await stage.pilot.press("enter")
+        await stage.type("d")
+        assert stage.app.main.prompt.text == "a\nb\nc\nd"
+        assert stage.conversation.sent == []
+
+
+async def test_up_and_down_walk_the_history_and_return_to_the_draft(stage_of):
+    async with stage_of() as stage:
+        prompt = stage.app.main.prompt
+        await stage.type("draft")
+        await stage.pilot.press("up")
+        assert prompt.text == "newer"
+        await stage.pilot.press("up", "up")
+        assert prompt.text == "older"
+        await stage.pilot.press("down", "down")
+        assert prompt.text == "draft"
+
+
+async def test_up_moves_within_a_text_of_several_lines_first(stage_of):
+    async with stage_of() as stage:
+        await paste(stage, "one\ntwo")
+        await stage.pilot.press("up")
+        assert stage.app.main.prompt.text == "one\ntwo"
+        await stage.pilot.press("up")
+        assert stage.app.main.prompt.text == "newer"
+
+
+async def test_ctrl_r_searches_the_history(stage_of):
+    async with stage_of() as stage:
+        await stage.pilot.press("ctrl+r")
+        await stage.until(lambda: "Typed before" in stage.text)
+        await stage.type("old")
+        await stage.until(lambda: "newer" not in stage.text)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.app.main.prompt.text == "older")
+
+
+async def test_a_slash_completes_commands(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/")
+        await stage.until(lambda: "Colours, with a live preview" in stage.text)
+        await stage.type("do")
+        await stage.until(lambda: "Colours" not in stage.text)
+        await stage.pilot.press("tab")
+        assert stage.app.main.prompt.text == "/doctor "
+        assert "Check terminal" not in stage.text
+
+
+async def test_an_at_sign_completes_files_anywhere_in_the_text(stage_of):
+    async with stage_of() as stage:
+        await stage.type("look at @mon")
+        await stage.until(lambda: "@shop/money.py" in stage.text)
+        await stage.pilot.press("tab")
+        assert stage.app.main.prompt.text == "look at @shop/money.py "
+
+
+async def test_arrows_choose_a_completion_and_enter_takes_it(stage_of):
+    async with stage_of() as stage:
+        await stage.type("@shop")
+        await stage.until(lambda: "@shop/cart.py" in stage.text)
+        await stage.pilot.press("down", "enter")
+        assert stage.app.main.prompt.text == "@shop/money.py "
+        assert stage.conversation.sent == []
+
+
+async def test_enter_sends_what_was_typed_when_no_completion_was_chosen(stage_of):
+    async with stage_of() as stage:
+        await stage.type("see @shop")
+        await stage.until(lambda: "@shop/cart.py" in stage.text)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.conversation.sent == ["see @shop"])
+
+
+async def test_escape_closes_the_completions_and_nothing_else(stage_of):
+    async with stage_of() as stage:
+        await stage.type("@shop")
+        await stage.until(lambda: "@shop/cart.py" in stage.text)
+        await stage.pilot.press("escape")
+        assert "@shop/cart.py" not in stage.text
+        assert stage.app.main.prompt.text == "@shop"
+        await stage.type("/")
+        await stage.pilot.pause(0.05)
+        assert "@shop/cart.py" not in stage.text
+
+
+async def test_a_clicked_completion_is_taken(stage_of):
+    async with stage_of() as stage:
+        await stage.type("@shop")
+        await stage.until(lambda: "@shop/cart.py" in stage.text)
+        await stage.pilot.click("CompletionList", offset=(4, 1))
+        assert stage.app.main.prompt.text == "@shop/money.py "
+
+
+async def test_file_names_in_square_brackets_are_shown_as_they_are(stage_of):
+    async with stage_of() as stage:
+        await stage.type("@a")
+        await stage.until(lambda: "@a[b].py" in stage.text)
+
+
+async def test_tab_walks_from_prompt_to_transcript_and_back(stage_of):
+    async with stage_of() as stage:
+        await stage.pilot.press("tab")
+        assert stage.app.focused is stage.app.main.transcript
+        await stage.pilot.press("tab")
+        assert stage.app.focused is stage.app.main.prompt
+        await stage.pilot.press("tab", "escape")
+        assert stage.app.focused is stage.app.main.prompt
+
+
+async def test_undo_brings_back_what_ctrl_c_cleared(stage_of):
+    async with stage_of() as stage:
+        await stage.type("precious")
+        await stage.pilot.press("ctrl+c", "ctrl+underscore")
+        assert stage.app.main.prompt.text == "precious"
+
+
+async def test_the_editor_without_a_terminal_of_its_own_is_refused_in_words(stage_of, monkeypatch):
+    monkeypatch.setenv("EDITOR", "true")
+    async with stage_of() as stage:
+        await stage.pilot.press("ctrl+g")
+        await stage.until(lambda: "The editor needs a terminal of its own." in stage.text)
