@@ -16,7 +16,7 @@ _NO_KEY_NEEDED = "none"
 def choose_model(settings: ModelSettings, environ: Mapping[str, str], catalog: Catalog) -> ModelName:
     """The model to talk to; raises NoModel when none is named and no key tells which one is meant."""
     if settings.name:
-        return _usable(ModelName.parse(settings.name))
+        return ModelName.parse(settings.name)
     if environ.get(ANTHROPIC_KEY):
         return ModelName(provider=ProviderKind.ANTHROPIC, name=_newest(catalog, ProviderKind.ANTHROPIC))
     if settings.openai_base_url:
@@ -25,7 +25,7 @@ def choose_model(settings: ModelSettings, environ: Mapping[str, str], catalog: C
             hint="Name one: codeagent --model openai-chat/NAME",
         )
     if environ.get(OPENAI_KEY):
-        return ModelName(provider=ProviderKind.OPENAI_CHAT, name=_newest(catalog, ProviderKind.OPENAI))
+        return ModelName(provider=ProviderKind.OPENAI, name=_newest(catalog, ProviderKind.OPENAI))
     raise NoModel("There is no model to talk to yet: no key was found and no model was named.")
 
 
@@ -50,15 +50,6 @@ def script_of(name: ModelName) -> Path:
     if not path.is_file():
         raise ConfigError(f"There is no script {path}.", hint="--model scripted/FILE takes a file of JSON lines.")
     return path
-
-
-def _usable(name: ModelName) -> ModelName:
-    if name.provider is ProviderKind.OPENAI:
-        raise ConfigError(
-            f"{name} would be asked through the Responses protocol, which this version does not speak.",
-            hint=f"Use {ProviderKind.OPENAI_CHAT}/{name.name}.",
-        )
-    return name
 
 
 def _newest(catalog: Catalog, service: ProviderKind) -> str:

@@ -19,7 +19,7 @@ from codeagent.config.launch import LATEST, Launch
 from codeagent.config.places import project_config_file
 from codeagent.config.settings import Settings
 from codeagent.config.sources import LoadedSettings, load_settings
-from codeagent.core.errors import ConfigError, FileProblem
+from codeagent.core.errors import FileProblem
 from codeagent.core.events import AgentEvent, Level, NoticeGiven, SessionStarted, TurnEnded
 from codeagent.core.protocols import Approver, Desk, Emit, Provider
 from codeagent.core.text import Redactor, secrets_in
@@ -28,7 +28,8 @@ from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import Trust, trust_state
 from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
-from codeagent.store.journal import JournalFile, NoJournal, Past, make_private_folder
+from codeagent.store.journal import JournalFile, NoJournal, Past
+from codeagent.store.private import make_private_folder
 from codeagent.store.prompts import Prompts
 from codeagent.store.seen_record import load_seen, save_seen
 from codeagent.store.sessions import Sessions
@@ -224,7 +225,9 @@ def make_provider(name: ModelName, settings: Settings, launch: Launch, catalog: 
 
             return ScriptedProvider.from_file(script_of(name))
         case ProviderKind.OPENAI:
-            raise ConfigError(f"{name} cannot be reached yet.", hint=f"Use openai-chat/{name.name}.")
+            from codeagent.providers.openai import OpenAIProvider
+
+            return OpenAIProvider(name.name, key, settings.model.openai_base_url, limits)
 
 
 def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keeping:

@@ -31,6 +31,16 @@ def main(words: Sequence[str] | None = None) -> int:
         return fail(error)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception as fault:  # noqa: BLE001 - the program's top: a fault is one sentence, its report a file
+        return report(fault)
+
+
+def report(fault: Exception) -> int:
+    """Keeps what is needed to mend a fault and says so in one sentence."""
+    from codeagent.cli.faults import report_fault
+
+    print(f"codeagent: {report_fault(fault, os.environ)}", file=sys.stderr)
+    return FAILED
 
 
 def fail(error: CodeagentError) -> int:
@@ -77,9 +87,11 @@ def start(words: Sequence[str]) -> int:
     options = parse_options(words)
     launch = prepare(options)
     if options.prints:
+        from codeagent.cli.faults import start_log
         from codeagent.cli.headless import run_headless, whole_prompt
         from codeagent.wiring import open_headless
 
+        start_log(os.environ)
         prompt = whole_prompt(options.prompt, sys.stdin)
         return run_headless(lambda emit: open_headless(launch, emit), prompt, options.output_format)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -104,8 +116,10 @@ async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
 
 def _load_wiring() -> OpenDesk:
     """The wiring, with all that was loaded kept out of the garbage collector's way: its pauses would be seen."""
+    from codeagent.cli.faults import start_log
     from codeagent.wiring import open_desk as wired
 
+    start_log(os.environ)
     gc.collect()
     gc.freeze()
     return wired

@@ -94,7 +94,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="with -p: text, json (the end) or stream-json (every event, one a line)",
     )
     add("-C", "--cd", type=Path, metavar="DIR", help="work in DIR instead of the current directory")
-    add("--model", metavar="PROVIDER/NAME", help="anthropic/NAME, openai-chat/NAME or scripted/FILE")
+    add("--model", metavar="PROVIDER/NAME", help="anthropic/NAME, openai/NAME, openai-chat/NAME or scripted/FILE")
     add("--mode", type=Mode, choices=list(Mode), metavar="MODE", help="plan, ask (default), edits or auto")
     add("--allow", action="append", metavar="RULE", help="let calls through that fit, such as 'bash(pytest *)'")
     add("--ask", action="append", metavar="RULE", help="always ask about calls that fit")

@@ -19,11 +19,11 @@ class ModelSettings(_Table):
     """``[model]``: which model answers, and how patiently it is waited for."""
 
     name: str | None = None
-    """The model as PROVIDER/NAME: anthropic/…, openai-chat/… or scripted/FILE."""
+    """The model as PROVIDER/NAME: anthropic/…, openai/…, openai-chat/… or scripted/FILE."""
     anthropic_base_url: str | None = None
     """Where the Messages API is, when not at Anthropic's own address."""
     openai_base_url: str | None = None
-    """Where the Chat Completions server is, such as http://127.0.0.1:8080/v1."""
+    """Where the OpenAI-compatible server is, such as http://127.0.0.1:8080/v1."""
     max_tokens: Annotated[int, Field(gt=0)] | None = None
     """The most tokens that one reply may have; by default what the model allows."""
     first_byte_seconds: _Seconds = 600

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from codeagent.core.errors import JournalError, SessionBusy
 from codeagent.core.events import AgentEvent, Level, NoticeGiven
+from codeagent.store.private import make_private_folder
 from codeagent.store.records import Record, decode_record, encode_record
 
 _LONG_LINE = 256 * 1024
@@ -143,15 +144,6 @@ def read_past(data: bytes) -> Past:
             damaged = max(0, damaged - 1)
         records.append(record)
     return Past(records=tuple(records), damaged=damaged)
-
-
-def make_private_folder(path: Path) -> None:
-    """Makes a folder, and those above it that are missing, for the owner alone."""
-    if not path.is_dir():
-        if not path.parent.is_dir():
-            make_private_folder(path.parent)
-        path.mkdir(mode=0o700, exist_ok=True)
-        path.chmod(0o700)
 
 
 def _lock(path: Path, descriptor: int) -> None:

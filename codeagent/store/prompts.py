@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from codeagent.store.journal import make_private_folder
+from codeagent.store.private import make_private_folder, open_private
 
 _KEPT = 1_000
 
@@ -37,7 +37,8 @@ class Prompts:
         line = json.dumps(self._redact(text)) + "\n"
         with suppress(OSError):
             make_private_folder(self._folder)
-            _write_private(self._folder / "history.jsonl", line, os.O_APPEND)
+            with open_private(self._folder / "history.jsonl", os.O_APPEND) as file:
+                file.write(line)
 
     def draft(self) -> str:
         """The draft that was kept, or an empty string."""
@@ -55,7 +56,8 @@ class Prompts:
                 return
             make_private_folder(self._folder)
             fresh = self._folder / "draft.new"
-            _write_private(fresh, self._redact(text), os.O_TRUNC)
+            with open_private(fresh, os.O_TRUNC) as file:
+                file.write(self._redact(text))
             fresh.replace(path)
 
 
@@ -71,9 +73,3 @@ def _read_history(path: Path) -> list[str]:
             if isinstance(text, str):
                 history.append(text)
     return history
-
-
-def _write_private(path: Path, text: str, how: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | how, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from codeagent.store.private import open_private
 from codeagent.workspace.seen import SeenFile
 
 _files: TypeAdapter[tuple[SeenFile, ...]] = TypeAdapter(tuple[SeenFile, ...])
@@ -17,9 +18,8 @@ def save_seen(path: Path, files: tuple[SeenFile, ...]) -> None:
     """Writes it anew; where the disk refuses, a resumed session just has to read again."""
     fresh = path.with_suffix(".new")
     with suppress(OSError, ValueError):
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_files.dump_json(files))
+        with open_private(fresh, os.O_TRUNC) as file:
+            file.write(_files.dump_json(files).decode())
         fresh.replace(path)
 
 

@@ -40,7 +40,7 @@ def test_an_edit_is_shown_as_a_diff_and_written_when_approved(place, model_serve
     with place.open() as terminal:
         send(terminal, "fix the total")
         terminal.wait("approve|allow")
-        terminal.wait(r"- +return full / \(1 \+ discount\)")
+        terminal.wait(r"[-−] +return full / \(1 \+ discount\)")
         terminal.wait(r"\+ +return full \* \(1 - discount\)")
         assert "1 + discount" in (place.root / "cart.py").read_text()
         quiet()

@@ -131,7 +131,6 @@ def test_no_session_leaves_nothing(place, model_server):
     [
         (("--mode", "edits"), "no terminal", 2),
         (("-p", "x", "--model", "nonsense"), "does not name a model", 2),
-        (("-p", "x", "--model", "openai/gpt-5"), "openai-chat/gpt-5", 2),
         (("-p", "x", "--model", "scripted/nowhere"), "no script", 2),
         (("-p", "x", "--allow", "bash(("), "bash((", 2),
         (("-p", "x", "-C", "nowhere"), "nowhere", 2),

@@ -1,0 +1,67 @@
+"""What happens to faults of the program: a report in a private file, and one sentence for the person."""
+
+from __future__ import annotations
+
+import logging
+import os
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from codeagent import __version__
+from codeagent.config.places import find_places
+from codeagent.core.text import Redactor, secrets_in
+from codeagent.store.private import make_private_folder, open_private
+
+_LOG_BYTES = 1_000_000
+
+
+def report_fault(fault: BaseException, environ: Mapping[str, str]) -> str:
+    """Writes what is needed to mend the fault, without secrets, and returns the sentence for the person."""
+    lines = "".join(traceback.format_exception(fault))
+    text = f"codeagent {__version__}, {datetime.now(UTC).isoformat(timespec='seconds')}\n\n{lines}"
+    path = find_places(environ).state / f"fault-{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.getpid()}.txt"
+    said = f"A fault of the program ended it: {type(fault).__name__}."
+    with suppress(OSError):
+        make_private_folder(path.parent)
+        with open_private(path, os.O_EXCL) as file:
+            file.write(Redactor(secrets_in(environ)).redact(text))
+        said += f" The report is in {path}; the session is saved, codeagent -c goes on with it."
+    return said
+
+
+def start_log(environ: Mapping[str, str]) -> None:
+    """Sends what the rooms log to a private file, never to the screen; secrets are taken out."""
+    handler = _PrivateLog(find_places(environ).state / "log.txt")
+    handler.setFormatter(_Redacting(Redactor(secrets_in(environ))))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+
+
+class _PrivateLog(RotatingFileHandler):
+    """A log that is made when the first line is written, and that cannot stop the program."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
+
+    def _open(self) -> TextIOWrapper:
+        make_private_folder(Path(self.baseFilename).parent)
+        return open_private(Path(self.baseFilename), os.O_APPEND)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name that logging calls
+        """A line that cannot be written is lost: there is no place left to say so."""
+        del record
+
+
+class _Redacting(logging.Formatter):
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        self._redactor = redactor
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._redactor.redact(super().format(record))

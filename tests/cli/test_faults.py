@@ -1,0 +1,49 @@
+"""Faults of the program: a private report without secrets, and nothing on the screen."""
+
+import logging
+import stat
+
+import pytest
+
+from codeagent.cli.faults import report_fault, start_log
+
+
+@pytest.fixture
+def environ(tmp_path):
+    return {"CODEAGENT_HOME": str(tmp_path / "home"), "ANTHROPIC_API_KEY": "very-secret-key-123"}
+
+
+def test_a_report_is_private_and_holds_no_secret(environ, tmp_path):
+    try:
+        raise RuntimeError("it failed with very-secret-key-123")
+    except RuntimeError as fault:
+        said = report_fault(fault, environ)
+    (report,) = (tmp_path / "home/state").iterdir()
+    assert str(report) in said
+    assert "\n" not in said
+    assert "test_a_report_is_private" in report.read_text()
+    assert "very-secret-key" not in report.read_text() + said
+    assert stat.S_IMODE(report.stat().st_mode) == 0o600
+
+
+def test_a_home_that_cannot_be_written_still_gives_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "RuntimeError" in report_fault(RuntimeError("x"), {"CODEAGENT_HOME": str(tmp_path / "file")})
+
+
+def test_what_is_logged_goes_to_a_private_file_without_secrets(environ, tmp_path, capfd):
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    try:
+        start_log(environ)
+        logging.getLogger("codeagent.test").error("the key is %s", "very-secret-key-123")
+    finally:
+        for handler in set(root.handlers) - set(before[0]):
+            root.removeHandler(handler)
+            handler.close()
+        root.setLevel(before[1])
+    log = tmp_path / "home/state/log.txt"
+    assert "the key is" in log.read_text()
+    assert "very-secret-key" not in log.read_text()
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    assert capfd.readouterr().err == ""
