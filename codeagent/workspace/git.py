@@ -38,7 +38,6 @@ _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_EDITOR": "false",
     "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
     "GIT_PAGER": "cat",
     "GIT_SSH_COMMAND": "false",
     "GIT_TERMINAL_PROMPT": "0",

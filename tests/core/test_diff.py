@@ -155,6 +155,15 @@ def test_a_removed_function_is_shown_from_its_first_line_on():
     assert "".join(line.text for line in lines if line.kind is LineKind.REMOVED) == two
 
 
+def test_a_block_moved_up_by_many_lines_keeps_its_context():
+    marks = "".join(f"@mark{number}\n" for number in range(10))
+    before = f"1\n2\n3\n4\n\n{marks}def c():\n    return 3\n"
+    added = f"{marks}def b():\n    return 2\n\n"
+    after = before.replace(marks, added + marks)
+    assert only_added(before, after) == added
+    assert only_hunk(before, after).old_lines == ("3\n", "4\n", "\n", "@mark0\n", "@mark1\n", "@mark2\n")
+
+
 def test_a_change_among_equal_lines_stays_small():
     before = ["x\n"] * 3_000
     after = before.copy()

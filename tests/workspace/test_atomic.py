@@ -281,10 +281,10 @@ def test_no_save_of_a_person_is_ever_lost_while_we_write(file):
 
 def test_a_write_protected_file_is_refused(shared_folder, as_ordinary_user):
     file = shared_folder / "a.txt"
-    file.write_bytes(b"old")
-    file.chmod(0o444)
 
     def work() -> None:
+        file.write_bytes(b"old")
+        file.chmod(0o444)
         with pytest.raises(FileProblem, match="permissions"):
             write_atomic(file, b"new", expected=b"old")
 

@@ -188,6 +188,7 @@ def test_a_missing_object_is_not_fetched_from_where_the_repository_says(reposito
         "remote.origin.url": f"file://{repository.parent}/nowhere.git",
         "remote.origin.promisor": "true",
         "remote.origin.uploadpack": str(program),
+        "protocol.file.allow": "always",
     }.items():
         run(repository, "config", name, value)
     tree = run(repository, "rev-parse", "HEAD^{tree}").strip()
@@ -203,12 +204,18 @@ def test_a_submodule_s_own_configuration_is_not_followed(repository, trap, tmp_p
     inner = tmp_path / "inner"
     inner.mkdir()
     run(inner, "init", "-q")
-    run(inner, "commit", "-qm", "x", "--allow-empty")
+    (inner / "a.txt").write_text("x\n")
+    run(inner, "add", "a.txt")
+    run(inner, "commit", "-qm", "x")
     run(repository, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "module")
     run(repository / "module", "config", "core.fsmonitor", str(program))
-    owned.unlink(missing_ok=True)
+    run(repository / "module", "config", "filter.y.clean", str(program))
+    (repository / ".git/modules/module/info/attributes").write_text("* filter=y\n")
+    make_stat_dirty(repository / "module")
     git.status(repository)
     assert not owned.exists()
+    subprocess.run(["git", "status"], cwd=repository, capture_output=True, check=False)
+    assert owned.exists()
 
 
 def test_a_folder_made_up_as_a_bare_repository_runs_nothing(tmp_path, repository, trap):

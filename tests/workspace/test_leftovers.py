@@ -1,5 +1,6 @@
 """Temporary files of crashed runs go, those of living ones stay."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -65,6 +66,14 @@ def test_an_earlier_run_with_our_process_number_is_a_dead_one(tmp_path):
 def test_a_young_file_without_a_lock_stays_while_its_process_lives(tmp_path):
     (tmp_path / f"{TEMP_PREFIX}{os.getppid()}-00000000-00000000").write_text("x")
     assert sweep_leftovers(tmp_path) == 0
+
+
+def test_a_locked_file_stays_though_its_process_is_unknown_here_as_in_another_container(tmp_path):
+    path = tmp_path / f"{TEMP_PREFIX}999999999-00000000-00000000"
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert sweep_leftovers(tmp_path) == 0
+    assert sweep_leftovers(tmp_path) == 1
 
 
 def test_only_what_bears_our_exact_name_is_swept(tmp_path):

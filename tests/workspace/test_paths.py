@@ -310,7 +310,8 @@ def test_shell_start_up_files_ask_when_home_is_the_workspace(world):
 def test_a_start_up_file_that_links_into_the_workspace_asks(sandbox, world):
     (world / "project/bashrc").write_text("x")
     (world / "home/.bashrc").symlink_to(world / "project/bashrc")
-    assert kind(sandbox, "~/.bashrc", WRITE) == "sensitive"
+    for path in ("~/.bashrc", f"{world}/home/.bashrc", f"/{world}/home/.bashrc", "../home/x/../.bashrc"):
+        assert kind(sandbox, path, WRITE) == "sensitive"
 
 
 def test_codeagent_s_own_configuration_is_never_written(world):
