@@ -28,9 +28,7 @@ def settings_table() -> list[str]:
     rows = []
     for table, model in Settings():
         if isinstance(model, dict):
-            rows.append(
-                f"| `[{table}]` | {model or 'none'} | {Settings.model_fields[table].description} |"
-            )
+            rows.append(f"| `[{table}]` | {model or 'none'} | {Settings.model_fields[table].description} |")
             continue
         for name, field in type(model).model_fields.items():
             default = getattr(model, name)
