@@ -20,11 +20,12 @@ DEMO = "demo"
 """What the screen returns when the demo is wanted."""
 
 _WAYS = (
-    ("Anthropic", "export ANTHROPIC_API_KEY=…", ""),
-    ("OpenAI and others", "export OPENAI_API_KEY=…", "codeagent --model openai-chat/NAME"),
-    ("A server of your own", "export OPENAI_BASE_URL=http://127.0.0.1:8080/v1", "codeagent --model openai-chat/NAME"),
-    ("For good", "codeagent config", "shows where the config file is; set [model] name there"),
+    ("Anthropic", ("export ANTHROPIC_API_KEY=…",)),
+    ("OpenAI and others", ("export OPENAI_API_KEY=…", "codeagent --model openai-chat/NAME")),
+    ("A server of yours", ("export OPENAI_BASE_URL=http://127.0.0.1:8080/v1", "codeagent --model openai-chat/NAME")),
+    ("For good", ("codeagent config", "tells where the file is; set name below [model]")),
 )
+_COLUMN = 20
 
 
 class DemoLine(Static):
@@ -44,7 +45,9 @@ class WelcomeScreen(Screen[str | None]):
 
     DEFAULT_CSS = """
     WelcomeScreen { align: center middle; background: $background; }
-    WelcomeScreen > VerticalScroll { width: 100%; max-width: 84; height: auto; max-height: 100%; padding: 1 3; }
+    WelcomeScreen > VerticalScroll {
+        width: 100%; max-width: 84; height: auto; max-height: 100%; padding: 1 3; scrollbar-size-vertical: 1;
+    }
     WelcomeScreen Static { height: auto; }
     WelcomeScreen #demo { margin-top: 1; padding: 0 2; background: $raised; }
     """
@@ -65,7 +68,7 @@ class WelcomeScreen(Screen[str | None]):
                 Content.assemble(
                     ("Enter", "bold $accent"),
                     ("  the demo", "bold $text"),
-                    ("  a real session on a sample project: real diffs, real questions, no network", "$text-muted"),
+                    ("  a real session on a sample project, without a network", "$text-muted"),
                 ),
                 id="demo",
                 markup=False,
@@ -80,12 +83,12 @@ class WelcomeScreen(Screen[str | None]):
         ]
         if self._error.hint:
             lines.append(Content.styled(show_invisible(self._error.hint), "$text-muted"))
-        for title, first, second in _WAYS:
-            lines += [Content(), Content.styled(title, "bold"), Content.styled(f"  {first}", "$accent")]
-            if second:
-                lines.append(
-                    Content.styled(f"  {second}", "$accent" if second.startswith("codeagent") else "$text-muted")
-                )
+        for title, steps in _WAYS:
+            lines.append(Content())
+            for number, step in enumerate(steps):
+                name = "" if number else title
+                style = "$accent" if step.startswith(("export", "codeagent")) else "$text-muted"
+                lines.append(Content.assemble((f"{name:<{_COLUMN}}", "$text"), (step, style)))
         return Content("\n").join(lines)
 
     def action_demo(self) -> None:

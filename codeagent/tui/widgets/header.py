@@ -51,7 +51,7 @@ class Header(Widget):
         branch = Content(show_invisible(heading.branch) + ("*" if heading.is_dirty else ""))
         fixed = self._fixed()
         room = width - name.cell_length - branch.cell_length - sum(part.cell_length + 3 for part in fixed) - 6
-        model = show_invisible(heading.model.partition("/")[2] or heading.model)
+        model = show_invisible(heading.model.rstrip("/").rpartition("/")[2])
         folder = show_invisible(from_home(heading.root))
         most = max(room - min(len(folder), _SHORTEST_FOLDER), 0)
         model = model if len(model) <= most else f"{model[: max(most - 1, 0)]}…"

@@ -166,7 +166,7 @@ def _circumstances(request: ApprovalRequest, preview: CommandPreview, width: int
         Piece(held, inks.muted if request.is_confined else inks.warning),
     ]
     yield from wrap(pieces, width)
-    writes = [touch.written for touch in request.touches if touch.access is Access.WRITE and touch.written]
+    writes = [touch.written for touch in request.touches if touch.access is Access.WRITE and touch.path is not None]
     if writes:
         yield from _text(f"writes {', '.join(writes)}", width, inks.muted)
 
