@@ -218,19 +218,26 @@ def _name(character: str) -> str:
     )
 
 
-@asynccontextmanager
-async def staged(  # noqa: PLR0913 - all that a test may want to be different
+@dataclass
+class Setting:
+    """An app that is not running yet, and what will be behind it."""
+
+    app: CodeagentApp
+    opened: asyncio.Event
+    desks: list[tuple[MemoryConversation, MemoryWorkbench]]
+
+
+def set_up(  # noqa: PLR0913 - all that a test may want to be different
     turn: Turn = nothing,
     *,
-    size: tuple[int, int] = (80, 24),
-    wait_open: bool = True,
     gate: asyncio.Event | None = None,
     error: CodeagentError | None = None,
     past: tuple[AgentEvent, ...] = (),
     draft: str = "",
     prompt: str = "",
+    theme: str = "dark",
     keymap: dict[str, str] | None = None,
-) -> AsyncIterator[Stage]:
+) -> Setting:
     opened = asyncio.Event()
     desks: list[tuple[MemoryConversation, MemoryWorkbench]] = []
 
@@ -249,15 +256,28 @@ async def staged(  # noqa: PLR0913 - all that a test may want to be different
     app = CodeagentApp(
         connect=connect,
         root=Path.home() / "src" / "shop",
-        theme="dark",
+        theme=theme,
         reduced_motion=True,
         prompt=prompt,
         keymap=keymap,
     )
-    async with app.run_test(size=size) as pilot:
-        stage = Stage(app=app, pilot=pilot, opened=opened, desks=desks)
-        if wait_open and gate is None and error is None:
-            await stage.until(opened.is_set)
+    return Setting(app=app, opened=opened, desks=desks)
+
+
+@asynccontextmanager
+async def staged(
+    turn: Turn = nothing,
+    *,
+    size: tuple[int, int] = (80, 24),
+    gate: asyncio.Event | None = None,
+    error: CodeagentError | None = None,
+    **others: object,
+) -> AsyncIterator[Stage]:
+    setting = set_up(turn, gate=gate, error=error, **others)
+    async with setting.app.run_test(size=size) as pilot:
+        stage = Stage(app=setting.app, pilot=pilot, opened=setting.opened, desks=setting.desks)
+        if gate is None and error is None:
+            await stage.until(setting.opened.is_set)
             await pilot.pause()
         yield stage
 
@@ -295,6 +315,12 @@ def command_request(command: str, call_id: str = "c1", *, warnings: tuple[str, .
 def stage_of():
     """Sets up the app with a session in memory."""
     return staged
+
+
+@pytest.fixture
+def app_of():
+    """Builds the app with a session in memory, for pictures."""
+    return lambda *arguments, **others: set_up(*arguments, **others).app
 
 
 @pytest.fixture

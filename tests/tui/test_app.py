@@ -1,21 +1,28 @@
 import asyncio
+from pathlib import Path
 
 from codeagent.core.approvals import Mode
 from codeagent.core.errors import ConfigError, NoModel
 from codeagent.core.events import (
+    CallStreamed,
+    Delivery,
     Level,
     MessageDelivered,
+    MessageQueued,
     NoticeGiven,
     ReplyEnded,
     RetryScheduled,
+    SessionStarted,
     StepStarted,
     TextStreamed,
     ToolEnded,
+    ToolProgressed,
     ToolStarted,
     TurnStarted,
     UsageReported,
 )
-from codeagent.core.messages import TextBlock, ToolResult, Usage
+from codeagent.core.messages import Outcome, TextBlock, ToolResult, Usage
+from codeagent.core.protocols import WorkspaceStatus
 
 
 async def test_the_first_frame_stands_before_the_session_is_open(stage_of):
@@ -276,3 +283,27 @@ async def test_idle_draws_nothing(stage_of):
         stage.app._display = lambda screen, renderable: (drawn.append(renderable), draw(screen, renderable))
         await stage.pilot.pause(1.5)
         assert [one for one in drawn if one is not None] == []
+
+
+async def test_no_escape_sequence_of_others_reaches_the_terminal(stage_of):
+    nasty = "a\x1b]0;pwn\x07b\x1b[1A\x1b[2Kc\x9b31md\x1b]52;c;ZXZpbA==\x07e"
+
+    async def turn(emit, approver):
+        emit(StepStarted(turn=1, step=1))
+        emit(TextStreamed(text=nasty))
+        emit(ReplyEnded())
+        emit(CallStreamed(name=nasty, size=3))
+        emit(ToolStarted(call_id="c1", name=nasty, arguments_json=nasty))
+        emit(ToolProgressed(call_id="c1", text=nasty))
+        emit(ToolEnded(result=ToolResult(call_id="c1", blocks=(TextBlock(text=nasty),), outcome=Outcome.FAILED)))
+        emit(NoticeGiven(text=nasty))
+        emit(MessageQueued(message_id="m9", text=nasty, delivery=Delivery.STEER, waits_for=nasty))
+        emit(SessionStarted(session_id="s", model=nasty, mode=Mode.ASK, cwd=nasty))
+        await asyncio.Event().wait()
+
+    async with stage_of(turn, size=(120, 40)) as stage:
+        stage.app.bridge.show_workspace(WorkspaceStatus(root=Path("/"), branch=nasty, sandbox=nasty))
+        stage.app.main.prompt.put(nasty)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: "queued: " in stage.text)
+        assert [mark for mark in stage.text if mark != "\n" and (mark < " " or "\x7f" <= mark <= "\x9f")] == []

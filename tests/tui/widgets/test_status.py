@@ -1,0 +1,65 @@
+from dataclasses import replace
+
+from codeagent.core.approvals import Mode
+from codeagent.core.protocols import WorkspaceStatus
+from codeagent.tui.widgets.status import Status
+
+
+async def shown(stage, status):
+    stage.app.main.status.show(status)
+    await stage.pilot.pause()
+    return stage.text.splitlines()[-1]
+
+
+BUSY = Status(mode=Mode.ASK, context=0.34, cost=0.12, running=2, is_connecting=False, is_working=True)
+
+
+async def test_everything_stands_on_one_line(stage_of):
+    async with stage_of(size=(120, 30)) as stage:
+        line = await shown(stage, BUSY)
+        assert "ask · context 34 % · $0.12 · 2 running" in line
+        assert line.endswith("enter steer · alt+enter later · esc stop")
+
+
+async def test_the_keys_are_told_in_a_shorter_form_when_there_is_no_room(stage_of):
+    async with stage_of(size=(60, 20)) as stage:
+        line = await shown(stage, BUSY)
+        assert "2 running" in line
+        assert line.endswith("esc stop")
+        assert "…" not in line
+
+
+async def test_an_open_question_is_told_until_it_has_the_keyboard(stage_of):
+    async with stage_of() as stage:
+        assert "tab answer" in await shown(stage, replace(BUSY, waiting=1))
+        assert "tab prompt" in await shown(stage, replace(BUSY, waiting=1, is_answering=True))
+
+
+async def test_missing_confinement_is_told_at_both_ends(stage_of):
+    async with stage_of(size=(120, 30)) as stage:
+        folder = stage.app.main.header.heading.root
+        stage.app.bridge.show_workspace(WorkspaceStatus(root=folder, branch="main", sandbox="sandbox off"))
+        await stage.pilot.pause()
+        assert stage.text.splitlines()[0].endswith("not sandboxed")
+        assert "sandbox off" in stage.text.splitlines()[-1]
+
+
+async def test_news_below_are_told_until_the_end_is_reached(stage_of):
+    async with stage_of() as stage:
+        assert "↓ 12 new · ctrl+end" in await shown(stage, replace(BUSY, below=12))
+
+
+async def test_a_remark_goes_by_itself(stage_of):
+    async with stage_of() as stage:
+        stage.app.main.status.remark("copied", 0.1)
+        await stage.until(lambda: stage.text.splitlines()[-1].endswith("copied"))
+        await stage.until(lambda: not stage.text.splitlines()[-1].endswith("copied"))
+
+
+async def test_the_spinner_turns_only_while_the_agent_works(stage_of):
+    async with stage_of() as stage:
+        stage.app.main.status._reduced_motion = False
+        await shown(stage, BUSY)
+        assert stage.app.main.status._spinner is not None
+        await shown(stage, replace(BUSY, is_working=False))
+        assert stage.app.main.status._spinner is None
