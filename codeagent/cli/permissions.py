@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from codeagent.core.approvals import Access, Mode, Verdict
 from codeagent.core.errors import CodeagentError
+from codeagent.core.protocols import JsonValue
 from codeagent.core.text import clean, show_invisible, storable
 from codeagent.policy.check import Question, check_command, check_path, verdict_as_json, verdict_as_text
 
@@ -38,6 +39,14 @@ class _Request(BaseModel):
         if (self.command is None) == (self.path is None):
             raise ValueError("give either a command or a path")
         return self
+
+    @classmethod
+    def read(cls, line: str) -> _Request:
+        """Reads one line; half characters, which JSON can write, are replaced. Raises ValueError."""
+        found: JsonValue = json.loads(line)
+        if isinstance(found, dict):
+            found = {name: storable(value) if isinstance(value, str) else value for name, value in found.items()}
+        return cls.model_validate(found)
 
     def verdict(self, root: Path, extra_roots: Sequence[Path] = ()) -> Verdict:
         """The policy's answer; raises ConfigError."""
@@ -84,10 +93,10 @@ def _answer_lines(root: Path, extra_roots: Sequence[Path]) -> int:
         if not line.strip():
             continue
         try:
-            _print_json(_Request.model_validate_json(line).verdict(root, extra_roots))
+            _print_json(_Request.read(line).verdict(root, extra_roots))
         except ValidationError as error:
             outcome = _complain("; ".join(found["msg"] for found in error.errors()), as_json=True)
-        except CodeagentError as error:
+        except (CodeagentError, ValueError, RecursionError) as error:
             outcome = _complain(str(error), as_json=True)
     return outcome
 

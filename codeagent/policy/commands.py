@@ -177,6 +177,8 @@ def _odd_characters(text: str) -> Iterator[Problem]:
         if _CONTROL.search(text):
             yield Problem("it holds control characters")
         return
+    if "\ufffd" in text:
+        yield Problem("it holds a broken character")
     if has_invisible(text):
         yield Problem("it holds characters that cannot be seen")
 

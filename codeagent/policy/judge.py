@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from codeagent.core.approvals import (
@@ -296,7 +297,10 @@ class CommandCase:
                 against = self._paths.read(known, simple.places)
             else:
                 is_writer = base_name(simple.name) in _WRITERS
-                against = self._paths.mentioned(simple.words[1:], simple.places, is_writer=is_writer)
+                against = chain(
+                    self._paths.runs_in(simple.places),
+                    self._paths.mentioned(simple.words[1:], simple.places, is_writer=is_writer),
+                )
             # What a wrapper runs is named by the wrapper's own words already, as far as it is known.
             yield from (one for one in against if found is command or one.each_time or one.decision is Decision.DENY)
 

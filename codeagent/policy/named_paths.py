@@ -110,6 +110,18 @@ class NamedPaths:
                 for folder in folders:
                     yield from self._mention(text, folder, is_writer=is_writer)
 
+    def runs_in(self, places: Places | None) -> Iterator[Finding]:
+        """What stands against running a program that is not known where it runs: it may write there."""
+        for folder in self.folders(places):
+            try:
+                concern = self._sandbox.examine("x", Access.WRITE, base=folder).concern
+            except PathRefused as error:
+                yield Finding(decision=Decision.ASK, because=str(error), each_time=True)
+                continue
+            if concern and concern.kind is ConcernKind.SENSITIVE:
+                because = f"it runs in {self._sandbox.show(folder)}, where files are asked about each time."
+                yield Finding(decision=Decision.ASK, because=because, each_time=True)
+
     def _mention(self, text: str, folder: Path, *, is_writer: bool) -> Iterator[Finding]:
         if text in _DEVICES or text.startswith("//"):
             return
@@ -122,7 +134,11 @@ class NamedPaths:
                 if access is Access.WRITE:
                     yield Finding(decision=Decision.ASK, because=str(error), each_time=True)
                 continue
-            if touch.concern and touch.concern.kind is ConcernKind.SENSITIVE and (is_there or _is_telling(text)):
+            if (
+                touch.concern
+                and touch.concern.kind is ConcernKind.SENSITIVE
+                and (access is Access.WRITE or is_there or _is_telling(text))
+            ):
                 yield Finding(decision=Decision.ASK, because=touch.concern.reason, each_time=True)
             elif is_there or touch.concern is None:
                 yield from self._by_rules(touch, folder)

@@ -105,7 +105,7 @@ class Rule:
         if not strictly:
             pattern, name = pattern.casefold(), name.casefold()
         return _path_spec(pattern).match_file(name) or (
-            pattern.endswith("/**") and _path_spec(pattern[:-3]).match_file(name)
+            pattern.endswith("/**") and _path_spec("/" + pattern[:-3].lstrip("/")).match_file(name)
         )
 
     @property

@@ -12,6 +12,9 @@ from codeagent.policy.shell_words import Piece, Word, ansi_c, inside_double_quot
 
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./,:=@%+^-]+")
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_ANSI_C = re.compile(r"\$'(?:[^'\\]|\\.)*'", re.DOTALL)
+_QUOTE_END = "it is not certain where a quote ends"
 _OPENER = re.compile(r"`|\$(?=[\w({\[@*#?$!-])")
 _NO_WORD = re.compile(r"""[\s'";&|<>()]""")
 _CODE_OPENER = re.compile(r"`|\$[(\[]|[<>]\(")
@@ -83,12 +86,14 @@ class WordReader:
         elif kind == "raw_string":
             pieces.append(Piece(text[1:-1], is_quoted=True))
             if text.count("'") != 2:  # noqa: PLR2004 - one at each end
-                self._source.problem("it is not certain where a quote ends", is_hidden=True)
+                self._source.problem(_QUOTE_END, is_hidden=True)
         elif kind == "string":
             self._string(node, text, pieces)
         elif kind == "concatenation":
             self._concatenation(node, text, pieces)
         elif kind == "ansi_c_string":
+            if not _ANSI_C.fullmatch(text):
+                self._source.problem(_QUOTE_END, is_hidden=True)
             meant = ansi_c(text[2:-1])
             pieces.append(Piece(text if meant is None else meant, is_quoted=True, is_known=meant is not None))
         elif not node.is_named:
@@ -135,6 +140,8 @@ class WordReader:
         if not text.startswith('"') or not text.endswith('"'):
             self._source.problem("it holds a text that is translated by the shell", is_hidden=True)
         if not expansions:
+            if not _STRING.fullmatch(text):
+                self._source.problem(_QUOTE_END, is_hidden=True)
             if _OPENER.search(_ESCAPED.sub("", inner)):
                 self._source.problem(f"{UNKNOWN_SYNTAX} (string)", is_hidden=True)
             pieces.append(Piece(inside_double_quotes(inner), is_quoted=True))

@@ -14,6 +14,7 @@ from codeagent.policy.shell_words import Word
 
 _HEREDOC_START = re.compile(r"\w+|'\w+'|\"\w+\"|\\\w+")
 _HEREDOC_EXPANSION = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$(?:[({\[]))")
+_BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _HEREDOC_TOKENS = frozenset({"<<", "<<-", "\n", "&&", "||", "|", "|&", ";", "&"})
 _DESCRIPTOR = re.compile(r"\d+-?|-")
 _STATEMENTS = frozenset(
@@ -108,5 +109,6 @@ class RedirectionReader:
         for child in node.children:
             if child.type != "heredoc_content":
                 self._reader.read(child)
+        self._source.unread += _BACKTICKS.findall(body)
         if _HEREDOC_EXPANSION.search(body):
             self._source.problem("a text for its input is expanded by the shell, which can run code", is_hidden=True)

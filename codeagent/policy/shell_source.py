@@ -22,11 +22,15 @@ _COMMENT_MAY_FOLLOW = b" \t\n;&|()"
 
 
 class Source:
-    """One text and its doubts; ``problems`` are those about the command that is being read."""
+    """One text and its doubts; ``problems`` are those about the command that is being read.
+
+    ``unread`` are texts in it that are commands for the shell, but not for the grammar.
+    """
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.problems: list[Problem] = []
+        self.unread: list[str] = []
         self._has_lost_dash = False
 
     def problem(self, reason: str, *, is_hidden: bool = False) -> None:

@@ -26,6 +26,7 @@ _BASH = Language(tree_sitter_bash.language())
 _LONGEST_PARSE = 0.5
 """Seconds of computing; a real command of the greatest length takes a tenth of it."""
 
+_MOST_UNREAD = 100
 _TOKENS = frozenset(
     {";", "\n", "&", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done", "then", "fi", "esac", "in", "((", "))"}
     | {"if", "elif", "else", "while", "until", "for", "select", "case", "function", "&&", "||", "|", "|&", "!"}
@@ -48,6 +49,7 @@ _STATEMENTS = (
     | _SEQUENCES
 )
 _TEST_PARTS = frozenset({"binary_expression", "unary_expression", "parenthesized_expression", "negation_expression"})
+_WHOSE_WORDS = "it is not certain which command gets some of its words"
 _CALCULATES = "it calculates with variables"
 _DOUBTS = {
     "function_definition": "it defines a function, which changes what a name means",
@@ -68,6 +70,8 @@ def parse_script(text: str) -> Script:
     walker.statement(root, START, 0)
     if walker.calculates_with_names and (walker.sets_variables or len(walker.commands) > 1):
         source.problem(_CALCULATES)
+    for unread in source.unread[:_MOST_UNREAD]:
+        walker.commands += parse_script(unread).commands
     return Script(commands=tuple(walker.commands), problems=tuple(dict.fromkeys(source.problems)))
 
 
@@ -95,6 +99,7 @@ class _Walker:
         self.commands: list[SimpleCommand] = []
         self.sets_variables = False
         self._words = WordReader(source, self._nested)
+        self._handed_down: dict[int, Sequence[Node]] = {}
         self._places: Places | None = START
         self._depth = 0
 
@@ -107,11 +112,14 @@ class _Walker:
         """Reads one statement that starts in ``places``; says where the shell stands afterwards."""
         kind = node.type
         self._depth, self._places = depth, places
+        redirects = self._handed_down.pop(node.id, ()) if self._handed_down else ()
         if kind == "command" or kind in _SETTINGS:
-            return self._command(node, node, (), places)
+            return self._command(node, node, redirects, places)
         if depth > DEEPEST:
             self._source.problem("it is nested too deeply", is_hidden=True)
             return Flow(None, None, None)
+        if redirects:
+            self._group_files(node, redirects, places)
         if kind in _SEQUENCES:
             return self._group(node, places, depth)
         if kind in _COMPOUNDS:
@@ -200,23 +208,34 @@ class _Walker:
         return flow
 
     def redirected(self, node: Node, places: Places | None, depth: int) -> Flow:
-        """A statement with files of its own; the grammar may take words of a command for more of them."""
+        """A statement with files; the grammar puts those of a list's last command behind the whole list."""
         children = self._source.children(node)
         redirects = [child for child in children if child.type.endswith("_redirect")]
         bodies = [child for child in children if not child.type.endswith("_redirect")]
-        if len(bodies) == 1 and (bodies[0].type == "command" or bodies[0].type in _SETTINGS):
+        if len(bodies) != 1:
+            self._group_files(node, redirects, places)
+        elif bodies[0].type == "command" or bodies[0].type in _SETTINGS:
             return self._command(bodies[0], node, redirects, places)
-        if len(bodies) == 1 and bodies[0].type == "test_command":
+        elif bodies[0].type == "test_command":
             return self._test_with(bodies[0], redirects, places)
+        else:
+            if self._source.take_lost_dash():
+                self._source.problem(_WHOSE_WORDS, is_hidden=True)
+            last = bodies[0]
+            while last.type in {"list", "pipeline", "negated_command"} and last.named_children:
+                last = last.named_children[-1]
+            self._handed_down[last.id] = redirects
         flow = stay(places)
         for body in bodies:
             flow = self._child(body, places, depth) or flow
-        self._depth = depth
+        return flow
+
+    def _group_files(self, node: Node, redirects: Sequence[Node], places: Places | None) -> None:
+        """The files of a group, opened before anything in it runs."""
         words: list[Word] = []
         self._finish(words, (), redirects, node, places)
         if words or self._source.take_lost_dash():
-            self._source.problem("it is not certain which command gets some of its words", is_hidden=True)
-        return flow
+            self._source.problem(_WHOSE_WORDS, is_hidden=True)
 
     def _command(self, node: Node, whole: Node, redirects: Sequence[Node], places: Places | None) -> Flow:
         """A simple command: settings, words, redirections, in any order."""

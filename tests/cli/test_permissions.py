@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from codeagent.cli.permissions import run
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("x")
+    return tmp_path
+
+
+def test_a_command_is_explained_in_words(workspace, capsys):
+    assert run(["check", "ls && touch x"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("ask: `touch` may change something.\n")
+    assert "allow  ls" in out
+    assert "--allow 'bash(touch x)'" in out
+
+
+def test_a_verdict_comes_as_json(workspace, capsys):
+    assert run(["check", "--json", "--mode", "plan", "ls; rm x"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "deny"
+    assert answer["opaque"] is False
+    assert [(part["words"], part["verdict"]) for part in answer["parts"]] == [(["ls"], "allow"), (["rm", "x"], "deny")]
+    assert all(part["because"] for part in answer["parts"])
+
+
+def test_rules_are_taken_from_flags(workspace, capsys):
+    assert run(["check", "--json", "--allow", "bash(touch *)", "--deny", "bash(touch y)", "touch x"]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] == "allow"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "verdict"),
+    [
+        (["--path", "a.txt"], "allow"),
+        (["--path", "a.txt", "--access", "write"], "ask"),
+        (["--path", "a.txt", "--access", "write", "--mode", "edits"], "allow"),
+        (["--path", "a.txt", "--access", "write", "--mode", "plan"], "deny"),
+        (["--path", ".env"], "ask"),
+        (["--path", ".env", "--allow", "read(.env)"], "ask"),
+        (["--path", "../x"], "ask"),
+        (["--path", "../x", "--access", "write", "--mode", "auto"], "deny"),
+        (["--path", ".git/hooks/x", "--access", "write", "--mode", "auto"], "ask"),
+        (["--path", "a.txt", "--deny", "read(*.txt)"], "deny"),
+        (["--path", "a\0b"], "deny"),
+    ],
+)
+def test_paths_are_judged_too(workspace, capsys, arguments, verdict):
+    assert run(["check", "--json", *arguments]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] == verdict
+
+
+def test_many_requests_are_answered_line_by_line(workspace, capsys, monkeypatch):
+    requests = [
+        {"command": "ls"},
+        {"command": "touch x", "mode": "auto", "confined": True},
+        {"command": "touch x", "mode": "auto"},
+        {"command": "echo $(x)", "allow": ["bash(echo *)"]},
+        {"command": "rm x", "deny": ["bash(rm *)"]},
+        {"command": "git push", "ask": ["bash(git push *)"], "allow": ["bash(git *)"]},
+        {"path": "a.txt", "access": "read"},
+        {"path": "a.txt", "access": "write", "mode": "edits"},
+    ]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(map(json.dumps, requests)) + "\n"))
+    assert run(["check", "--json", "-"]) == 0
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [answer["verdict"] for answer in answers] == [
+        "allow",
+        "allow",
+        "ask",
+        "ask",
+        "deny",
+        "ask",
+        "allow",
+        "allow",
+    ]
+    assert answers[3]["opaque"] is True
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [
+        "{",
+        "{}",
+        '{"command": "ls", "path": "x"}',
+        '{"command": "ls", "mode": "yolo"}',
+        '{"command": "ls", "x": 1}',
+        '{"command": "ls", "allow": ["no rule ("]}',
+    ],
+)
+def test_a_request_that_makes_no_sense_is_answered_with_its_problem(workspace, capsys, monkeypatch, request_line):
+    monkeypatch.setattr("sys.stdin", io.StringIO(request_line + '\n{"command": "ls"}\n'))
+    assert run(["check", "--json", "-"]) == 2
+    first, second = capsys.readouterr().out.splitlines()
+    assert json.loads(first)["error"]
+    assert json.loads(second)["verdict"] == "allow"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--allow", "bash(", "ls"], ["--path", "x", "ls"]])
+def test_a_question_that_makes_no_sense_is_a_usage_error(workspace, capsys, arguments):
+    assert run(["check", *arguments]) == 2
+    assert "permissions" in capsys.readouterr().err
+
+
+def test_half_characters_and_escapes_do_no_harm(workspace, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"command": "echo \\ud83d"}\n'))
+    assert run(["check", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] == "ask"
+    assert run(["check", "echo \x1b]0;x\x07 \u202e"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "<U+202E>" in out

@@ -1,0 +1,362 @@
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeagent.policy.commands import LONGEST, analyze
+
+PROGRAMS = ("p0", "p1", "p2", "rm", "ls", "git")
+TOKENS = (
+    "p0|p1 |p2 |rm |ls |git | |  |;|&|&&|'|\"|\\|\n|$(|)|`|{ |}|(|#| #|<<E|<<'E'|\nE\n|>|<|>>|<<<|=|*|?|~|! |((|))"
+    "|[[ | ]]|$|a|x=|$x|${x}|${x:-|if |then |fi|; do |done|case |esac| in |for x in |until |else |$'|\\\n|\t|-|1|2>"
+    "|&>|{p1,p2}|[|]|time |coproc |function f |f()|eval |'p1 a'|\"p2 b\"|$((|1+1|E|;;|!|''|\"\""
+)
+SOUP = (*TOKENS.split("|"), "|", "||", "|&")
+
+
+class Grammar:
+    """Writes shell scripts that mean something, in all the ways there are."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def word(self, depth):
+        one_of = self.random.choice
+        inner = one_of(("a", "b c", "x;y", "$(p1 in)", "`p2 in`", "*", "#h", "~", " "))
+        plain = one_of(("a", "b", "-x", "foo=bar", "a#b", "x\\ y", "\\;", "a\\'b", "{", "}", "[", "]", "!", "--", "+"))
+        special = one_of(('"a\\"b"', '"a\\$b"', '"\\`p1\\`"', '"$x"', "$x", '"a\nb"', "'a\nb'", "$'a\\n'", "$'\\x41'"))
+        braces = one_of(("{a,b}", "{a,b}{c,d}", "{1..3}", "x{,y}", "{a", "a,b}", "$'it\\'s'", "$'\\\\'"))
+        kinds = [plain, plain, f"'{inner}'", f'"{inner}"', special, braces]
+        if depth > 0:
+            kinds += [f"$({self.script(depth - 1)})", f"<({self.script(0)})", "a" + self.word(0)]
+        return one_of(kinds)
+
+    def simple(self, depth):
+        one_of = self.random.choice
+        before = one_of(("", "", "", "", "FOO=1 ", "! ", "time ", "> o ", "2>/dev/null "))
+        program = one_of(("p0", "p1", "p2", "rm", "ls", "git", "'p0'", 'p"1"', "\\p2", "r''m"))
+        after = one_of(("", "", "", " > o", " 2>&1", " < /dev/null", " <<< w", " &> o", " >o a", " 2> o x"))
+        words = [self.word(depth) for _ in range(self.random.randint(0, 3))]
+        return before + " ".join([program, *words]) + after
+
+    def script(self, depth):
+        if depth <= 0:
+            return self.simple(0)
+        first, second, third = (self.script(depth - self.random.randint(1, 2)) for _ in range(3))
+        return self.random.choice(
+            (
+                self.simple(depth),
+                *(f"{first}{joint}{second}" for joint in ("; ", " && ", " || ", " | ", " & ", "\n", " # c; p0\n")),
+                *(f"({first})", f"{{ {first}; }}", f"if {first}; then {second}; else {third}; fi"),
+                *(f"for x in a b; do {first}; done", f"case a in a) {first};; *) {second};; esac"),
+                f"{self.simple(0)} <<E\nt $(p1 h) `p2`\nE\n{first}",
+                f"{self.simple(0)} <<'E'\nt $(p1 h)\nE\n{first}",
+            )
+        )
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    """Programs that do nothing but note how they were called."""
+    base = tmp_path_factory.mktemp("machine")
+    (base / "bin").mkdir()
+    for name in PROGRAMS:
+        stub = base / "bin" / name
+        stub.write_text(f"#!/bin/bash --norc\nprintf '%s\\0' {name} \"$@\" > $LOG/$BASHPID.$SRANDOM\n")
+        stub.chmod(0o755)
+    return base
+
+
+def what_ran(base, command):
+    with tempfile.TemporaryDirectory(dir=base) as log, tempfile.TemporaryDirectory(dir=base) as place:
+        process = subprocess.Popen(
+            ["/bin/bash", "--noprofile", "--norc", "-c", command],
+            cwd=place,
+            env={"PATH": str(base / "bin"), "HOME": place, "FUNCNEST": "20", "LOG": log},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(2)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        logs = [entry.read_bytes().decode(errors="replace") for entry in Path(log).iterdir()]
+        return [tuple(text.split("\0")[:-1]) for text in logs if text]
+
+
+def is_said(argv, words):
+    """Whether the analysis said that a program is called so; words it did not know may be anything."""
+    if not words:
+        return not argv
+    word, rest = words[0], words[1:]
+    if word.may_split or word.glob:
+        return any(is_said(argv[taken:], rest) for taken in range(len(argv) + 1))
+    if not argv or (word.is_known and not word.has_tilde and argv[0] != word.text):
+        return False
+    return is_said(argv[1:], rest)
+
+
+def assert_nothing_else_runs(base, scripts):
+    clear = 0
+    for script in scripts:
+        analysis = analyze(script)
+        if analysis.is_opaque:
+            continue
+        clear += 1
+        for argv in what_ran(base, script):
+            assert any(is_said(argv, command.words) for command in analysis.everything()), (script, argv)
+    return clear
+
+
+def test_what_bash_runs_was_said_before_for_scripts_that_mean_something(machine):
+    grammar = Grammar(7)
+    assert assert_nothing_else_runs(machine, [grammar.script(3) for _ in range(400)]) > 60
+
+
+def test_what_bash_runs_was_said_before_for_any_soup_of_tokens(machine):
+    chance = random.Random(7)
+    soups = ["".join(chance.choices(SOUP, k=chance.randint(2, 9))) for _ in range(600)]
+    assert assert_nothing_else_runs(machine, soups) > 60
+
+
+@given(st.text(st.characters(codec=None, exclude_categories=()), max_size=80))
+def test_no_text_makes_the_analysis_fail(text):
+    analyze(text)
+
+
+@given(st.lists(st.sampled_from(SOUP), max_size=25).map("".join))
+def test_no_soup_of_tokens_makes_the_analysis_fail(text):
+    analyze(text)
+
+
+def names(command):
+    return [tuple(word.text for word in found.words) for found in analyze(command).everything()]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "a; X",
+        "a && X",
+        "a || X",
+        "a | X",
+        "a |& X",
+        "a & X",
+        "a\nX",
+        "(X)",
+        "{ X; }",
+        "! X",
+        "X > f",
+        "> f X",
+        "if X; then a; fi",
+        "if a; then X; fi",
+        "if a; then b; elif X; then c; fi",
+        "if a; then b; else X; fi",
+        "while X; do a; done",
+        "until a; do X; done",
+        "for i in a; do X; done",
+        "for ((;;)); do X; done",
+        "case a in a) X;; esac",
+        "case $(X) in a) b;; esac",
+        "f() { X; }",
+        "function f { X; }",
+        "[[ $(X) ]]",
+        "[ $(X) ]",
+        "(( $(X) ))",
+        "a $(X)",
+        "a `X`",
+        'a "$(X)"',
+        "a <(X)",
+        "a >(X)",
+        "a ${b:-$(X)}",
+        "a $(( $(X) ))",
+        "b=$(X)",
+        "b[$(X)]=1",
+        "b=($(X))",
+        "export b=$(X)",
+        "a <<E\n$(X)\nE",
+        "a <<E\n`X`\nE",
+        'a <<< "$(X)"',
+        "a > $(X)",
+        "a <<E | X\nE",
+        "a <<E && X\nE",
+        "select i in a; do X; done",
+        "{ a; X; } | b",
+        "a $(b $(X))",
+    ],
+)
+def test_a_command_is_found_wherever_the_grammar_can_hide_it(command):
+    assert ("rm", "-r", "x") in names(command.replace("X", "rm -r x"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sudo X",
+        "sudo -u me X",
+        "env -i A=b X",
+        "nohup X",
+        "timeout -k 1 5 X",
+        "nice -n 3 X",
+        "time -p X",
+        "command X",
+        "builtin X",
+        "exec X",
+        "busybox X",
+        "doas X",
+        "stdbuf -oL X",
+        "setsid X",
+        "sudo env timeout 5 X",
+        "sh -c 'X'",
+        "bash -lc 'a; X'",
+        "eval 'X'",
+        "eval X",
+        "find . -exec X \\;",
+        "find . -exec X +",
+        "flock f X",
+        "uv run X",
+        "npx X",
+        "poetry run X",
+        "xargs -0 -n1 X",
+        'sudo sh -c "env X"',
+    ],
+)
+def test_wrappers_are_looked_through(command):
+    found = names(command.replace("X", "rm -r x"))
+    assert any(words[:3] == ("rm", "-r", "x") for words in found)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sudo --unknown rm x",
+        "env -S 'rm x'",
+        "watch rm x",
+        "ssh host rm x",
+        "eval $x",
+        "sh",
+        "a | sh",
+        "sh -s",
+        "su -c x",
+        "parallel rm ::: x",
+        "source f",
+        ". f",
+        "$x",
+        "trap 'rm x' EXIT",
+        "git -c core.pager=x log",
+        "tar --to-command=x f",
+        "git submodule foreach x",
+        "xargs $x",
+        "bash <<E\nrm x\nE",
+    ],
+)
+def test_what_cannot_be_seen_through_is_said_to_be_hidden(command):
+    assert analyze(command).is_hidden
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("r''m", "rm"),
+        ('r""m', "rm"),
+        ("\\rm", "rm"),
+        ("'rm'", "rm"),
+        ("$'rm'", "rm"),
+        ("$'\\x72\\155'", "rm"),
+        ("a\\ b", "a b"),
+        ("'a b'", "a b"),
+        ('"a\\"b"', 'a"b'),
+        ('"a\\$b"', "a$b"),
+        ("'a\\b'", "a\\b"),
+        ('"\\a"', "\\a"),
+        ("$'\\u00e9'", "é"),
+        ("$'a\\'b'", "a'b"),
+        ('"$"', "$"),
+        ("a'b'\"c\"d", "abcd"),
+    ],
+)
+def test_words_are_unquoted_as_bash_does(written, meant):
+    assert names(f"{written}") == [(meant,)]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("{a,b}", ("a", "b")),
+        ("x{1,2}y", ("x1y", "x2y")),
+        ("{a,b}{c,d}", ("ac", "ad", "bc", "bd")),
+        ("{a}", ("{a}",)),
+        ("{1..3}", ("1", "2", "3")),
+        ("{c..a}", ("c", "b", "a")),
+        ("'{a,b}'", ("{a,b}",)),
+        ("{a,{b,c}}", ("a", "b", "c")),
+        ("{a,'b,c'}", ("a", "b,c")),
+        ("x{,y}", ("x", "xy")),
+        ("\\{a,b}", ("{a,b}",)),
+        ("{a", ("{a",)),
+    ],
+)
+def test_braces_are_expanded_as_bash_does(written, meant):
+    assert names(f"p {written}") == [("p", *meant)]
+    bash = subprocess.run(["bash", "-c", f"printf '%s\\n' {written}"], capture_output=True, text=True, check=True)
+    assert bash.stdout == "".join(f"{word}\n" for word in meant)
+
+
+def test_five_thousand_parts_are_analyzed_at_once():
+    for command in ("git log -n 1; " * 5000, "a | " * 4999 + "b", "a && " * 4999 + "b"):
+        started = time.process_time()
+        analysis = analyze(command)
+        assert time.process_time() - started < 0.4
+        assert len(analysis.commands) == 5000
+        assert not analysis.is_opaque
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "(",
+        "$(",
+        "{",
+        "[[ ",
+        "<<a ",
+        "`",
+        "${a:-",
+        "$((",
+        "if a; then ",
+        "a=(",
+        "case x in ",
+        '"$(',
+        "<",
+        "! ",
+        "f() ",
+        "for x in ",
+        "<<< ",
+        "a[ ",
+        "eval ",
+        "sudo ",
+        "{a,",
+        "\\\n",
+    ],
+)
+def test_hostile_text_is_opaque_within_bounds(piece):
+    started = time.process_time()
+    analysis = analyze(piece * (100_000 // len(piece)))
+    assert time.process_time() - started < 4
+    assert analysis.is_opaque or not analysis.commands
+
+
+def test_a_text_that_nobody_can_read_is_opaque():
+    assert analyze("a " * LONGEST).is_hidden

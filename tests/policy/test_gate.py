@@ -1,0 +1,390 @@
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from codeagent.core.approvals import Approve, Decision, Deny, Mode, Scope, Withdraw
+from codeagent.core.events import ApprovalAsked, ApprovalSettled
+from codeagent.core.messages import ToolCall
+from codeagent.core.protocols import Allowed, Denied, ToolContext
+from codeagent.policy.gate import ToolGate
+from codeagent.policy.rules import RuleSet
+from codeagent.tools.bash import BashTool
+from codeagent.tools.edit import EditTool
+from codeagent.tools.read import ReadTool
+from codeagent.tools.write import WriteTool
+from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.seen import SeenFiles
+
+
+class Person:
+    """Answers as told, one answer a question; with none left the question stays open."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests = []
+
+    async def ask(self, request):
+        self.requests.append(request)
+        if not self.answers:
+            await asyncio.Event().wait()
+        return self.answers.pop(0)
+
+
+class Desk:
+    """A workspace with its tools and its gate."""
+
+    def __init__(self, root, person=None, *, mode=Mode.ASK, confined=False, off=False, grants=None, **rules):
+        self.root, self.person, self.mode = root, person, mode
+        self.events = []
+        self.sandbox = PathSandbox(root)
+        self.seen = SeenFiles()
+        self.gate = ToolGate(
+            self.sandbox,
+            RuleSet.parse(**rules),
+            person,
+            self.events.append,
+            lambda: self.mode,
+            is_confined=confined,
+            sandbox_is_off=off,
+            grants_file=grants,
+        )
+        self.tools = {
+            tool.name: tool
+            for tool in (
+                ReadTool(self.sandbox, self.seen),
+                WriteTool(self.sandbox, self.seen),
+                EditTool(self.sandbox, self.seen),
+                BashTool(self.sandbox, self.seen, logs=root, is_read_only=self.gate.is_read_only, environ={}),
+            )
+        }
+
+    async def check(self, name, **arguments):
+        tool = self.tools[name]
+        call = ToolCall(id="c1", name=name, arguments_json=json.dumps(arguments))
+        plan = await tool.plan(tool.Arguments.model_validate(arguments), ToolContext(call_id=call.id))
+        return await self.gate.check(call, plan)
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (folder / "long.txt").write_text("".join(f"line {number}\n" for number in range(60)))
+    return folder
+
+
+async def test_reading_is_allowed_without_a_question(root):
+    desk = Desk(root, Person())
+    assert isinstance(await desk.check("read", path="long.txt"), Allowed)
+    assert desk.events == []
+
+
+async def test_a_question_is_told_and_its_answer_too(root):
+    desk = Desk(root, Person(Approve()))
+    decision = await desk.check("write", path="new.txt", content="x\n")
+    assert isinstance(decision, Allowed)
+    assert decision.was_asked
+    asked, settled = desk.events
+    assert isinstance(asked, ApprovalAsked)
+    assert settled == ApprovalSettled(call_id="c1", answer=Approve())
+
+
+async def test_a_no_is_passed_on_with_what_the_person_typed(root):
+    desk = Desk(root, Person(Deny(feedback="use b.txt")))
+    decision = await desk.check("write", path="new.txt", content="x\n")
+    assert isinstance(decision, Denied)
+    assert decision.feedback == "use b.txt"
+
+
+async def test_no_answer_is_not_a_yes(root):
+    decision = await Desk(root, Person(Withdraw(reason="The app closed."))).check("bash", command="touch x")
+    assert isinstance(decision, Denied)
+
+
+async def test_a_question_that_is_called_off_is_withdrawn(root):
+    desk = Desk(root, Person())
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await desk.check("bash", command="touch x")
+    assert isinstance(desk.events[-1], ApprovalSettled)
+    assert isinstance(desk.events[-1].answer, Withdraw)
+
+
+async def test_a_person_who_breaks_leaves_no_question_open(root):
+    class Broken:
+        async def ask(self, request):
+            raise RuntimeError(request.call_id)
+
+    desk = Desk(root, Broken())
+    with pytest.raises(RuntimeError):
+        await desk.check("bash", command="touch x")
+    assert isinstance(desk.events[-1].answer, Withdraw)
+
+
+async def test_without_a_person_a_denial_names_the_rule_that_would_allow_it(root):
+    decision = await Desk(root).check("bash", command="pytest -q 'a b'")
+    assert isinstance(decision, Denied)
+    assert "--allow 'bash(pytest -q '\\''a b'\\'')'" in decision.reason
+    decision = await Desk(root).check("write", path="new.txt", content="x")
+    assert "--allow 'write(./new.txt)' or --mode edits" in decision.reason
+
+
+async def test_the_rule_that_a_denial_names_does_allow_it(root):
+    assert isinstance(
+        await Desk(root, allow=["bash(pytest -q 'a b')"]).check("bash", command="pytest -q 'a b'"), Allowed
+    )
+    assert isinstance(await Desk(root, allow=["write(./new.txt)"]).check("write", path="new.txt", content="x"), Allowed)
+
+
+async def test_without_a_person_what_must_be_asked_each_time_names_no_rule(root):
+    (root / ".env").write_text("x")
+    decision = await Desk(root, allow=["bash(*)", "read"]).check("bash", command="cat .env")
+    assert isinstance(decision, Denied)
+    assert "no rule can allow it" in decision.reason
+
+
+@pytest.mark.parametrize(
+    ("mode", "allowed"), [(Mode.ASK, False), (Mode.EDITS, True), (Mode.AUTO, True), (Mode.PLAN, False)]
+)
+async def test_the_mode_decides_about_changes(root, mode, allowed):
+    decision = await Desk(root, mode=mode).check("write", path="new.txt", content="x")
+    assert isinstance(decision, Allowed) == allowed
+
+
+async def test_plan_mode_denies_without_asking(root):
+    person = Person(Approve())
+    assert isinstance(await Desk(root, person, mode=Mode.PLAN).check("write", path="a", content="x"), Denied)
+    assert not person.requests
+
+
+@pytest.mark.parametrize(
+    ("confined", "off", "allowed"), [(True, False, True), (False, True, True), (False, False, False)]
+)
+async def test_auto_mode_runs_commands_only_confined_or_by_open_choice(root, confined, off, allowed):
+    desk = Desk(root, mode=Mode.AUTO, confined=confined, off=off)
+    assert isinstance(await desk.check("bash", command="touch x"), Allowed) == allowed
+
+
+async def test_auto_mode_asks_before_work_is_destroyed_and_says_what_would_be_lost(root):
+    person = Person(Deny())
+    await Desk(root, person, mode=Mode.AUTO, confined=True).check("bash", command="rm -rf build && git reset --hard")
+    assert person.requests[0].warnings == (
+        "build would be deleted with everything below.",
+        "Uncommitted changes would be lost.",
+    )
+    assert person.requests[0].offers == ()
+
+
+async def test_the_mode_of_the_moment_counts(root):
+    desk = Desk(root)
+    assert isinstance(await desk.check("write", path="a.txt", content="x"), Denied)
+    desk.mode = Mode.EDITS
+    assert isinstance(await desk.check("write", path="a.txt", content="x"), Allowed)
+
+
+async def test_deny_rules_win_over_everything(root):
+    desk = Desk(root, Person(), mode=Mode.EDITS, deny=["edit(*.txt)"], allow=["edit(**)"])
+    assert isinstance(await desk.check("write", path="a.txt", content="x"), Denied)
+
+
+async def test_ask_rules_win_over_allow_rules_and_modes(root):
+    person = Person(Deny())
+    desk = Desk(root, person, mode=Mode.EDITS, ask=["edit(docs/**)"], allow=["edit(**)"])
+    await desk.check("write", path="docs/a.md", content="x")
+    assert len(person.requests) == 1
+
+
+async def test_a_session_grant_lets_the_same_command_run_and_no_other(root):
+    person = Person(Approve(scope=Scope.SESSION), Deny())
+    desk = Desk(root, person)
+    await desk.check("bash", command="npm run test")
+    assert person.requests[0].offers[0].rule == "bash(npm run test)"
+    assert isinstance(await desk.check("bash", command="npm run test"), Allowed)
+    assert isinstance(await desk.check("bash", command="npm run test --fix"), Denied)
+
+
+async def test_each_simple_command_is_offered_its_own_rule(root):
+    person = Person(Deny())
+    await Desk(root, person).check("bash", command="ls && make check && npm test > out.txt")
+    offered = [offer.rule for offer in person.requests[0].offers]
+    assert offered == []
+    person = Person(Deny())
+    await Desk(root, person).check("bash", command="ls && go test && npm test > out.txt")
+    offered = [offer.rule for offer in person.requests[0].offers]
+    assert offered == ["bash(go test)", "edit(./out.txt)", "bash(npm test)"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls src && rm -r ./build",
+        "rm x",
+        "sudo ls",
+        "python x.py",
+        "python3.12 -c 1",
+        "bash x.sh",
+        "find . -exec ls {} +",
+        "xargs ls",
+        "env ls",
+        "curl http://x",
+        "echo $(touch x)",
+        "FOO=1 npm test",
+        "git reset --hard",
+        "npm test $X",
+        "eval ls",
+        "timeout 5 npm test",
+        "uv run x",
+        "npx x",
+        "node x.js",
+        "chmod -R 7 .",
+    ],
+)
+async def test_always_is_never_offered_for_what_could_be_anything(root, command):
+    person = Person(Approve(scope=Scope.ALWAYS), Deny())
+    desk = Desk(root, person)
+    await desk.check("bash", command=command)
+    assert person.requests[0].offers == ()
+    assert desk.gate.stored_rules() == ()
+
+
+async def test_always_for_a_chain_that_deletes_stores_nothing(root):
+    person = Person(Approve(scope=Scope.ALWAYS), Deny())
+    desk = Desk(root, person)
+    await desk.check("bash", command="ls src && rm -r ./build")
+    assert isinstance(await desk.check("bash", command="rm -r ./docs"), Denied)
+    assert len(person.requests) == 2
+
+
+@pytest.mark.parametrize("scope", [Scope.PROJECT, Scope.ALWAYS])
+async def test_stored_answers_hold_in_the_next_run(root, tmp_path, scope):
+    grants = tmp_path / "state" / "grants.json"
+    await Desk(root, Person(Approve(scope=scope)), grants=grants).check("bash", command="npm test")
+    assert isinstance(await Desk(root, grants=grants).check("bash", command="npm test"), Allowed)
+    assert grants.stat().st_mode & 0o777 == 0o600
+    assert grants.parent.stat().st_mode & 0o777 == 0o700
+
+
+async def test_a_project_answer_does_not_hold_elsewhere(root, tmp_path):
+    grants, other = tmp_path / "state" / "grants.json", tmp_path / "other"
+    other.mkdir()
+    await Desk(root, Person(Approve(scope=Scope.PROJECT)), grants=grants).check("bash", command="npm test")
+    assert isinstance(await Desk(other, grants=grants).check("bash", command="npm test"), Denied)
+
+
+async def test_a_stored_answer_can_be_taken_back(root, tmp_path):
+    grants = tmp_path / "state" / "grants.json"
+    desk = Desk(root, Person(Approve(scope=Scope.ALWAYS)), grants=grants)
+    await desk.check("bash", command="npm test")
+    desk.gate.revoke("bash(npm test)")
+    assert desk.gate.stored_rules() == ()
+    assert isinstance(await Desk(root, grants=grants).check("bash", command="npm test"), Denied)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"always": 3, "projects": []}', '{"always": ["no rule ((", 5]}'])
+async def test_a_damaged_store_grants_nothing(root, tmp_path, content):
+    grants = tmp_path / "grants.json"
+    grants.write_text(content)
+    assert isinstance(await Desk(root, grants=grants).check("bash", command="npm test"), Denied)
+
+
+async def test_only_the_approved_hunks_are_in_the_plan_and_the_model_is_told(root):
+    person = Person(Approve(hunks=frozenset({1})))
+    desk = Desk(root, person)
+    await desk.tools["read"].plan(
+        desk.tools["read"].Arguments.model_validate({"path": "long.txt"}), ToolContext(call_id="r")
+    )
+    desk.seen.shown(root / "long.txt", (root / "long.txt").read_bytes())
+    decision = await desk.check(
+        "edit", path="long.txt", edits=[{"old": "line 1\n", "new": "A\n"}, {"old": "line 50\n", "new": "B\n"}]
+    )
+    assert isinstance(decision, Allowed)
+    assert "refused 1 of 2" in decision.note
+    assert "line 2" in decision.note
+    await decision.plan.run(lambda _: None)
+    text = (root / "long.txt").read_text()
+    assert "line 1\n" in text
+    assert "B\n" in text
+
+
+async def test_refusing_every_hunk_is_a_no(root):
+    decision = await Desk(root, Person(Approve(hunks=frozenset()))).check("write", path="new.txt", content="x\n")
+    assert isinstance(decision, Denied)
+
+
+async def test_a_changed_command_is_judged_again(root):
+    person = Person(Approve(edited="ls"))
+    decision = await Desk(root, person).check("bash", command="touch x")
+    assert isinstance(decision, Allowed)
+    assert decision.plan.preview.command == "ls"
+    assert "what ran is: ls" in decision.note
+    assert decision.was_asked
+
+
+async def test_a_changed_command_that_a_rule_denies_does_not_run(root):
+    desk = Desk(root, Person(Approve(edited="rm x")), deny=["bash(rm *)"])
+    assert isinstance(await desk.check("bash", command="touch x"), Denied)
+
+
+async def test_a_changed_command_that_still_needs_a_yes_is_shown_once_more(root):
+    person = Person(Approve(edited="touch y"), Approve(edited="touch y"))
+    decision = await Desk(root, person).check("bash", command="touch x")
+    assert isinstance(decision, Allowed)
+    assert [request.preview.command for request in person.requests] == ["touch x", "touch y"]
+
+
+async def test_a_changed_text_is_what_is_written(root):
+    person = Person(Approve(edited="mine\n"), Approve())
+    decision = await Desk(root, person).check("write", path="new.txt", content="theirs\n")
+    await decision.plan.run(lambda _: None)
+    assert (root / "new.txt").read_text() == "mine\n"
+
+
+async def test_a_person_who_never_stops_changing_is_not_asked_for_ever(root):
+    person = Person(*(Approve(edited=f"touch {number}") for number in range(50)))
+    assert isinstance(await Desk(root, person).check("bash", command="touch x"), Denied)
+    assert len(person.requests) < 10
+
+
+async def test_feedback_with_a_yes_reaches_the_model(root):
+    decision = await Desk(root, Person(Approve(feedback="then run the tests"))).check("bash", command="touch x")
+    assert "then run the tests" in decision.note
+
+
+@pytest.mark.parametrize("character", ["\u202e", "\u200b", "\u00ad", "\u2066"])
+async def test_characters_that_cannot_be_seen_are_warned_of(root, character):
+    person = Person(Deny(), Deny())
+    desk = Desk(root, person, allow=["bash(*)", "edit"], mode=Mode.ASK)
+    await desk.check("bash", command=f"rm -rf ./{character}txt.a")
+    assert any("cannot be seen" in warning for warning in person.requests[0].warnings)
+    assert person.requests[0].preview.command == f"rm -rf ./{character}txt.a"
+    await Desk(root, person).check("write", path="a.py", content=f"x = 1{character}\n")
+    assert any("cannot be seen" in warning for warning in person.requests[1].warnings)
+
+
+async def test_a_sensitive_path_is_asked_each_time_and_never_offered(root):
+    (root / ".env").write_text("x")
+    person = Person(Approve(scope=Scope.SESSION), Deny())
+    desk = Desk(root, person, allow=["read", "bash(*)"], mode=Mode.AUTO, confined=True)
+    await desk.check("read", path=".env")
+    assert isinstance(await desk.check("read", path=".env"), Denied)
+    assert all(request.offers == () for request in person.requests)
+
+
+async def test_a_path_outside_is_asked_and_can_be_granted_for_the_session(root, tmp_path):
+    (tmp_path / "notes.txt").write_text("x")
+    person = Person(Approve(scope=Scope.SESSION))
+    desk = Desk(root, person)
+    await desk.check("read", path=str(tmp_path / "notes.txt"))
+    assert isinstance(await desk.check("read", path="../notes.txt"), Allowed)
+    assert len(person.requests) == 1
+
+
+def test_judging_asks_nobody(root):
+    desk = Desk(root, Person())
+    plan_touches = (desk.sandbox.resolve("a.txt", "write"),)
+    verdict = desk.gate.judge("write", plan_touches, None, Mode.ASK)
+    assert verdict.decision is Decision.ASK
+    assert desk.events == []

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from codeagent.core.approvals import Mode
+from codeagent.policy.check import Question, check_command
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "workspace"
+    (folder / "src/deep").mkdir(parents=True)
+    (folder / "src/a.py").write_text("x")
+    (folder / "README.md").write_text("x")
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    return folder
+
+
+def outcome(command, root, **question):
+    return check_command(command, Question(**question), root).decision.value
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cd src && cat ../README.md", "allow"),
+        ("cd src && cat ../../x", "ask"),
+        ("cd src/deep; cat ../../README.md", "allow"),
+        ("cd src/deep && cd .. && cat ../README.md", "allow"),
+        ("cd src || cat ../x", "ask"),
+        ("cd missing && cat ../x", "ask"),
+        ("cd src & cat ../x", "ask"),
+        ("(cd src && cat ../README.md) && cat ../x", "ask"),
+        ("(cd src); cat ../x", "ask"),
+        ("cd src | cat ../x", "ask"),
+        ("false && cd src; cat ../x", "ask"),
+        ("if cd src; then cat ../README.md; fi", "ask"),
+        ("for i in 1 2; do cd ..; cat x; done", "ask"),
+        ("cd src/deep && for i in 1 2 3; do cd ..; done; cat x", "ask"),
+        ("cd $x && cat a", "ask"),
+        ("cd -- src && cat a.py", "allow"),
+        ("command cd .. ; cat x", "ask"),
+        ("cd src && git -C deep status", "allow"),
+        ("cd src && git -C ../.. status", "ask"),
+        ("cd src && ls > /dev/null", "allow"),
+    ],
+)
+def test_the_folder_is_followed_through_a_script(root, command, expected):
+    assert outcome(command, root) == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd .git && echo x > config",
+        "cd .git/hooks && cp /bin/ls pre-commit",
+        "cd .git; echo x | tee config",
+        "(cd .git && echo x >> config)",
+        "git -C . status && cd .git && echo > HEAD",
+    ],
+)
+def test_writing_is_judged_where_it_happens(root, command):
+    assert outcome(command, root, mode=Mode.AUTO, is_confined=True) == "ask"
+
+
+def test_a_glob_is_judged_by_the_names_it_stands_for(root):
+    assert outcome("cat src/*", root) == "allow"
+    (root / "src/server.pem").write_text("k")
+    assert outcome("cat src/*", root) == "ask"
+    assert outcome("cat src/*.py", root) == "allow"
+    assert outcome("echo src/*", root) == "ask"
+
+
+def test_a_name_that_would_be_taken_for_an_option_is_asked_about(root):
+    assert outcome("sort *.md", root) == "allow"
+    (root / "-o.md").write_text("x")
+    assert outcome("sort *.md", root) == "ask"
+    assert outcome("sort ./*.md", root) == "allow"
+
+
+def test_a_glob_through_a_link_leads_outside(root, tmp_path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/s.txt").write_text("x")
+    (root / "link").symlink_to(tmp_path / "outside")
+    assert outcome("cat link/*.txt", root) == "ask"
+    assert outcome("cat */s.txt", root) == "ask"
+    assert outcome("cat src/../link/s.txt", root) == "ask"
+
+
+def test_a_quoted_tilde_is_a_name(root):
+    assert outcome("cat '~/x'", root) == "allow"
+    assert outcome("cat ~/x", root) == "ask"
+
+
+def test_reading_a_whole_tree_asks_when_it_holds_a_secret(root):
+    assert outcome("grep -r foo .", root) == "allow"
+    assert outcome("diff -r src .", root) == "allow"
+    (root / "src/deep/.env").write_text("S=1")
+    for command in (
+        "grep -r foo .",
+        "grep -rn foo",
+        "grep -r foo src",
+        "rg -uu foo",
+        "rg --hidden foo src",
+        "diff -r src .",
+    ):
+        assert outcome(command, root) == "ask", command
+    assert outcome("rg foo", root) == "allow"
+    assert outcome("grep -r --include='*.py' foo .", root) == "allow"
+    assert outcome("grep -r foo README.md", root) == "allow"
+
+
+def test_following_links_out_of_the_workspace_is_asked_about(root, tmp_path):
+    (root / "src/link").symlink_to(tmp_path)
+    assert outcome("grep -r foo src", root) == "allow"
+    assert outcome("grep -R foo src", root) == "ask"
+    assert outcome("rg -L foo src", root) == "ask"
+
+
+def test_a_tree_too_large_to_look_through_is_asked_about(root):
+    many = root / "many"
+    many.mkdir()
+    for number in range(20_001):
+        (many / str(number)).touch()
+    assert outcome("grep -r foo many", root) == "ask"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        ("filter.x.clean", "./pwn"),
+        ("diff.x.textconv", "./pwn"),
+        ("core.fsmonitor", "./pwn"),
+        ("diff.external", "./pwn"),
+        ("gpg.program", "./pwn"),
+        ("log.showSignature", "true"),
+        ("include.path", "../x"),
+        ("diff.x.command", "./pwn"),
+    ],
+)
+def test_git_is_not_harmless_where_the_repository_names_programs(root, setting):
+    assert outcome("git status", root) == "allow"
+    subprocess.run(["git", "-C", root, "config", *setting], check=True)
+    verdict = check_command("git status", Question(), root)
+    assert verdict.decision.value == "ask"
+    assert "programs" in verdict.because
+    assert outcome("cd src && git diff", root) == "ask"
+
+
+def test_git_with_its_own_file_watcher_is_harmless(root):
+    subprocess.run(["git", "-C", root, "config", "core.fsmonitor", "true"], check=True)
+    assert outcome("git status", root) == "allow"
+
+
+def test_a_folder_made_up_as_a_repository_is_noticed(root):
+    bare = root / "src/deep"
+    subprocess.run(["git", "init", "-q", "--bare", bare], check=True)
+    assert outcome("cd src/deep && git status", root) == "ask"
+    assert outcome("git -C src/deep log", root) == "ask"
+    assert outcome("git log", root) == "allow"
+
+
+def test_rules_on_reading_hold_for_commands_as_well(root):
+    assert outcome("cat src/a.py", root, deny=("read(src/**)",)) == "deny"
+    assert outcome("cd src && cat a.py", root, deny=("read(src/**)",)) == "deny"
+    assert outcome("cat README.md", root, deny=("read(src/**)",)) == "allow"
+    assert outcome("cat src/a.py", root, ask=("read(src/**)",), allow=("bash(cat *)",)) == "ask"
+
+
+def test_a_link_cannot_hide_what_a_rule_forbids(root):
+    (root / "alias").symlink_to("src")
+    assert outcome("cat alias/a.py", root, deny=("read(src/**)",)) == "deny"
+    assert outcome("cat alias/a.py", root, deny=("read(alias/**)",)) == "deny"
