@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -31,7 +32,7 @@ from codeagent.tui.commands import (
     parse_command,
 )
 from codeagent.tui.editor import write_in_editor
-from codeagent.tui.keys import KEYS, teach_alt_enter
+from codeagent.tui.keys import CHANGEABLE, KEYS, teach_alt_enter
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, doctor_text, help_text, rules_text, verdict_text
@@ -101,6 +102,11 @@ class CodeagentApp(App[str]):
         if self._wanted_theme not in self._palettes:
             known = ", ".join(self._palettes)
             self._say(f"There is no theme {self._wanted_theme}; there are {known}.", Level.WARNING)
+        for name in sorted(self._keymap.keys() - CHANGEABLE):
+            self._say(f"[keys] names {name}, which is no key that can be changed; F1 lists them.", Level.WARNING)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._end, 128 + number)
         if self._first_prompt:
             self._send(self._first_prompt)
         self.call_after_refresh(self._begin)
@@ -147,9 +153,17 @@ class CodeagentApp(App[str]):
                 await self._desk.conversation.cancel()
         self.exit()
 
+    def _end(self, code: int) -> None:
+        """Told to end from outside: the terminal is given back as it was, and nothing open is allowed."""
+        self.bridge.close()
+        self.exit(return_code=code)
+
     def on_unmount(self) -> None:
         """However it ends, no question stays open."""
         self.bridge.close()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.remove_signal_handler(number)
 
     # --- what the person types
 

@@ -105,6 +105,9 @@ KEYS: tuple[KeyAction, ...] = (
     _transcript("leave", "escape", "back to the prompt", "screen.focus_prompt"),
 )
 
+CHANGEABLE = frozenset(key.name for key in KEYS if key.action)
+"""The names of the keys that the config can change."""
+
 
 def bindings(*places: Place) -> list[Binding]:
     """What Textual is told of the keys in ``places``; the config's names are their ids."""

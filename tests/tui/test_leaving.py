@@ -1,0 +1,97 @@
+"""The app in a real terminal: what it leaves behind there, whichever way it ends."""
+
+import os
+import pty
+import select
+import signal
+import sys
+import termios
+import time
+
+import pytest
+
+SCRIPT = """
+import asyncio
+from pathlib import Path
+from codeagent.tui.app import CodeagentApp
+
+async def connect(emit, approver):
+    await asyncio.Event().wait()
+
+app = CodeagentApp(connect=connect, root=Path.cwd(), theme="dark", reduced_motion=True)
+app.run()
+raise SystemExit(app.return_code)
+"""
+
+
+class Terminal:
+    def __init__(self):
+        self.process, self.end = pty.fork()
+        if self.process == 0:
+            os.environ.update(TERM="xterm-256color", LANG="C.UTF-8", PYTHONWARNINGS="error")
+            os.execv(sys.executable, [sys.executable, "-c", SCRIPT])
+        self.before = termios.tcgetattr(self.end)
+        self.seen = b""
+
+    def until(self, wanted, seconds=20):
+        end = time.monotonic() + seconds
+        while wanted not in self.seen:
+            assert time.monotonic() < end, self.seen[-2000:]
+            if select.select([self.end], [], [], 0.1)[0]:
+                try:
+                    self.seen += os.read(self.end, 65536)
+                except OSError:
+                    break
+        return wanted in self.seen
+
+    def send(self, keys):
+        os.write(self.end, keys)
+
+    def exit_code(self):
+        self.until(b"never comes")
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+
+@pytest.fixture
+def terminal():
+    terminal = Terminal()
+    assert terminal.until(b"What shall we do?")
+    yield terminal
+    os.close(terminal.end)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_gives_the_terminal_back_and_ends_with_its_code(terminal, number, code):
+    assert terminal.until(b"\x1b[?1049h")
+    os.kill(terminal.process, number)
+    assert terminal.until(b"\x1b[?1049l")
+    assert termios.tcgetattr(terminal.end)[3] == terminal.before[3]
+    assert terminal.exit_code() == code
+
+
+def test_ctrl_d_leaves_with_success(terminal):
+    terminal.send(b"\x04")
+    assert terminal.until(b"\x1b[?1049l")
+    assert terminal.exit_code() == 0
+
+
+def test_ctrl_z_gives_the_terminal_back_until_it_goes_on(terminal):
+    terminal.send(b"\x1a")
+    assert terminal.until(b"\x1b[?1049l")
+    _, status = os.waitpid(terminal.process, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+    terminal.seen = b""
+    os.kill(terminal.process, signal.SIGCONT)
+    assert terminal.until(b"\x1b[?1049h")
+    terminal.send(b"x\x7f\x04")
+    assert terminal.exit_code() == 0
+
+
+def test_at_rest_nothing_is_written_to_the_terminal(terminal):
+    settled = time.monotonic() + 1
+    while time.monotonic() < settled:
+        if select.select([terminal.end], [], [], 0.1)[0]:
+            os.read(terminal.end, 65536)
+    assert not select.select([terminal.end], [], [], 2)[0]
+    terminal.send(b"\x04")
+    assert terminal.exit_code() == 0
