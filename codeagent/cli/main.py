@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codeagent.cli.opening import OpenDesk
-from codeagent.cli.options import Options, parse_options
+from codeagent.cli.options import Options
 from codeagent.config.launch import Launch
 from codeagent.config.places import find_places
 from codeagent.core.errors import CodeagentError, ConfigError
@@ -24,7 +24,11 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Runs the program and returns its exit code; errors are one sentence on standard error."""
+    """Runs the program and returns its exit code; errors are one sentence on standard error.
+
+    The garbage collector rests until everything is loaded: there is no garbage yet.
+    """
+    gc.disable()
     try:
         return run(sys.argv[1:] if words is None else words)
     except CodeagentError as error:
@@ -84,13 +88,14 @@ def run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one return a subcommand
 
 def start(words: Sequence[str]) -> int:
     """The main command: a run without a screen with ``-p``, else the app."""
-    options = parse_options(words)
+    options = _parsed(words) if words else Options()
     launch = prepare(options)
     if options.prints:
         from codeagent.cli.faults import start_log
         from codeagent.cli.headless import run_headless, whole_prompt
         from codeagent.wiring import open_headless
 
+        _wake_collector()
         start_log(os.environ)
         prompt = whole_prompt(options.prompt, sys.stdin)
         return run_headless(lambda emit: open_headless(launch, emit), prompt, options.output_format)
@@ -115,14 +120,26 @@ async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
 
 
 def _load_wiring() -> OpenDesk:
-    """The wiring, with all that was loaded kept out of the garbage collector's way: its pauses would be seen."""
+    """The wiring, and all that it is made of."""
     from codeagent.cli.faults import start_log
     from codeagent.wiring import open_desk as wired
 
     start_log(os.environ)
+    _wake_collector()
+    return wired
+
+
+def _wake_collector() -> None:
+    """Garbage is collected from now on, but never looked for among what was loaded: that pause would be seen."""
     gc.collect()
     gc.freeze()
-    return wired
+    gc.enable()
+
+
+def _parsed(words: Sequence[str]) -> Options:
+    from codeagent.cli.command_line import parse_options
+
+    return parse_options(words)
 
 
 def prepare(options: Options) -> Launch:

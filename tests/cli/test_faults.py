@@ -13,9 +13,13 @@ def environ(tmp_path):
     return {"CODEAGENT_HOME": str(tmp_path / "home"), "ANTHROPIC_API_KEY": "very-secret-key-123"}
 
 
+def fail():
+    raise RuntimeError("it failed with very-secret-key-123")
+
+
 def test_a_report_is_private_and_holds_no_secret(environ, tmp_path):
     try:
-        raise RuntimeError("it failed with very-secret-key-123")
+        fail()
     except RuntimeError as fault:
         said = report_fault(fault, environ)
     (report,) = (tmp_path / "home/state").iterdir()

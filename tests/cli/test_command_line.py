@@ -2,7 +2,8 @@
 
 import pytest
 
-from codeagent.cli.options import OutputFormat, parse_options
+from codeagent.cli.command_line import parse_options
+from codeagent.cli.options import OutputFormat
 from codeagent.core.approvals import Mode
 
 

@@ -1,0 +1,118 @@
+"""The command line: its words, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from codeagent import __version__
+from codeagent.cli.options import Options, OutputFormat
+from codeagent.config.launch import LATEST
+from codeagent.core.approvals import Mode
+
+_COMMANDS = """commands:
+  codeagent demo                 play a real session on a sample project; no key, no network
+  codeagent doctor               check terminal, key, model, git, ripgrep and sandbox
+  codeagent sessions list        the stored sessions of this directory
+  codeagent config               the settings in force, and where each one comes from
+  codeagent trust [PATH]         let a project's own settings take effect
+  codeagent permissions check    what the gate would say to a command or path
+"""
+
+
+def parse_options(words: Sequence[str]) -> Options:
+    """Reads the command line; prints usage and exits with 2 where it makes no sense."""
+    parser = build_parser()
+    found = parser.parse_intermixed_args(words)
+    if found.print is None and found.output_format is not OutputFormat.TEXT:
+        parser.error("--output-format goes with -p")
+    if found.print and found.prompt:
+        parser.error("there are two prompts; put quotes around the whole text")
+    if not found.keeps_session and (found.continues or found.resume):
+        parser.error("--no-session cannot go on with a stored session")
+    return Options(
+        prompt=found.print or found.prompt or "",
+        prints=found.print is not None,
+        output_format=found.output_format,
+        directory=found.cd,
+        resume=LATEST if found.continues else found.resume,
+        keeps_session=found.keeps_session,
+        trusts=found.trust,
+        tables=_tables(found),
+    )
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the main command."""
+    parser = argparse.ArgumentParser(
+        prog="codeagent",
+        description="A terminal coding agent that shows every change before it happens.",
+        epilog=_COMMANDS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("prompt", nargs="?", metavar="PROMPT", help="what to do first, once the app is open")
+    add(
+        "-p",
+        "--print",
+        nargs="?",
+        const="",
+        metavar="PROMPT",
+        help="run without a screen and print the answer; piped input is added to PROMPT",
+    )
+    add(
+        "--output-format",
+        type=OutputFormat,
+        choices=list(OutputFormat),
+        default=OutputFormat.TEXT,
+        metavar="FORMAT",
+        help="with -p: text, json (the end) or stream-json (every event, one a line)",
+    )
+    add("-C", "--cd", type=Path, metavar="DIR", help="work in DIR instead of the current directory")
+    add("--model", metavar="PROVIDER/NAME", help="anthropic/NAME, openai/NAME, openai-chat/NAME or scripted/FILE")
+    add("--mode", type=Mode, choices=list(Mode), metavar="MODE", help="plan, ask (default), edits or auto")
+    add("--allow", action="append", metavar="RULE", help="let calls through that fit, such as 'bash(pytest *)'")
+    add("--ask", action="append", metavar="RULE", help="always ask about calls that fit")
+    add("--deny", action="append", metavar="RULE", help="never run calls that fit")
+    add("--add-dir", action="append", metavar="DIR", help="treat DIR as part of the workspace")
+    add(
+        "--sandbox",
+        choices=["read-only", "workspace-write", "off"],
+        metavar="LEVEL",
+        help="how commands are confined: read-only, workspace-write or off",
+    )
+    add("--trust", action="store_true", help="let this project's own settings take effect for this run")
+    resume = parser.add_mutually_exclusive_group()
+    resume.add_argument(
+        "-c",
+        "--continue",
+        dest="continues",
+        action="store_true",
+        help="go on with the latest session of this directory",
+    )
+    resume.add_argument("-r", "--resume", metavar="ID", help="go on with the session of that id")
+    add("--no-session", dest="keeps_session", action="store_false", help="keep no record of this session")
+    add("--max-steps", type=int, metavar="N", help="requests one turn may take (default 50)")
+    add("--max-cost", type=float, metavar="USD", help="stop when the session has cost more")
+    add("--version", action="version", version=f"codeagent {__version__}")
+    return parser
+
+
+def _tables(found: argparse.Namespace) -> dict[str, dict[str, object]]:
+    """The flags that are settings, as the tables of a settings file."""
+    values: dict[str, dict[str, object]] = {
+        "model": {"name": found.model},
+        "permissions": {
+            "mode": found.mode,
+            "allow": found.allow,
+            "ask": found.ask,
+            "deny": found.deny,
+            "add_dirs": found.add_dir,
+        },
+        "sandbox": {"level": found.sandbox},
+        "budget": {"max_steps": found.max_steps, "max_cost": found.max_cost},
+    }
+    given = {table: {key: value for key, value in keys.items() if value is not None} for table, keys in values.items()}
+    return {table: keys for table, keys in given.items() if keys}
