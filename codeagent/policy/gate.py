@@ -45,7 +45,7 @@ class ToolGate:
     purpose. ``grants_file`` keeps rules that a person stored for longer than this run.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - wiring names each of them once
         self,
         sandbox: PathSandbox,
         rules: RuleSet,
@@ -88,7 +88,7 @@ class ToolGate:
         if self._grants_file is not None:
             forget_grant(self._grants_file, self._sandbox.root, rule)
 
-    async def check(self, call: ToolCall, plan: Plan) -> Allowed | Denied:
+    async def check(self, call: ToolCall, plan: Plan) -> Allowed | Denied:  # noqa: PLR0911 - one return a decision
         """Decides one call; what a person changed in it is judged again. Cancelling withdraws the question."""
         notes: list[str] = []
         was_asked = False
@@ -226,8 +226,8 @@ def _edit_note(preview: Preview, edited: str) -> str:
 def _hunk_note(preview: DiffPreview, refused: Sequence[int]) -> str:
     hunks = preview.diff.hunks
     places = ", ".join(_lines(*hunks[index].old_range) for index in refused)
-    parts = "part" if len(refused) == 1 else "parts"
-    return f"The person refused {len(refused)} of {len(hunks)} {parts} of the change (old {places}); those were not written."
+    count = f"{len(refused)} of {len(hunks)} parts of the change"
+    return f"The person refused {count} (old {places}); they were not written."
 
 
 def _lines(first: int, last: int) -> str:

@@ -18,25 +18,26 @@ _EXCLUDING = (":!", ":^", ":(exclude)")
 _SIGNATURE = re.compile(r"%G|%\(signature", re.IGNORECASE)
 
 _DIFF_LONGS = (
-    "patch no-patch raw patch-with-raw patch-with-stat stat numstat shortstat dirstat summary compact-summary name-only"
-    " name-status color no-color color-moved word-diff color-words minimal patience histogram indent-heuristic"
-    " no-indent-heuristic full-index binary abbrev check exit-code quiet cached staged merge-base relative no-relative"
-    " no-renames rename-empty find-renames find-copies find-copies-harder break-rewrites irreversible-delete text"
-    " ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines ignore-cr-at-eol function-context"
-    " no-ext-diff no-textconv no-prefix default-prefix pickaxe-all pickaxe-regex ita-invisible-in-index"
-    " ignore-submodules submodule combined-all-paths cc remerge-diff no-diff-merges first-parent"
+    " patch no-patch raw patch-with-raw patch-with-stat stat numstat shortstat dirstat summary compact-summary"
+    " name-only name-status color no-color color-moved word-diff color-words minimal patience histogram"
+    " indent-heuristic no-indent-heuristic full-index binary abbrev check exit-code quiet cached staged"
+    " merge-base relative no-relative no-renames rename-empty find-renames find-copies find-copies-harder"
+    " break-rewrites irreversible-delete text ignore-space-at-eol ignore-space-change ignore-all-space"
+    " ignore-blank-lines ignore-cr-at-eol function-context no-ext-diff no-textconv no-prefix default-prefix"
+    " pickaxe-all pickaxe-regex ita-invisible-in-index ignore-submodules submodule combined-all-paths cc"
+    " remerge-diff no-diff-merges first-parent"
 )
 _DIFF_VALUED = (
     "unified diff-filter diff-algorithm anchored inter-hunk-context word-diff-regex src-prefix dst-prefix line-prefix"
     " stat-width stat-count stat-name-width color-moved-ws diff-merges skip-to rotate-to"
 )
 _LOG_LONGS = (
-    " oneline graph all decorate no-decorate abbrev-commit no-abbrev-commit no-abbrev merges no-merges reverse follow"
-    " date-order author-date-order topo-order cherry cherry-pick cherry-mark left-right left-only right-only branches"
-    " tags remotes simplify-by-decoration full-history dense sparse ancestry-path boundary no-walk walk-reflogs children"
-    " parents source mailmap use-mailmap log-size clear-decorations relative-date show-pulls no-notes notes regexp-ignore-case"
-    " extended-regexp fixed-strings perl-regexp invert-grep all-match bisect no-show-signature no-expand-tabs date format"
-    " pretty"
+    " oneline graph all decorate no-decorate abbrev-commit no-abbrev-commit no-abbrev merges no-merges reverse"
+    " follow date-order author-date-order topo-order cherry cherry-pick cherry-mark left-right left-only"
+    " right-only branches tags remotes simplify-by-decoration full-history dense sparse ancestry-path boundary"
+    " no-walk walk-reflogs children parents source mailmap use-mailmap log-size clear-decorations"
+    " relative-date show-pulls no-notes notes regexp-ignore-case extended-regexp fixed-strings perl-regexp"
+    " invert-grep all-match bisect no-show-signature no-expand-tabs date format pretty"
 )
 _LOG_VALUED = (
     " max-count skip since after until before author committer grep grep-reflog min-parents max-parents glob exclude"
@@ -127,7 +128,7 @@ _PROGRAM_SETTINGS = re.compile(
 )
 
 
-def read_git(words: Sequence[Word]) -> Reading | str:
+def read_git(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one return a reason
     """What a git command (its words behind ``git``) reads, or in words why it may do more than read."""
     base: Word | None = None
     at = 0
@@ -205,8 +206,7 @@ def _files(command: str, given: Given, base: Word | None) -> Reading | str:
             _, colon, behind = text.partition(":")
             if colon and behind and word.is_known:
                 paths.append(Word(behind))
-        for value in given.of("L"):
-            paths.append(Word(value.text.rpartition(":")[2] or ".", is_known=value.is_known))
+        paths += [Word(value.text.rpartition(":")[2] or ".", is_known=value.is_known) for value in given.of("L")]
     elif not all(word.is_known for word in given.operands):
         return f"git {command}: its operands are not known before it runs"
     return Reading(paths=tuple(paths), base=base, uses_git=True)

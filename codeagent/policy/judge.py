@@ -97,7 +97,7 @@ class Judge:
             return False
         return not any(case.changes(part) for part in case.analysis.commands)
 
-    def touch(self, tool: str, touch: Touch, around: Surroundings) -> Verdict:
+    def touch(self, tool: str, touch: Touch, around: Surroundings) -> Verdict:  # noqa: PLR0911 - strictest first
         """The verdict on one path that a tool reads or changes."""
         root, access = self._sandbox.root, touch.access
         shown = touch.written or (self._sandbox.show(touch.path) if touch.path else "the workspace")
@@ -177,12 +177,9 @@ class CommandCase:
     def changes(self, command: Command) -> str:
         """Why a command as it is written may change something, or an empty string."""
         simple = command.simple
-        if any(redirection.direction is not Direction.READS for redirection in simple.redirections):
-            if not all(
-                redirection.direction is Direction.READS or redirection.target.text == "/dev/null"
-                for redirection in simple.redirections
-            ):
-                return "it writes to a file"
+        written = [found.target for found in simple.redirections if found.direction is not Direction.READS]
+        if any(target.text != "/dev/null" or not target.is_fixed for target in written):
+            return "it writes to a file"
         if not simple.words:
             return ""
         found = reading(simple.words)
@@ -195,7 +192,7 @@ class CommandCase:
             return next((why for folder in folders if (why := configured_programs(folder))), "")
         return ""
 
-    def _rule(self, command: Command) -> Ruling:
+    def _rule(self, command: Command) -> Ruling:  # noqa: PLR0911 - strictest first, one return a reason
         """Strictest first: refusals, deny rules, what is asked each time, ask rules, what allows, the mode."""
         changes = self.changes(command)
         findings = list(self._findings(command))

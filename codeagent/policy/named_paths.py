@@ -275,9 +275,9 @@ class NamedPaths:
                     if entry.name != ".git":
                         waiting.append(entry.path)
                     continue
-                if reading.only and not any(fnmatch(entry.name, pattern) for pattern in reading.only):
-                    if not (is_link and reading.follows_links):
-                        continue
+                is_left_out = reading.only and not any(fnmatch(entry.name, pattern) for pattern in reading.only)
+                if is_left_out and not (is_link and reading.follows_links):
+                    continue
                 path = Path(entry.path)
                 if self._sandbox.is_sensitive(path):
                     return f"where {self._sandbox.show(path)} may hold secrets."

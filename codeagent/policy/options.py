@@ -28,6 +28,11 @@ class Allowed:
     paths: frozenset[str] = frozenset()
     counts: bool = False
 
+    @classmethod
+    def of(cls, flags: str = "", valued: str = "", longs: str = "", long_valued: str = "", paths: str = "") -> Allowed:
+        """The same with long names written in one text, blanks between them."""
+        return cls(flags=flags, valued=valued, longs=names(longs), long_valued=names(long_valued), paths=names(paths))
+
 
 @dataclass(frozen=True, slots=True)
 class Given:

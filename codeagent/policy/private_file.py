@@ -21,7 +21,7 @@ def read_private(path: Path) -> JsonObject:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return {}
-    with open(descriptor, "rb") as file:
+    with os.fdopen(descriptor, "rb") as file:
         if os.fstat(descriptor).st_uid != os.getuid():
             return {}
         try:
@@ -49,7 +49,7 @@ def _replace(path: Path, data: bytes) -> None:
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     temporary = Path(name)
     try:
-        with open(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(descriptor)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from codeagent.policy.git_reading import read_git
 from codeagent.policy.options import Allowed, Given, names, read_options
+from codeagent.policy.read_only_table import DEEP, TABLE, Operands, Row
 from codeagent.policy.reading import Reading
 from codeagent.policy.shell_words import Word
 
@@ -26,7 +25,8 @@ _FIND_FLAGS = names(
 )
 _FIND_VALUED = names(
     "-maxdepth -mindepth -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size"
-    " -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -links -inum -lname -ilname -printf -fstype -used"
+    " -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -links -inum -lname -ilname -printf -fstype"
+    " -used"
 )
 _FIND_PATHS = names("-newer -anewer -cnewer -samefile")
 
@@ -37,35 +37,7 @@ _TEST_FILE_PAIRS = names("-nt -ot -ef")
 _TEST_JOINTS = names("! ( ) -a -o && ||")
 
 
-def _plain(
-    flags: str = "",
-    valued: str = "",
-    longs: str = "",
-    long_valued: str = "",
-    paths: str = "",
-) -> Allowed:
-    return Allowed(flags=flags, valued=valued, longs=names(longs), long_valued=names(long_valued), paths=names(paths))
-
-
-class _Operands(StrEnum):
-    """What the words of a command are that are no options."""
-
-    PATHS = "paths"
-    TEXT = "text"
-    PATTERN = "a pattern, then paths"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """How one command is kept harmless; ``most`` is the largest number of operands."""
-
-    allowed: Allowed = Allowed()
-    operands: _Operands = _Operands.PATHS
-    most: int | None = None
-
-
-def reading(words: Sequence[Word]) -> Reading | str:
+def reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one return a reason
     """What a command reads, or in words why it may do more than read."""
     if not words or not words[0].is_fixed:
         return "its command word is only known when it runs"
@@ -76,7 +48,7 @@ def reading(words: Sequence[Word]) -> Reading | str:
     name = plain if slash else name
     if name in _READERS:
         return _READERS[name](words[1:])
-    row = _TABLE.get(name)
+    row = TABLE.get(name)
     if row is None:
         return f"`{name}` may change something"
     given = read_options(words[1:], row.allowed)
@@ -87,39 +59,26 @@ def reading(words: Sequence[Word]) -> Reading | str:
     return _read_by(name, row, given)
 
 
-def _read_by(name: str, row: _Row, given: Given) -> Reading | str:
+def _read_by(name: str, row: Row, given: Given) -> Reading | str:
     """Which operands and option values are files."""
     operands = given.operands
     files = [value for option, value in given.values if option in row.allowed.paths]
-    if row.operands is _Operands.NONE and operands:
+    if row.operands is Operands.NONE and operands:
         return f"{name} may change something with {operands[0].text}"
-    if row.operands is _Operands.TEXT:
-        return Reading(paths=tuple([*files, *(word for word in operands if word.glob)]))
-    if row.operands is _Operands.PATTERN and not given.names & {"e", "regexp", "f", "file", "files", "type-list"}:
+    if row.operands is Operands.TEXT:
+        return Reading(paths=(*files, *(word for word in operands if word.glob)))
+    if row.operands is Operands.PATTERN and not given.names & {"e", "regexp", "f", "file", "files", "type-list"}:
         if not operands:
             return Reading(paths=tuple(files))
-        if not operands[0].is_known and not given.after_dashes == 0:
+        if not operands[0].is_known and given.after_dashes != 0:
             return f"{name}: {operands[0].text} is not known before it runs"
         operands = operands[1:]
     only = tuple(value.text for value in given.of("include", "g", "glob", "iglob") if not value.text.startswith("!"))
-    is_deep = bool(given.names & _DEEP.get(name, frozenset())) or (name == "rg" and bool(only))
+    is_deep = bool(given.names & DEEP.get(name, frozenset())) or (name == "rg" and bool(only))
     if is_deep and not operands:
         operands = (Word("."),)
     follows = is_deep and bool(given.names & {"R", "dereference-recursive", "L", "follow"} or name == "diff")
     return Reading(paths=(*files, *operands), is_recursive=is_deep, only=only, follows_links=follows)
-
-
-_DEEP: Mapping[str, frozenset[str]] = {
-    "grep": names("r R recursive dereference-recursive"),
-    "egrep": names("r R recursive dereference-recursive"),
-    "fgrep": names("r R recursive dereference-recursive"),
-    "rg": names(
-        "u . L follow hidden no-ignore no-ignore-vcs no-ignore-dot no-ignore-parent no-ignore-global no-ignore-exclude"
-        " unrestricted"
-    ),
-    "diff": names("r recursive"),
-}
-"""Options that make a command read whole trees, ignored and hidden files as well."""
 
 
 def _printf(words: Sequence[Word]) -> Reading | str:
@@ -192,9 +151,9 @@ def _find(words: Sequence[Word]) -> Reading | str:
             in_paths = in_paths and text in {"-L", "-P", "-H"}
         elif text in _FIND_VALUED or text in _FIND_PATHS or re.fullmatch(r"-newer[aBcm][aBcm]", text):
             in_paths = False
-            if at == len(words) or not words[at].is_known or words[at].glob:
+            if at == len(words) or not words[at].is_known:
                 return f"find: the value of {text} is not known before it runs"
-            if text not in _FIND_VALUED:
+            if text not in _FIND_VALUED or words[at].glob:
                 paths.append(words[at])
             at += 1
         elif in_paths and not text.startswith("-"):
@@ -233,14 +192,18 @@ def _test(words: Sequence[Word]) -> Reading | str:
 
 def _double_test(words: Sequence[Word]) -> Reading | str:
     """``[[ … ]]``: words are not split here, and patterns are no file names."""
-    return _test([Word(word.text, is_known=word.is_known) for word in words])
+    found = _test([Word(word.text) for word in words])
+    if isinstance(found, str):
+        return found
+    unknown = {word.text for word in words if not word.is_known}
+    return Reading(paths=tuple(Word(word.text, is_known=word.text not in unknown) for word in found.paths))
 
 
 def _date(words: Sequence[Word]) -> Reading | str:
     """``date`` shows the time; an operand that is no format would set the clock."""
     given = read_options(
         words,
-        _plain("uR", "dIr", "utc universal rfc-email iso-8601 debug", "date rfc-3339 reference", "r reference"),
+        Allowed.of("uR", "dIr", "utc universal rfc-email iso-8601 debug", "date rfc-3339 reference", "r reference"),
     )
     if isinstance(given, str):
         return f"date: {given}"
@@ -266,186 +229,4 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Reading | str]] = {
     "[[": _double_test,
     "git": read_git,
     "date": _date,
-}
-
-_GREP = Allowed(
-    flags="EFGPaciHhILlnoqRrsTUuVvwxyZz",
-    valued="ABCDdefm",
-    longs=names(
-        "extended-regexp fixed-strings basic-regexp perl-regexp text count ignore-case no-ignore-case with-filename"
-        " no-filename files-without-match files-with-matches line-number only-matching quiet silent recursive"
-        " dereference-recursive no-messages initial-tab invert-match word-regexp line-regexp null null-data color colour"
-        " byte-offset line-buffered binary help version"
-    ),
-    long_valued=names(
-        "after-context before-context context devices directories regexp file max-count include exclude exclude-dir"
-        " binary-files label group-separator"
-    ),
-    paths=names("f file"),
-    counts=True,
-)
-_RG = Allowed(
-    flags="aciFHhIlLnNopPqsSUuvVwx0.",
-    valued="ABCeEfgjmMrtTd",
-    longs=names(
-        "text count count-matches ignore-case fixed-strings with-filename no-filename files-with-matches"
-        " files-without-match follow line-number no-line-number only-matching pretty pcre2 quiet no-messages smart-case"
-        " multiline multiline-dotall unrestricted invert-match word-regexp line-regexp null hidden no-ignore"
-        " no-ignore-vcs no-ignore-dot no-ignore-parent no-ignore-global no-ignore-exclude files json stats heading"
-        " no-heading column no-column trim no-config no-mmap crlf vimgrep passthru byte-offset case-sensitive"
-        " one-file-system type-list version help no-unicode null-data block-buffered line-buffered"
-    ),
-    long_valued=names(
-        "after-context before-context context regexp encoding file glob iglob threads max-count max-columns replace type"
-        " type-not color colors max-depth maxdepth max-filesize sort sortr context-separator engine path-separator"
-    ),
-    paths=names("f file g glob iglob"),
-)
-
-
-_NOTHING = _Row(operands=_Operands.TEXT)
-_TABLE: Mapping[str, _Row] = {
-    "true": _NOTHING,
-    "false": _NOTHING,
-    ":": _NOTHING,
-    "pwd": _Row(allowed=_plain("LP"), operands=_Operands.NONE),
-    "whoami": _Row(operands=_Operands.NONE),
-    "id": _Row(allowed=_plain("aGgnruzZ", longs="group groups name real user zero"), operands=_Operands.TEXT),
-    "uname": _Row(allowed=_plain("asnrvmpio", longs="all kernel-name nodename machine"), operands=_Operands.NONE),
-    "ls": _Row(
-        allowed=_plain(
-            "aAbBcCdDfFgGhHiklLmnNopqQrRsStuUvxXZ1",
-            "",
-            "all almost-all author escape block-size ignore-backups color directory classify file-type format full-time"
-            " group-directories-first no-group human-readable si dereference hide hyperlink indicator-style inode"
-            " kibibytes dereference-command-line numeric-uid-gid literal hide-control-chars show-control-chars quote-name"
-            " quoting-style reverse recursive size sort time time-style context zero",
-            "ignore tabsize width",
-        )
-    ),
-    "cat": _Row(
-        allowed=_plain(
-            "AbeEnstTuv", longs="show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting"
-        )
-    ),
-    "head": _Row(
-        allowed=Allowed(
-            flags="qvz", valued="nc", longs=names("quiet silent verbose"), long_valued=names("lines bytes"), counts=True
-        )
-    ),
-    "tail": _Row(
-        allowed=Allowed(
-            flags="qvzfFr",
-            valued="ncs",
-            longs=names("quiet silent verbose follow retry"),
-            long_valued=names("lines bytes"),
-            counts=True,
-        )
-    ),
-    "wc": _Row(allowed=_plain("cmlLw", longs="bytes chars lines max-line-length words total")),
-    "stat": _Row(allowed=_plain("LftxrsnqF", "c", "dereference file-system terse", "format printf cached")),
-    "file": _Row(
-        allowed=_plain(
-            "bhiLkNnrs0EdlvI", "FeP", "brief mime mime-type mime-encoding dereference keep-going", "separator"
-        )
-    ),
-    "du": _Row(
-        allowed=_plain(
-            "acbhkmsSxLHDl0",
-            "dBt",
-            "all total bytes human-readable apparent-size summarize separate-dirs one-file-system dereference si inodes",
-            "max-depth block-size threshold exclude time time-style",
-        )
-    ),
-    "df": _Row(
-        allowed=_plain(
-            "ahHiklPTm",
-            "Btx",
-            "all human-readable si inodes local portability print-type total output",
-            "type exclude-type",
-        )
-    ),
-    "which": _Row(allowed=_plain("as", longs="all"), operands=_Operands.TEXT),
-    "type": _Row(allowed=_plain("afptP"), operands=_Operands.TEXT),
-    "basename": _Row(allowed=_plain("az", "s", "multiple zero", "suffix"), operands=_Operands.TEXT),
-    "dirname": _Row(allowed=_plain("z", longs="zero"), operands=_Operands.TEXT),
-    "realpath": _Row(
-        allowed=_plain(
-            "eEmLPqsz",
-            longs="canonicalize-existing canonicalize-missing logical physical quiet strip no-symlinks zero",
-            long_valued="relative-to relative-base",
-            paths="relative-to relative-base",
-        )
-    ),
-    "diff": _Row(
-        allowed=_plain(
-            "qsycnubwBEZirNaptTdWe",
-            "CULxFI",
-            "brief report-identical-files side-by-side normal context unified ignore-case ignore-all-space"
-            " ignore-space-change ignore-blank-lines ignore-trailing-space ignore-tab-expansion minimal recursive text"
-            " new-file unidirectional-new-file color left-column suppress-common-lines expand-tabs initial-tab"
-            " strip-trailing-cr show-c-function speed-large-files no-dereference ed rcs",
-            "label exclude width tabsize show-function-line ignore-matching-lines horizon-lines",
-        )
-    ),
-    "cmp": _Row(allowed=_plain("bls", "in", "print-bytes verbose silent quiet", "bytes ignore-initial")),
-    "sort": _Row(
-        allowed=_plain(
-            "bcCdfghiMmnRrsuVz",
-            "ktS",
-            "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort"
-            " human-numeric-sort numeric-sort random-sort reverse version-sort check merge stable unique zero-terminated"
-            " debug",
-            "key field-separator buffer-size sort parallel",
-        )
-    ),
-    "uniq": _Row(
-        allowed=_plain(
-            "cdDiuz",
-            "fsw",
-            "count repeated all-repeated ignore-case unique zero-terminated group",
-            "skip-fields skip-chars check-chars",
-        ),
-        most=1,
-    ),
-    "cut": _Row(
-        allowed=_plain(
-            "nsz",
-            "bcdf",
-            "complement only-delimited zero-terminated",
-            "bytes characters delimiter fields output-delimiter",
-        )
-    ),
-    "tr": _Row(
-        allowed=_plain("cCdst", longs="complement delete squeeze-repeats truncate-set1"), operands=_Operands.TEXT
-    ),
-    "nl": _Row(
-        allowed=_plain("p", "bdfhilnsvw", "no-renumber", "body-numbering number-width number-format number-separator")
-    ),
-    "tac": _Row(allowed=_plain("br", "s", "before regex", "separator")),
-    "rev": _Row(),
-    "comm": _Row(
-        allowed=_plain("123iz", longs="check-order nocheck-order total zero-terminated", long_valued="output-delimiter")
-    ),
-    "join": _Row(allowed=_plain("iz", "aevot12j", "ignore-case check-order nocheck-order header zero-terminated")),
-    "paste": _Row(allowed=_plain("sz", "d", "serial zero-terminated", "delimiters")),
-    "fold": _Row(allowed=_plain("bs", "w", "bytes spaces", "width")),
-    "column": _Row(
-        allowed=_plain(
-            "txeLn",
-            "csoNRdHOTEC",
-            "table fillrows",
-            "separator output-separator output-width table-columns table-right",
-        )
-    ),
-    "seq": _Row(
-        allowed=Allowed(
-            flags="w", valued="fst", longs=names("equal-width"), long_valued=names("format separator"), counts=True
-        ),
-        operands=_Operands.TEXT,
-    ),
-    "grep": _Row(allowed=_GREP, operands=_Operands.PATTERN),
-    "egrep": _Row(allowed=_GREP, operands=_Operands.PATTERN),
-    "fgrep": _Row(allowed=_GREP, operands=_Operands.PATTERN),
-    "rg": _Row(allowed=_RG, operands=_Operands.PATTERN),
 }

@@ -85,8 +85,8 @@ class Rule:
         return Match.YES if Match.YES in found else Match.MAYBE if Match.MAYBE in found else Match.NO
 
     def match_path(self, path: Path, root: Path, *, strictly: bool) -> bool:
-        """Compares a canonical path with a gitignore-style pattern, relative to ``root`` unless it starts with / or ~."""
-        if self.pattern is None or self.pattern == "*" or self.pattern == "**":
+        """Compares a canonical path with a gitignore-style pattern; it starts at ``root`` unless it begins with / or ~."""
+        if self.pattern is None or self.pattern in {"*", "**"}:
             return self.pattern is None or path.is_relative_to(root)
         pattern = self.pattern
         if pattern == "~" or pattern.startswith("~/"):

@@ -27,6 +27,7 @@ _LONGEST_PARSE = 0.5
 """Seconds of computing; a real command of the greatest length takes a tenth of it."""
 
 _MOST_UNREAD = 100
+_ASCII_ONLY = bytes(range(0x80)) + b"x" * 0x80
 _TOKENS = frozenset(
     {";", "\n", "&", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done", "then", "fi", "esac", "in", "((", "))"}
     | {"if", "elif", "else", "while", "until", "for", "select", "case", "function", "&&", "||", "|", "|&", "!"}
@@ -76,7 +77,12 @@ def parse_script(text: str) -> Script:
 
 
 def _parsed(data: bytes) -> Node | None:
-    """The syntax tree; None when the parser, which mends faults, finds too many of them."""
+    """The syntax tree; None when the parser, which mends faults, finds too many of them.
+
+    The parser is shown a letter for each byte that is not ASCII: to the shell they
+    are letters as well, and the grammar's scanner looks them up beyond its tables.
+    """
+    data = data.translate(_ASCII_ONLY)
     end = time.thread_time() + _LONGEST_PARSE
 
     def read(offset: int, _: Point) -> bytes:

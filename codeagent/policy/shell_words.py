@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _MOST_BRACE_WORDS = 256
 _LONGEST_BRACE_WORD = 1_000
@@ -156,7 +157,7 @@ def _expand(characters: list[Piece], depth: int) -> list[list[Piece]] | None:
     before, after = characters[:opening], characters[closing + 1 :]
     if commas:
         edges = [opening, *commas, closing]
-        options = [characters[left + 1 : right] for left, right in zip(edges, edges[1:], strict=False)]
+        options = [characters[left + 1 : right] for left, right in pairwise(edges)]
     else:
         inner = "".join(c.text for c in characters[opening + 1 : closing])
         values = _range(inner)
@@ -175,26 +176,29 @@ def _expand(characters: list[Piece], depth: int) -> list[list[Piece]] | None:
 def _first_group(characters: list[Piece]) -> tuple[int, int, list[int]]:
     """Where the first real brace group opens and closes, and its commas; -1 where there is none."""
     for opening, first in enumerate(characters):
-        if first.is_quoted or first.text != "{":
-            continue
-        level, commas, dots = 0, list[int](), False
-        for at in range(opening + 1, len(characters)):
-            if characters[at].is_quoted:
-                continue
-            character = characters[at].text
-            if character == "{":
-                level += 1
-            elif character == "}" and level:
-                level -= 1
-            elif character == "}":
-                if commas or dots:
-                    return opening, at, commas
-                break
-            elif character == "," and not level:
-                commas.append(at)
-            elif character == "." and not level and characters[at - 1].text == ".":
-                dots = True
+        if first.text == "{" and not first.is_quoted:
+            closing, commas = _group_end(characters, opening)
+            if closing >= 0:
+                return opening, closing, commas
     return -1, -1, []
+
+
+def _group_end(characters: list[Piece], opening: int) -> tuple[int, list[int]]:
+    """Where a group closes that holds a comma or two dots; -1 when it is none."""
+    level, commas, has_dots = 0, list[int](), False
+    for at in range(opening + 1, len(characters)):
+        character = "" if characters[at].is_quoted else characters[at].text
+        if character == "{":
+            level += 1
+        elif character == "}" and level:
+            level -= 1
+        elif character == "}":
+            return (at, commas) if commas or has_dots else (-1, [])
+        elif character == "," and not level:
+            commas.append(at)
+        elif character == "." and not level and characters[at - 1].text == ".":
+            has_dots = True
+    return -1, []
 
 
 def _range(inner: str) -> list[str] | None:

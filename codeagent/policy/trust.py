@@ -107,7 +107,7 @@ def _content(path: Path) -> bytes:
     """The bytes that would take effect, links followed; what cannot be read whole never matches itself again."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
+        with os.fdopen(descriptor, "rb") as file:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
                 data = file.read(_LARGEST + 1)
                 if len(data) <= _LARGEST:

@@ -1,4 +1,4 @@
-"""Programs that run another command: finds what stands behind ``sudo``, ``env``, ``xargs``, ``sh -c`` and their kind."""
+"""Programs that run another command: what stands behind ``sudo``, ``env``, ``xargs``, ``sh -c`` and their kind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Inside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    """How a wrapper takes its own options: ``valued`` ones are followed by a value, ``operands`` come before the command."""
+    """A wrapper's own options: ``valued`` ones have a value behind them, ``operands`` stand before the command."""
 
     flags: str = ""
     valued: str = ""
@@ -149,7 +149,7 @@ def is_wrapper(name: str) -> bool:
     )
 
 
-def inside(words: Sequence[Word]) -> tuple[Inside, ...]:
+def inside(words: Sequence[Word]) -> tuple[Inside, ...]:  # noqa: PLR0911 - one return a kind
     """What the command given by ``words`` would run besides itself; empty when it runs nothing else."""
     if not words or not words[0].is_fixed:
         return ()

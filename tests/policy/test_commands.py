@@ -72,7 +72,7 @@ def machine(tmp_path_factory):
     (base / "bin").mkdir()
     for name in PROGRAMS:
         stub = base / "bin" / name
-        stub.write_text(f"#!/bin/bash --norc\nprintf '%s\\0' {name} \"$@\" > $LOG/$BASHPID.$SRANDOM\n")
+        stub.write_text(f"#!/bin/bash --norc\nprintf '%s\\0' {name} \"$@\" end > $LOG/$BASHPID.$SRANDOM\n")
         stub.chmod(0o755)
     return base
 
@@ -94,7 +94,7 @@ def what_ran(base, command):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         logs = [entry.read_bytes().decode(errors="replace") for entry in Path(log).iterdir()]
-        return [tuple(text.split("\0")[:-1]) for text in logs if text]
+        return [tuple(text.split("\0")[:-2]) for text in logs if text.endswith("\0end\0")]
 
 
 def is_said(argv, words):
@@ -140,6 +140,14 @@ def test_no_text_makes_the_analysis_fail(text):
 @given(st.lists(st.sampled_from(SOUP), max_size=25).map("".join))
 def test_no_soup_of_tokens_makes_the_analysis_fail(text):
     analyze(text)
+
+
+def test_letters_of_every_script_are_read_without_harm():
+    chance = random.Random(3)
+    for _ in range(3_000):
+        characters = [chance.choice((chr(chance.randint(0x80, 0x10FFFF)), *"$(){}'\"\n;&|<>#[]=* ")) for _ in range(40)]
+        analyze("".join(characters))
+    assert names("git commit -m 'Grüße 🎉' ключ") == [("git", "commit", "-m", "Grüße 🎉", "ключ")]
 
 
 def names(command):
