@@ -28,9 +28,9 @@ from codeagent.tui.commands import (
     NoSuchCommand,
     NotReady,
     is_command,
-    matching,
     parse_command,
 )
+from codeagent.tui.completer import Completer
 from codeagent.tui.editor import write_in_editor
 from codeagent.tui.keys import CHANGEABLE, KEYS, teach_alt_enter
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
@@ -40,14 +40,12 @@ from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.welcome import WelcomeScreen
 from codeagent.tui.themes import Palette, load_themes, to_textual
 from codeagent.tui.widgets.approval import ApprovalDialog
-from codeagent.tui.widgets.completion import Completing, CompletionKind, Suggestion
 from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.transcript import Transcript
 
 _DRAFT_SECONDS = 0.5
 _QUIT_SECONDS = 2.0
 _REMARK_SECONDS = 3.0
-_MOST_FILES = 30
 
 
 class CodeagentApp(App[str]):
@@ -133,7 +131,7 @@ class CodeagentApp(App[str]):
         status.show(replace(status.status, is_connecting=False, mode=bench.mode()))
         self.main.header.show(replace(self.main.header.heading, mode=bench.mode()))
         history, draft = await asyncio.to_thread(lambda: (bench.history(), bench.draft()))
-        self.main.prompt.connect(self._complete, history, draft)
+        self.main.prompt.connect(Completer(bench.files), history, draft)
         self._outgoing.open(desk)
         await self._look_at_workspace()
 
@@ -399,10 +397,3 @@ class CodeagentApp(App[str]):
     def on_column_view_new_below(self, event: Transcript.NewBelow) -> None:
         """Says how much came below what the person reads."""
         self.main.status.show(replace(self.main.status.status, below=event.count))
-
-    async def _complete(self, word: Completing) -> tuple[Suggestion, ...]:
-        if word.kind is CompletionKind.COMMAND:
-            names = matching(word.query)
-            return tuple(Suggestion(text=f"/{one.name}", detail=one.summary) for one in COMMANDS if one.name in names)
-        files = await self._open_desk.workbench.files(word.query, _MOST_FILES)
-        return tuple(Suggestion(text=f"@{path}") for path in files)

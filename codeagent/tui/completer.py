@@ -1,0 +1,27 @@
+"""What the prompt completes: commands from the table, files from the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from codeagent.tui.commands import COMMANDS
+from codeagent.tui.widgets.completion import Completing, CompletionKind, Suggestion
+
+MOST_FILES = 30
+
+FindFiles = Callable[[str, int], Awaitable[tuple[str, ...]]]
+"""The files whose path fits a query, best first, at most so many."""
+
+
+class Completer:
+    """Finds the suggestions for a word."""
+
+    def __init__(self, find_files: FindFiles) -> None:
+        self._find_files = find_files
+
+    async def __call__(self, word: Completing) -> tuple[Suggestion, ...]:
+        """The suggestions, best first."""
+        if word.kind is CompletionKind.COMMAND:
+            fitting = [command for command in COMMANDS if command.name.startswith(word.query)]
+            return tuple(Suggestion(text=f"/{command.name}", detail=command.summary) for command in fitting)
+        return tuple(Suggestion(text=f"@{path}") for path in await self._find_files(word.query, MOST_FILES))
