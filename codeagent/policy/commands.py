@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeagent.core.text import has_invisible
 from codeagent.policy.program_options import program_option
-from codeagent.policy.shell_script import Problem, SimpleCommand
+from codeagent.policy.shell_script import Places, Problem, SimpleCommand
 from codeagent.policy.shell_syntax import parse_script
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name, inside
@@ -115,20 +115,9 @@ def analyze(command: str) -> Analysis:
 
 def _looked_through(simple: SimpleCommand, depth: int) -> Command:
     """A command with its own doubts, and what it runs."""
-    words = simple.words
-    problems = [*simple.problems, *_settings(simple)]
-    if not simple.source.isascii() and any(_looks_like_ascii(word.text) for word in _all_words(simple)):
-        problems.append(Problem("it holds characters that look like others"))
-    if words and words[0].is_fixed:
-        name = base_name(words[0].text)
-        if name in _STEERING:
-            problems.append(Problem(f"{name} changes what follows", is_hidden=name in {"eval", "source", ".", "trap"}))
-        elif name in {"printf", "test", "[", "read", "wait"}:
-            problems += _sets_by_name(name, words)
-        if option := program_option(name, words[1:]):
-            problems.append(Problem(f"{name} {option} can name a program to run", is_hidden=True))
+    problems = [*simple.problems, *_settings(simple), *_own_doubts(simple)]
     inner: list[Command] = []
-    for found in inside(words):
+    for found in inside(simple.words):
         if found.is_hidden or depth >= _DEEPEST or (found.words and not found.words[0].is_fixed):
             problems.append(Problem(f"what {simple.name or 'it'} runs cannot be seen", is_hidden=True))
         if depth >= _DEEPEST:
@@ -136,10 +125,33 @@ def _looked_through(simple: SimpleCommand, depth: int) -> Command:
         if found.script is not None:
             script = parse_script(found.script)
             problems += script.problems
-            inner += [_looked_through(part, depth + 1) for part in script.commands]
+            inner += [_looked_through(_moved(part, simple.places), depth + 1) for part in script.commands]
         elif found.words:
             inner.append(_looked_through(SimpleCommand(found.words, simple.source, places=simple.places), depth + 1))
     return Command(simple, tuple(inner), tuple(dict.fromkeys(problems)))
+
+
+def _moved(simple: SimpleCommand, start: Places | None) -> SimpleCommand:
+    """A command of a script that starts in ``start``."""
+    if start is None or simple.places is None:
+        return replace(simple, places=None)
+    return replace(simple, places=frozenset((*outer, *inner) for outer in start for inner in simple.places))
+
+
+def _own_doubts(simple: SimpleCommand) -> Iterator[Problem]:
+    """What the command word and its options make uncertain."""
+    words = simple.words
+    if not simple.source.isascii() and any(_looks_like_ascii(word.text) for word in _all_words(simple)):
+        yield Problem("it holds characters that look like others")
+    if not words or not words[0].is_fixed:
+        return
+    name = base_name(words[0].text)
+    if name in _STEERING:
+        yield Problem(f"{name} changes what follows", is_hidden=name in {"eval", "source", ".", "trap"})
+    elif name in {"printf", "test", "[", "read", "wait"}:
+        yield from _sets_by_name(name, words)
+    if option := program_option(name, words[1:]):
+        yield Problem(f"{name} {option} can name a program to run", is_hidden=True)
 
 
 def _settings(simple: SimpleCommand) -> Iterator[Problem]:

@@ -180,7 +180,8 @@ class NamedPaths:
         pattern = word.glob
         if word.has_tilde:
             pattern = str(Path.home()) + pattern[1:]
-        matches = list(islice(glob.iglob(pattern, root_dir=folder), _MOST_MATCHES + 1))
+        found = glob.iglob(pattern, root_dir=folder)  # noqa: PTH207 - Path.glob leaves out broken links and takes ** deep
+        matches = list(islice(found, _MOST_MATCHES + 1))
         if len(matches) > _MOST_MATCHES:
             yield Finding(decision=Decision.ASK, because=f"{word.text} stands for more files than are looked at.")
             return

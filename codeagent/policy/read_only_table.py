@@ -33,8 +33,8 @@ _GREP = Allowed(
     longs=names(
         "extended-regexp fixed-strings basic-regexp perl-regexp text count ignore-case no-ignore-case with-filename"
         " no-filename files-without-match files-with-matches line-number only-matching quiet silent recursive"
-        " dereference-recursive no-messages initial-tab invert-match word-regexp line-regexp null null-data color colour"
-        " byte-offset line-buffered binary help version"
+        " dereference-recursive no-messages initial-tab invert-match word-regexp line-regexp null null-data color"
+        " colour byte-offset line-buffered binary help version"
     ),
     long_valued=names(
         "after-context before-context context devices directories regexp file max-count include exclude exclude-dir"
@@ -55,8 +55,8 @@ _RG = Allowed(
         " one-file-system type-list version help no-unicode null-data block-buffered line-buffered"
     ),
     long_valued=names(
-        "after-context before-context context regexp encoding file glob iglob threads max-count max-columns replace type"
-        " type-not color colors max-depth maxdepth max-filesize sort sortr context-separator engine path-separator"
+        "after-context before-context context regexp encoding file glob iglob threads max-count max-columns replace"
+        " type type-not color colors max-depth maxdepth max-filesize sort sortr context-separator engine path-separator"
     ),
     paths=names("f file g glob iglob"),
 )
@@ -77,8 +77,8 @@ TABLE: Mapping[str, Row] = {
             "",
             "all almost-all author escape block-size ignore-backups color directory classify file-type format full-time"
             " group-directories-first no-group human-readable si dereference hide hyperlink indicator-style inode"
-            " kibibytes dereference-command-line numeric-uid-gid literal hide-control-chars show-control-chars quote-name"
-            " quoting-style reverse recursive size sort time time-style context zero",
+            " kibibytes dereference-command-line numeric-uid-gid literal hide-control-chars show-control-chars"
+            " quote-name quoting-style reverse recursive size sort time time-style context zero",
             "ignore tabsize width",
         )
     ),
@@ -112,7 +112,8 @@ TABLE: Mapping[str, Row] = {
         allowed=Allowed.of(
             "acbhkmsSxLHDl0",
             "dBt",
-            "all total bytes human-readable apparent-size summarize separate-dirs one-file-system dereference si inodes",
+            "all total bytes human-readable apparent-size summarize separate-dirs one-file-system"
+            " dereference si inodes",
             "max-depth block-size threshold exclude time time-style",
         )
     ),
@@ -153,8 +154,8 @@ TABLE: Mapping[str, Row] = {
             "bcCdfghiMmnRrsuVz",
             "ktS",
             "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort"
-            " human-numeric-sort numeric-sort random-sort reverse version-sort check merge stable unique zero-terminated"
-            " debug",
+            " human-numeric-sort numeric-sort random-sort reverse version-sort check merge stable"
+            " unique zero-terminated debug",
             "key field-separator buffer-size sort parallel",
         )
     ),

@@ -85,7 +85,7 @@ class Rule:
         return Match.YES if Match.YES in found else Match.MAYBE if Match.MAYBE in found else Match.NO
 
     def match_path(self, path: Path, root: Path, *, strictly: bool) -> bool:
-        """Compares a canonical path with a gitignore-style pattern; it starts at ``root`` unless it begins with / or ~."""
+        """Compares a canonical path with a gitignore-style pattern, which starts at ``root`` unless with / or ~."""
         if self.pattern is None or self.pattern in {"*", "**"}:
             return self.pattern is None or path.is_relative_to(root)
         pattern = self.pattern

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from codeagent.policy.shell_source import DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
+from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_words import Piece, Word, ansi_c, inside_double_quotes, unquoted_pieces, words_of
 
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./,:=@%+^-]+")
@@ -114,7 +114,7 @@ class WordReader:
         elif kind == "arithmetic_expansion":
             self._calculation(node, text)
         elif kind in _EXPRESSIONS:
-            self._source.problem("it calculates with variables")
+            self._source.problem(CALCULATES)
             self._sweep(node)
         elif kind == "translated_string":
             self._source.problem("it holds a text that is translated by the shell", is_hidden=True)
@@ -173,7 +173,7 @@ class WordReader:
     def _calculation(self, node: Node, text: str) -> None:
         found = _CALCULATION.fullmatch(text)
         if not found or _COUNTING.search(text):
-            self._source.problem("it calculates with variables")
+            self._source.problem(CALCULATES)
         elif found["name"] is not None:
             self.has_calculated_names = True
         self._sweep(node)

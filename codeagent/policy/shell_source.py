@@ -12,6 +12,7 @@ DEEPEST = 40
 """Nesting that is looked through; nobody writes deeper."""
 
 MISREAD = "it does not parse as a shell command"
+CALCULATES = "it calculates with variables"
 UNKNOWN_SYNTAX = "it uses shell syntax that is not looked through"
 
 _BLANK = 0x20

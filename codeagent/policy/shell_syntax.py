@@ -10,16 +10,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Point
 
+from codeagent.policy.shell_conditions import read_condition
 from codeagent.policy.shell_expansions import WordReader
 from codeagent.policy.shell_places import Flow, either, moved, stay
 from codeagent.policy.shell_redirections import RedirectionReader
 from codeagent.policy.shell_script import START, Assignment, Places, Problem, Script, SimpleCommand
-from codeagent.policy.shell_source import DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
+from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_words import Word
 
 _BASH = Language(tree_sitter_bash.language())
@@ -49,12 +50,10 @@ _STATEMENTS = (
     | _DECLARATIONS
     | _SEQUENCES
 )
-_TEST_PARTS = frozenset({"binary_expression", "unary_expression", "parenthesized_expression", "negation_expression"})
 _WHOSE_WORDS = "it is not certain which command gets some of its words"
-_CALCULATES = "it calculates with variables"
 _DOUBTS = {
     "function_definition": "it defines a function, which changes what a name means",
-    "c_style_for_statement": _CALCULATES,
+    "c_style_for_statement": CALCULATES,
 }
 _HARMLESS_LOOP_VARIABLE = re.compile(r"(?!.*_proxy$)[a-z][a-z0-9_]*")
 
@@ -70,7 +69,7 @@ def parse_script(text: str) -> Script:
         source.problem(MISREAD, is_hidden=True)
     walker.statement(root, START, 0)
     if walker.calculates_with_names and (walker.sets_variables or len(walker.commands) > 1):
-        source.problem(_CALCULATES)
+        source.problem(CALCULATES)
     for unread in source.unread[:_MOST_UNREAD]:
         walker.commands += parse_script(unread).commands
     return Script(commands=tuple(walker.commands), problems=tuple(dict.fromkeys(source.problems)))
@@ -135,7 +134,7 @@ class _Walker:
     def _group(self, node: Node, places: Places | None, depth: int) -> Flow:
         children = self._source.children(node)
         if children and children[0].type == "((":
-            self._source.problem(_CALCULATES)
+            self._source.problem(CALCULATES)
         return stay(self._sequence(children, places, depth))
 
     def subshell(self, node: Node, places: Places | None, depth: int) -> Flow:
@@ -250,12 +249,9 @@ class _Walker:
         assignments: list[Assignment] = []
         outer, self._source.problems = self._source.problems, []
         parts = (node,) if node.type == "variable_assignment" else self._source.children(node, in_line=True)
-        end = -1
+        self._check_ends(parts)
         for child in parts:
             kind = child.type
-            if child.start_byte == end and not kind.endswith("_redirect"):
-                self._source.problem("it is not certain where a word ends", is_hidden=True)
-            end = child.end_byte
             if kind == "command_name":
                 words += self._words.read(child.children[0])
             elif kind == "variable_assignment":
@@ -270,12 +266,21 @@ class _Walker:
                 self._source.problem(f"{UNKNOWN_SYNTAX} ({kind})", is_hidden=True)
         if self._source.take_lost_dash():
             words.append(Word("-"))
+        self._check_name(words)
+        problems, self._source.problems = self._source.problems, outer
+        return self._finish(words, tuple(assignments), nodes, whole, places, problems)
+
+    def _check_ends(self, parts: Sequence[Node]) -> None:
+        """Words that touch each other are one word to the shell."""
+        for first, second in pairwise(parts):
+            if second.start_byte == first.end_byte and not second.type.endswith("_redirect"):
+                self._source.problem("it is not certain where a word ends", is_hidden=True)
+
+    def _check_name(self, words: Sequence[Word]) -> None:
         if words and not words[0].is_fixed:
             self._source.problem("its command word is only known when it runs", is_hidden=True)
         elif words and words[0].text in _RESERVED:
             self._source.problem("its command word is not certain", is_hidden=True)
-        problems, self._source.problems = self._source.problems, outer
-        return self._finish(words, tuple(assignments), nodes, whole, places, problems)
 
     def _finish(
         self,
@@ -313,39 +318,9 @@ class _Walker:
     def _test_with(self, node: Node, redirects: Sequence[Node], places: Places | None) -> Flow:
         """``[ … ]`` and ``[[ … ]]`` as a command of that name with all its words."""
         outer, self._source.problems = self._source.problems, []
-        words: list[Word] = []
-        self._test_words(node, words, 0)
-        if words and words[0].text in {"[[", "(("}:
-            self._check_calculation(words)
+        words = read_condition(node, self._source, self._words)
         problems, self._source.problems = self._source.problems, outer
         return self._finish(words, (), redirects, node, places, problems)
-
-    def _test_words(self, node: Node, words: list[Word], depth: int) -> None:
-        if depth > DEEPEST:
-            self._source.problem("it is nested too deeply", is_hidden=True)
-            return
-        for child in self._source.children(node):
-            if child.type in _TEST_PARTS:
-                self._test_words(child, words, depth + 1)
-            elif child.type == "test_operator" or not child.is_named:
-                words.append(Word(self._source.text(child).strip()))
-            elif child.type == "regex":
-                words.append(Word(self._source.text(child), is_known=False))
-                self._words.doubt_regex(child)
-            elif child.type in {"postfix_expression", "ternary_expression"} | _STATEMENTS:
-                self._source.problem(_CALCULATES, is_hidden=child.type in _STATEMENTS)
-            else:
-                words += self._words.read(child)
-
-    def _check_calculation(self, words: list[Word]) -> None:
-        """Inside ``[[ ]]`` some operators evaluate their operands, and evaluating can run code."""
-        if words[0].text == "((" or any(word.text in {"-v", "-R"} for word in words):
-            self._source.problem(_CALCULATES)
-        for at, word in enumerate(words):
-            if word.text in {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"}:
-                sides = words[max(0, at - 1) : at] + words[at + 1 : at + 2]
-                if not all(side.is_fixed and re.fullmatch(r"-?\d{1,18}", side.text) for side in sides):
-                    self._source.problem(_CALCULATES)
 
     def _assignment(self, node: Node) -> Assignment:
         children = self._source.children(node, in_line=True)

@@ -173,34 +173,24 @@ def inside(words: Sequence[Word]) -> tuple[Inside, ...]:  # noqa: PLR0911 - one 
 
 def _wrapped(options: _Options, rest: Sequence[Word]) -> tuple[Inside, ...]:
     """Skips a wrapper's own options; any that is not known makes the rest unseen."""
-    operands = options.operands
     at = 0
-    while at < len(rest):
+    while at < len(rest) and (rest[at].text.startswith("-") or not rest[at].is_known):
         word = rest[at]
         if not word.is_known:
             return (Inside(is_hidden=True),)
-        text = word.text
-        if text == "--":
+        if word.text == "--":
             at += 1
             break
-        if text.startswith("--"):
-            key, has_value = text[2:].partition("=")[::2]
-            if key in options.long_valued:
-                at += 1 if "=" in text else 2
-            elif key in options.long_flags and not (has_value and key != "preserve-env"):
-                at += 1
-            else:
-                return (Inside(is_hidden=True),)
-        elif text.startswith("-") and len(text) > 1:
-            step = _short(options, text[1:])
-            if step is None:
-                return () if options.query and set(text[1:]) & set(options.query) else (Inside(is_hidden=True),)
-            at += step
-        elif options.takes_settings and _SETTING.fullmatch(text):
-            at += 1
-        else:
-            break
-    at = _skip_settings(options, rest, at + operands)
+        if options.query and word.text[1:2] in options.query:
+            return ()
+        step = _long_step(options, word.text) if word.text.startswith("--") else _short_step(options, word.text[1:])
+        if step is None:
+            return (Inside(is_hidden=True),)
+        at += step
+    at = _skip_settings(options, rest, at)
+    if not all(word.is_known for word in rest[at : at + options.operands]):
+        return (Inside(is_hidden=True),)
+    at += options.operands
     command = tuple(rest[at:])
     if options.is_shell and command and command[0].text == "-" + options.is_shell:
         return _evaluated(command[1:])
@@ -228,7 +218,15 @@ def _without_placeholders(own: Sequence[Word], command: tuple[Word, ...]) -> tup
     )
 
 
-def _short(options: _Options, cluster: str) -> int | None:
+def _long_step(options: _Options, text: str) -> int | None:
+    """How many words a long option takes, None when it is unknown."""
+    name, equals, _ = text[2:].partition("=")
+    if name in options.long_valued:
+        return 1 if equals else 2
+    return 1 if name in options.long_flags else None
+
+
+def _short_step(options: _Options, cluster: str) -> int | None:
     """How many words a cluster of short options takes, None when one is unknown."""
     for at, letter in enumerate(cluster):
         if letter in options.valued:
