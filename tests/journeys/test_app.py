@@ -108,7 +108,7 @@ def test_esc_stops_a_long_command_with_no_process_left_and_gives_queued_text_bac
         terminal.pump(0.5)
         terminal.type("do not lose me")
         terminal.press("alt+enter")
-        terminal.wait("queued")
+        terminal.wait("later: “do not lose me”")
         terminal.press("esc")
         terminal.wait("[Ss]topped")
         terminal.wait("› do not lose me")
@@ -160,7 +160,7 @@ def test_a_rule_for_the_session_is_shown_before_it_is_stored_and_then_holds(plac
         terminal.type("a")
         terminal.wait(r"bash\(touch one.txt\)")
         terminal.pump(0.2)
-        terminal.press("enter")
+        terminal.type("1")
         terminal.wait("Both done")
 
 
@@ -182,7 +182,7 @@ def test_the_demo_plays_through(place):
         terminal.wait(r"\+ +return round\(self.full_price\(\) \*", 30)
         terminal.pump(1.0)
         terminal.type("y")
-        terminal.wait("test_everything_off", 30)
+        terminal.wait("[-−] +def test_everything_off", 30)
         terminal.wait("n deny")
         terminal.pump(1.0)
         terminal.type("n")
