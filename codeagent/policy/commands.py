@@ -43,6 +43,7 @@ _STEERING = frozenset(
     | {"local", "readonly", "unset", "let", "shopt", "bind", "complete", "compgen", "compopt", "mapfile", "readarray"}
     | {"getopts", "coproc", "fc", "history", "setopt", "emulate", "zmodload", "autoload"}
 )
+_COUNTS = re.compile(r"%[^a-zA-Z%(]*[hlLjtz]*n")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LOOKS_LIKE_PUNCTUATION = frozenset("‐‑‒–—―−‘’‚‛“”„‟․⁄∕∖∣ǀ;´ˋʹʺˮ׀·؛⁏⁎∗‹›❘⧸⧹ꞌ꞉ː")
 _LETTERS_THAT_LOOK_LATIN = re.compile(
@@ -172,8 +173,12 @@ def _settings(simple: SimpleCommand) -> Iterator[Problem]:
 def _sets_by_name(name: str, words: tuple[Word, ...]) -> Iterator[Problem]:
     """Builtins that take the name of a variable run the code in its subscript."""
     first = words[1] if len(words) > 1 else Word("")
-    if name == "printf" and (not first.is_known or first.text.startswith("-v") or first.glob):
+    if name == "printf" and any(not word.is_known or word.glob for word in words[1:2]):
         yield Problem("printf may set a variable")
+    elif name == "printf" and (
+        first.text.startswith("-v") or any(_COUNTS.search(word.text.replace("%%", "")) for word in words[1:3])
+    ):
+        yield Problem("printf sets a variable")
     elif name in {"test", "["}:
         if any(word.text in {"-v", "-R"} for word in words):
             yield Problem(f"{name} looks into a variable by name")

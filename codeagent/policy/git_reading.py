@@ -59,7 +59,7 @@ _LOG = Allowed(
 )
 _COMMANDS: Mapping[str, Allowed] = {
     "status": Allowed(
-        flags="sbvzu",
+        flags="sbvzunolarm",  # the last ones spell -uno, -uall, -unormal
         longs=names(
             "short branch show-stash porcelain long verbose untracked-files ignored column no-column ahead-behind"
             " no-ahead-behind renames no-renames find-renames ignore-submodules"

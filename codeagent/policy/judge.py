@@ -258,6 +258,9 @@ class CommandCase:
 
     def _by_permission(self, command: Command, findings: Sequence[Finding], changes: str) -> Ruling:
         """What rules and mode allow; a rule for exactly this command covers the places that it names as well."""
+        far = next((finding for finding in findings if finding.is_far), None)
+        if self._around.runs_commands and far:
+            return Ruling(command=command, decision=Decision.ASK, because=_sentence(far.because))
         if self._around.runs_commands:
             because = f"{_AUTO}{', confined' if self._around.is_confined else ''}."
             return Ruling(command=command, decision=Decision.ALLOW, because=because)

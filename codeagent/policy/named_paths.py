@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -25,6 +26,7 @@ _DEVICES = frozenset(
     {"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "-"}
 )
 _HIDDEN_SAMPLES = (".env", ".env.local", ".ssh", ".netrc", ".npmrc", ".aws")
+_TEMPORARY = tuple(Path(folder).resolve() for folder in dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")))  # noqa: S108 - places that commands may write to
 _PLAIN_PATH = re.compile(r"[\w@%+:,./~-]+")
 _OPTION_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|[\w-]+=|@|file://)?(?P<path>.+)", re.DOTALL)
 
@@ -32,7 +34,7 @@ _OPTION_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|[\w-]+=|@|file://)?(?P<path
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What stands against a path. ``each_time`` cannot be lifted by a rule, ``is_refused`` by nobody;
-    ``rule`` is the one that would lift it.
+    ``rule`` is the one that would lift it. ``is_far``: it writes neither to the workspace nor to a temporary folder.
     """
 
     decision: Decision
@@ -41,6 +43,7 @@ class Finding:
     is_refused: bool = False
     is_unknown: bool = False
     is_write: bool = False
+    is_far: bool = False
     rule: str = ""
 
 
@@ -234,7 +237,8 @@ class NamedPaths:
         if touch.concern and touch.concern.kind is ConcernKind.SENSITIVE:
             yield Finding(decision=Decision.ASK, because=touch.concern.reason, each_time=True)
         elif touch.concern:
-            yield Finding(decision=Decision.ASK, because=touch.concern.reason, is_write=True)
+            is_far = not any(touch.path.is_relative_to(folder) for folder in _TEMPORARY)
+            yield Finding(decision=Decision.ASK, because=touch.concern.reason, is_write=True, is_far=is_far)
         elif not self._rules.find_path(Decision.ALLOW, Access.WRITE, (touch.path,), self._sandbox.root):
             yield Finding(
                 decision=Decision.ASK,

@@ -62,7 +62,7 @@ def reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one retu
 def _read_by(name: str, row: Row, given: Given) -> Reading | str:
     """Which operands and option values are files."""
     operands = given.operands
-    files = [value for option, value in given.values if option in row.allowed.paths]
+    files = [value for option, value in given.values if option in row.allowed.paths or option == "include"]
     if row.operands is Operands.NONE and operands:
         return f"{name} may change something with {operands[0].text}"
     if row.operands is Operands.TEXT:

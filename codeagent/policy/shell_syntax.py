@@ -37,6 +37,7 @@ _RESERVED = frozenset(
     {"if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in"}
     | {"function", "{", "}", "!", "[[", "]]", "coproc"}
 )
+_CASE_ENDS = frozenset({";;", ";&", ";;&"})
 _SETTINGS = frozenset({"variable_assignment", "variable_assignments"})
 _DECLARATIONS = frozenset({"declaration_command", "unset_command"})
 _SEQUENCES = frozenset({"program", "compound_statement", "do_group"})
@@ -135,6 +136,8 @@ class _Walker:
         children = self._source.children(node)
         if children and children[0].type == "((":
             self._source.problem(CALCULATES)
+        if any(child.type in _CASE_ENDS for child in children):
+            self._source.problem(MISREAD, is_hidden=True)
         return stay(self._sequence(children, places, depth))
 
     def subshell(self, node: Node, places: Places | None, depth: int) -> Flow:

@@ -203,6 +203,8 @@ CASES = (
     ("jq .key a.json", Question(allow=("bash(jq *)",)), "allow"),
     ("git stash drop", AUTO, "ask"),
     ("rm *", AUTO, "ask"),
+    ("echo x > /etc/hosts", AUTO, "ask"),
+    ("echo x > ~/some-file", AUTO, "ask"),
 )
 
 
