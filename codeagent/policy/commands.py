@@ -44,6 +44,7 @@ _STEERING = frozenset(
     | {"getopts", "coproc", "fc", "history", "setopt", "emulate", "zmodload", "autoload"}
 )
 _COUNTS = re.compile(r"%[^a-zA-Z%(]*[hlLjtz]*n")
+_SETTERS = frozenset({"env", "sudo", "doas"})
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LOOKS_LIKE_PUNCTUATION = frozenset("‐‑‒–—―−‘’‚‛“”„‟․⁄∕∖∣ǀ;´ˋʹʺˮ׀·؛⁏⁎∗‹›❘⧸⧹ꞌ꞉ː")
 _LETTERS_THAT_LOOK_LATIN = re.compile(
@@ -157,8 +158,10 @@ def _own_doubts(simple: SimpleCommand) -> Iterator[Problem]:
 
 def _settings(simple: SimpleCommand) -> Iterator[Problem]:
     """Variables that are set: only a few are known to steer nothing."""
+    if not simple.assignments and base_name(simple.name) not in _SETTERS:
+        return
     settings = [(found.name, found.value) for found in simple.assignments]
-    if simple.name and base_name(simple.name) in {"env", "sudo", "doas"}:
+    if simple.name and base_name(simple.name) in _SETTERS:
         settings += [
             (word.text.partition("=")[0], word.text.partition("=")[2] if word.is_fixed else None)
             for word in simple.words[1:]

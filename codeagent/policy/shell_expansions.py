@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
 
@@ -47,13 +47,17 @@ class WordReader:
         self._source = source
         self._nested = nested
         self._depth = 0
+        self._plain: dict[str, tuple[Word, ...]] = {}
         self.has_calculated_names = False
 
-    def read(self, node: Node) -> list[Word]:
+    def read(self, node: Node) -> Sequence[Word]:
         """The word that a node stands for, or several after brace expansion."""
         text = self._source.text(node)
+        if known := self._plain.get(text):
+            return known
         if node.type in {"word", "number"} and _PLAIN_WORD.fullmatch(text):
-            return [Word(text)]
+            self._plain[text] = (Word(text),)
+            return self._plain[text]
         if node.type == "array":
             for child in node.named_children:
                 self.read(child)
