@@ -86,10 +86,6 @@ def _create(old: str, new: str) -> EditMatch:
             "Nothing was changed: there is no such file.",
             hint="Check the path (glob finds files by name), or create the file with the write tool.",
         )
-    if not new:
-        raise EditRefused(
-            "Nothing was changed: `old` and `new` are both empty.", hint="Create an empty file with the write tool."
-        )
     call_on_nothing = read_call(open_document(b""), old, new)
     return EditMatch(content=call_on_nothing.as_sent().encode(), level=MatchLevel.EXACT, lines=())
 

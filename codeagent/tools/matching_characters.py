@@ -1,8 +1,8 @@
 """Characters that mean the same: typographic quotes, dashes and spaces, and accents written in one piece or in two.
 
 Canonical composition follows Unicode Standard Annex 15 (NFC), except that
-characters which merely stand for another one (the Kelvin sign for K, the Greek
-question mark for a semicolon) stay what they are.
+characters which merely stand for one of ASCII (the Kelvin sign for K, the Greek
+question mark for a semicolon) stay what they are: they have no business in code.
 """
 
 from __future__ import annotations
@@ -100,9 +100,8 @@ def _joins(group: str, character: str) -> bool:
 
 
 def _composed(group: str) -> str:
-    return group if any(map(_stands_for_another, group)) else unicodedata.normalize("NFC", group)
+    return group if any(map(_stands_for_ascii, group)) else unicodedata.normalize("NFC", group)
 
 
-def _stands_for_another(character: str) -> bool:
-    decomposition = unicodedata.decomposition(character)
-    return bool(decomposition) and " " not in decomposition
+def _stands_for_ascii(character: str) -> bool:
+    return not character.isascii() and unicodedata.normalize("NFC", character).isascii()

@@ -16,6 +16,7 @@ _MOST_SAME = 200
 _MOST_WORDS = 40
 _MOST_CANDIDATES = 8
 _MOST_COMPARED = 40
+_MOST_READ = 4_000
 _MARGIN = 3
 _LONG_LINE = 300
 _SIMILAR = 0.45
@@ -37,7 +38,7 @@ def closest_lines(document: Document, old: str) -> Closest | None:
     """The most similar stretch of as many lines as the old text has, or None if nothing is similar."""
     wanted = _worded(old)
     line_votes = _votes_of_lines(document, wanted)
-    votes = line_votes + _votes_of_words(document, wanted)
+    votes = line_votes + _votes_of_words(document, wanted) or _votes_of_letters(document, wanted)
     rated = [
         (_likeness(document, first, wanted), first) for first, _ in votes.most_common(_MOST_CANDIDATES) if first >= 0
     ]
@@ -108,6 +109,21 @@ def _votes_of_words(document: Document, wanted: Sequence[str]) -> Counter[int]:
         found = list(_lines_with(document, word))
         for number in found:
             votes[number - words[word]] += 50 * len(word) // len(found)
+    return votes
+
+
+def _votes_of_letters(document: Document, wanted: Sequence[str]) -> Counter[int]:
+    """Lines that share letters, though no word, with the longest line of the old text: another case, a slip."""
+    offset, longest = max(enumerate(line.strip(BLANKS) for line in wanted), key=lambda item: len(item[1]))
+    votes: Counter[int] = Counter()
+    if len(longest) > _LONG_LINE:
+        return votes
+    matcher = SequenceMatcher(None, "", longest.casefold(), autojunk=False)
+    for number, line in enumerate(document.lines[:_MOST_READ]):
+        if len(line) <= _LONG_LINE:
+            matcher.set_seq1(line.strip(BLANKS).casefold())
+            if matcher.real_quick_ratio() > _SIMILAR and (likeness := matcher.quick_ratio()) > _SIMILAR:
+                votes[number - offset] = round(100 * likeness)
     return votes
 
 

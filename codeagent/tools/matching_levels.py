@@ -53,9 +53,13 @@ def find_change(document: Document, call: Call) -> Change:
 def _only_hit(document: Document, call: Call, hits: TextHits, level: MatchLevel) -> Change | None:
     if not hits.sure:
         return None
-    if len(hits.starts) > 1:
-        raise advice.ambiguous(document, hits.starts, level)
     start, end = hits.sure[0]
+    # Of lines sent with their whole indentation, the place that has just this one is meant, not one that lies deeper.
+    is_whole_line = call.old[0] in BLANKS and (start == 0 or document.text[start - 1] == "\n")
+    is_certain = is_whole_line and level is MatchLevel.EXACT and bool(call.new)
+    rivals = [at for at, _ in hits.sure] if is_certain else hits.starts
+    if len(rivals) > 1:
+        raise advice.ambiguous(document, rivals, level)
     return replace_text(document, start, end, call, level)
 
 

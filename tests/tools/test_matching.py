@@ -12,7 +12,8 @@ import pytest
 from codeagent.core.errors import EditRefused
 from codeagent.tools.matching import apply_edit
 
-CASES = [json.loads(line) for line in (Path(__file__).parent / "cases" / "edit_cases.jsonl").read_text().splitlines()]
+FILES = sorted((Path(__file__).parent / "cases").glob("*.jsonl"))
+CASES = [json.loads(line) for file in FILES for line in file.read_text().splitlines()]
 
 
 def content_of(case: dict) -> bytes | None:

@@ -31,6 +31,7 @@ def refused(content: str | bytes, old: str, new: str, *, replace_all: bool = Fal
         ("caf\u00e9 = 1\n", "cafe\u0301 = 1", "cafe\u0301 = 2", "caf\u00e9 = 2\n"),
         ("cafe\u0301 = 1 # e\u0301\n", "caf\u00e9 = 1 #", "the\u0301 = 1 #", "the\u0301 = 1 # e\u0301\n"),
         ("\u1112\u1161\u11ab = 1\n", "\ud55c = 1", "\ud55c = 2", "\u1112\u1161\u11ab = 2\n"),
+        ("10 k\u2126\n", "10 k\u03a9", "12 k\u03a9", "12 k\u2126\n"),
     ],
 )
 def test_typographic_characters_and_split_accents_stay_as_the_file_has_them(content, old, new, result):
@@ -91,6 +92,7 @@ def test_an_invisible_or_look_alike_character_is_named_with_its_column(content, 
         ("    a\n    b\n", "a\n    b\n", "    a\n    c\n", "refused"),
         ("    a\nb\n", "a\n", "", "refused"),
         ("    a\nb\n", "    a\n", "", "b\n"),
+        ("        a\n    a\n", "    a\n", "    a\n    b\n", "        a\n    a\n    b\n"),
     ],
 )
 def test_text_that_begins_inside_an_indentation_keeps_its_depth_or_is_refused(content, old, new, result):
@@ -207,10 +209,16 @@ def test_an_empty_old_text_fills_an_empty_file(content):
     assert apply_edit(content, "", "a\r\nb\n").content == content + "a\r\nb\n".encode(codec)
 
 
-def test_an_empty_old_text_makes_a_new_file_as_given():
-    match = apply_edit(None, "", "a\r\nb\rc")
+@pytest.mark.parametrize("new", ["a\r\nb\rc", ""])
+def test_an_empty_old_text_makes_a_new_file_as_given(new):
+    match = apply_edit(None, "", new)
 
-    assert (match.content, match.lines) == (b"a\r\nb\rc", ())
+    assert (match.content, match.lines) == (new.encode(), ())
+
+
+@pytest.mark.parametrize(("content", "old"), [("Total\n", "total"), ("x\nretries = 3\n", "retrys: 3")])
+def test_a_line_of_other_letters_is_still_the_closest(content, old):
+    assert "+ " + content.splitlines()[-1] in refused(content, old, "z")
 
 
 @pytest.mark.parametrize(("content", "old", "new"), [("\n", "", "x"), ("a", "", "x"), ("a\n", "a\r\n", "a\n")])
