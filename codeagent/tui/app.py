@@ -38,7 +38,7 @@ from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, doctor_text, help_text, rules_text, verdict_text
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.welcome import WelcomeScreen
-from codeagent.tui.themes import Palette, load_themes, to_textual
+from codeagent.tui.themes import Palette, Themes, to_textual
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.transcript import Transcript
@@ -73,11 +73,10 @@ class CodeagentApp(App[str]):
         teach_alt_enter()
         super().__init__()
         self._connect = connect
-        self._palettes = load_themes(theme_folders)
-        for palette in self._palettes.values():
-            self.register_theme(to_textual(palette))
+        self._themes = Themes(theme_folders)
         self._wanted_theme = theme
-        self.palette: Palette = self._palettes.get(theme) or self._palettes["dark"]
+        self.palette: Palette = self._themes[theme if theme in self._themes else "dark"]
+        self.register_theme(to_textual(self.palette))
         self.theme = self.palette.name
         self.set_keymap(dict(keymap or {}))
         self.animation_level = "none"
@@ -97,8 +96,8 @@ class CodeagentApp(App[str]):
 
     def on_mount(self) -> None:
         """The first frame stands; now the session is opened."""
-        if self._wanted_theme not in self._palettes:
-            known = ", ".join(self._palettes)
+        if self._wanted_theme not in self._themes:
+            known = ", ".join(self._themes.names)
             self._say(f"There is no theme {self._wanted_theme}; there are {known}.", Level.WARNING)
         for name in sorted(self._keymap.keys() - CHANGEABLE):
             self._say(f"[keys] names {name}, which is no key that can be changed; F1 lists them.", Level.WARNING)
@@ -110,6 +109,7 @@ class CodeagentApp(App[str]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
+        self.main.furnish()
         self.run_worker(self._open, group="open")
 
     async def _open(self) -> None:
@@ -265,10 +265,11 @@ class CodeagentApp(App[str]):
     async def _choose_theme(self, name: str) -> None:
         before = self.palette.name
         if not name:
-            items = [Item(value=one.name, detail="dark" if one.is_dark else "light") for one in self._palettes.values()]
+            looks = [self._themes[known] for known in self._themes.names]
+            items = [Item(value=one.name, detail="dark" if one.is_dark else "light") for one in looks]
             name = await self._pick(Picker("Theme", items, current=before, on_look=self.use_theme)) or before
-        elif name not in self._palettes:
-            raise NoSuchCommand(f"There is no theme {name}; there are {', '.join(self._palettes)}.")
+        elif name not in self._themes:
+            raise NoSuchCommand(f"There is no theme {name}; there are {', '.join(self._themes.names)}.")
         self.use_theme(name)
 
     async def _pick(self, picker: Picker) -> str | None:
@@ -276,7 +277,8 @@ class CodeagentApp(App[str]):
 
     def use_theme(self, name: str) -> None:
         """Draws everything in the colours of that theme."""
-        self.palette = self._palettes[name]
+        self.palette = self._themes[name]
+        self.register_theme(to_textual(self.palette))
         self.theme = name
         self.main.set_palette(self.palette)
 

@@ -75,14 +75,32 @@ class Palette:
         return self.background.startswith(_ANSI)
 
 
+class Themes:
+    """All themes by name, each read when it is first wanted; ``folders`` are the person's own."""
+
+    def __init__(self, folders: Sequence[Path] = ()) -> None:
+        self._paths = {path.stem: path for folder in (_bundled(), *folders) for path in sorted(folder.glob("*.toml"))}
+        self._read: dict[str, Palette] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all themes."""
+        return tuple(self._paths)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._paths
+
+    def __getitem__(self, name: str) -> Palette:
+        """The theme of that name; raises ConfigError for a file that is not a theme, KeyError where there is none."""
+        if name not in self._read:
+            self._read[name] = read_theme(self._paths[name])
+        return self._read[name]
+
+
 def load_themes(folders: Sequence[Path] = ()) -> dict[str, Palette]:
-    """All themes by name; ``folders`` are the person's own. Raises ConfigError for a file that is not a theme."""
-    themes: dict[str, Palette] = {}
-    for folder in (_bundled(), *folders):
-        for path in sorted(folder.glob("*.toml")):
-            palette = read_theme(path)
-            themes[palette.name] = palette
-    return themes
+    """All themes, read at once. Raises ConfigError for a file that is not a theme."""
+    themes = Themes(folders)
+    return {name: themes[name] for name in themes.names}
 
 
 def read_theme(path: Path) -> Palette:

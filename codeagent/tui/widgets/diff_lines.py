@@ -16,8 +16,9 @@ from rich.style import Style
 
 from codeagent.core.diff import ChangeKind, DiffLine, FileDiff, Hunk, LineKind, Spans, word_spans
 from codeagent.core.text import show_invisible
+from codeagent.tui.later import language_of
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.code_lines import highlight, language_of
+from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.inks import Inks, inks_of
 from codeagent.tui.widgets.lines import TAB, Line, Piece, breaks, count_rows, wrap
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from markdown_it.token import Token
 from rich.style import Style
 
+from codeagent.tui.later import MarkdownToken
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Piece
 
@@ -16,7 +16,7 @@ _CLICKABLE = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 _STYLES = {"em": Style(italic=True), "strong": Style(bold=True), "s": Style(strike=True)}
 
 
-def inline_pieces(tokens: Sequence[Token], inks: Inks, base: Style) -> list[Piece]:
+def inline_pieces(tokens: Sequence[MarkdownToken], inks: Inks, base: Style) -> list[Piece]:
     """The children of an inline token; a line break in the source ends a line.
 
     A link that shows another text than its address is followed by the address,
@@ -44,7 +44,7 @@ def inline_pieces(tokens: Sequence[Token], inks: Inks, base: Style) -> list[Piec
     return pieces
 
 
-def _leaf(token: Token, inks: Inks, style: Style, address: str) -> Iterator[Piece]:
+def _leaf(token: MarkdownToken, inks: Inks, style: Style, address: str) -> Iterator[Piece]:
     link = _clickable(address)
     match token.type:
         case "code_inline":

@@ -7,12 +7,10 @@ as the text it is, and Rich or Textual markup has no meaning.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from rich.style import Style
 
+from codeagent.tui.later import MarkdownToken, markdown_parser
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import EMPTY, Line, Piece, Pieces, presentable, wrap
@@ -26,7 +24,7 @@ _CODE_MARGIN = " "
 
 def markdown_lines(source: str, width: int, inks: Inks, *, number: int | None = None) -> list[Line]:
     """The Markdown in lines of at most ``width`` cells; ``number`` replaces that of a leading list item."""
-    tokens = _parser().parse(presentable(source))
+    tokens = markdown_parser()(presentable(source))
     return _Page(inks=inks, number=number).blocks(tokens, max(width, 8))
 
 
@@ -46,15 +44,6 @@ def code_block_lines(code: str, language: str, width: int, inks: Inks) -> list[L
     return lines
 
 
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    return (
-        MarkdownIt("commonmark", {"html": False})
-        .disable(["html_block", "html_inline"])
-        .enable(["table", "strikethrough"])
-    )
-
-
 class _Page:
     """Turns tokens into lines, from the outside in; each container narrows the width for what it holds."""
 
@@ -63,7 +52,7 @@ class _Page:
         self._number = number
         self._depth = 0
 
-    def blocks(self, tokens: Sequence[Token], width: int, *, is_tight: bool = False) -> list[Line]:
+    def blocks(self, tokens: Sequence[MarkdownToken], width: int, *, is_tight: bool = False) -> list[Line]:
         """The blocks of one container, an empty line between them unless it is a tight list item."""
         lines: list[Line] = []
         for group in _groups(tokens):
@@ -77,7 +66,7 @@ class _Page:
             lines += drawn
         return lines
 
-    def _block(self, group: Sequence[Token], width: int) -> list[Line]:
+    def _block(self, group: Sequence[MarkdownToken], width: int) -> list[Line]:
         token, inks = group[0], self._inks
         match token.type:
             case "heading_open":
@@ -96,16 +85,16 @@ class _Page:
                 inline = next((token for token in group if token.type == "inline"), None)
                 return self._prose(inline, width, inks.text) if inline is not None else []
 
-    def _container(self, group: Sequence[Token], width: int) -> list[Line]:
+    def _container(self, group: Sequence[MarkdownToken], width: int) -> list[Line]:
         if group[0].type != "blockquote_open":
             return self._items(group, width)
         bar = Piece("▎ ", self._inks.rule, "> ")
         return [_before(line, bar) for line in self.blocks(group[1:-1], width - 2)]
 
-    def _prose(self, inline: Token, width: int, style: Style) -> list[Line]:
+    def _prose(self, inline: MarkdownToken, width: int, style: Style) -> list[Line]:
         return wrap(inline_pieces(inline.children or (), self._inks, style), min(width, _WIDEST_PROSE))
 
-    def _items(self, group: Sequence[Token], width: int) -> list[Line]:
+    def _items(self, group: Sequence[MarkdownToken], width: int) -> list[Line]:
         is_ordered = group[0].type == "ordered_list_open"
         number = int(group[0].attrs.get("start", 1))
         if self._number is not None:
@@ -127,7 +116,7 @@ class _Page:
             lines += [_before(line, blank) if line.pieces else line for line in drawn[1:]]
         return lines
 
-    def _table(self, group: Sequence[Token]) -> Table:
+    def _table(self, group: Sequence[MarkdownToken]) -> Table:
         rows: list[list[Pieces]] = []
         right: list[bool] = []
         for place, token in enumerate(group):
@@ -141,7 +130,7 @@ class _Page:
         return Table(header=tuple(rows[0]), rows=tuple(tuple(row) for row in rows[1:]), aligned_right=tuple(right))
 
 
-def _groups(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+def _groups(tokens: Sequence[MarkdownToken]) -> Iterator[Sequence[MarkdownToken]]:
     """The tokens of each block, from its opening to its closing."""
     start = depth = 0
     for place, token in enumerate(tokens):

@@ -19,7 +19,8 @@ from codeagent.core.messages import (
     ToolResult,
 )
 from codeagent.core.text import clean, show_invisible
-from codeagent.tui.widgets.code_lines import highlight, language_of
+from codeagent.tui.later import language_of
+from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.diff_lines import render_diff
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import TAB, Line, Piece, wrap
