@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from codeagent.config.settings import Settings
-from codeagent.core.protocols import Check, CheckState
+from codeagent.core.desk import Check, CheckState
 from codeagent.workspace.confine import Level, find_confinement
 
 KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai-chat": "OPENAI_API_KEY"}

@@ -19,9 +19,10 @@ from codeagent.config.launch import LATEST, Launch
 from codeagent.config.places import project_config_file
 from codeagent.config.settings import Settings
 from codeagent.config.sources import LoadedSettings, load_settings
+from codeagent.core.desk import Approver, Desk
 from codeagent.core.errors import FileProblem
-from codeagent.core.events import AgentEvent, Level, NoticeGiven, SessionStarted, TurnEnded
-from codeagent.core.protocols import Approver, Desk, Emit, Provider
+from codeagent.core.events import AgentEvent, Emit, Level, NoticeGiven, SessionStarted, TurnEnded
+from codeagent.core.protocols import Provider
 from codeagent.core.text import Redactor, secrets_in
 from codeagent.models import choose_model, key_for, script_of
 from codeagent.policy.gate import ToolGate

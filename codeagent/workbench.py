@@ -14,16 +14,9 @@ from codeagent.agent.session import Session
 from codeagent.checks import look_around
 from codeagent.config.settings import Settings
 from codeagent.core.approvals import CommandPreview, Mode, Verdict
-from codeagent.core.events import ModeChanged
+from codeagent.core.desk import Check, SessionSummary, StoredRule, WorkspaceStatus
+from codeagent.core.events import Emit, ModeChanged, Progress
 from codeagent.core.messages import CommandDetails, Outcome, TextBlock, ToolResult
-from codeagent.core.protocols import (
-    Check,
-    Emit,
-    Progress,
-    SessionSummary,
-    StoredRule,
-    WorkspaceStatus,
-)
 from codeagent.core.text import clean
 from codeagent.policy.gate import ToolGate
 from codeagent.store.prompts import Prompts

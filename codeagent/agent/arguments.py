@@ -10,7 +10,8 @@ from typing import NoReturn
 from pydantic import ValidationError
 
 from codeagent.core.errors import BadArguments
-from codeagent.core.protocols import AnyTool, ArgumentsModel, JsonObject, JsonValue
+from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.protocols import AnyTool, ArgumentsModel
 
 _LONGEST_QUOTE = 2_000
 

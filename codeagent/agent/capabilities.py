@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 
 from codeagent.core.approvals import Access, Touch
+from codeagent.core.json_types import JsonObject
 from codeagent.core.protocols import (
     AnyTool,
     ArgumentsModel,
@@ -13,7 +14,6 @@ from codeagent.core.protocols import (
     HasTimeout,
     Interruptible,
     Interruption,
-    JsonObject,
     Labels,
     ReadOnly,
 )

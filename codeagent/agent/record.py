@@ -5,13 +5,14 @@ from __future__ import annotations
 from codeagent.core.events import (
     AgentEvent,
     CallStreamed,
+    Emit,
     ReplyEnded,
     RetryScheduled,
     TextStreamed,
     ThinkingStreamed,
     ToolProgressed,
 )
-from codeagent.core.protocols import Emit, Journal
+from codeagent.core.protocols import Journal
 
 _PASSING = (TextStreamed, ThinkingStreamed, CallStreamed, ReplyEnded, RetryScheduled, ToolProgressed)
 

@@ -11,14 +11,7 @@ from codeagent.agent.record import Record
 from codeagent.core.errors import ProviderUnavailable
 from codeagent.core.events import CallStreamed, ReplyEnded, RetryScheduled, TextStreamed, ThinkingStreamed
 from codeagent.core.messages import AssistantMessage
-from codeagent.core.protocols import (
-    CallPiece,
-    ModelRequest,
-    Provider,
-    ReplyFinished,
-    TextPiece,
-    ThinkingPiece,
-)
+from codeagent.core.protocols import CallPiece, ModelRequest, Provider, ReplyFinished, TextPiece, ThinkingPiece
 
 _LONGEST_RETRY_AFTER = 300
 

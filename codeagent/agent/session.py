@@ -17,6 +17,7 @@ from codeagent.agent.tool_call import Workshop
 from codeagent.core.errors import CodeagentError, ContextOverflow, JournalError, SessionBusy
 from codeagent.core.events import (
     Delivery,
+    Emit,
     Level,
     MessageQueued,
     MessagesReturned,
@@ -26,7 +27,7 @@ from codeagent.core.events import (
     TurnStarted,
 )
 from codeagent.core.messages import AssistantMessage, ImageBlock, Message, Origin, ToolResult, UserMessage
-from codeagent.core.protocols import Emit, Gate, Hook, Journal, Ledger, Locks, Provider, ToolBox
+from codeagent.core.protocols import Gate, Hook, Journal, Ledger, Locks, Provider, ToolBox
 
 _log = logging.getLogger(__name__)
 

@@ -22,17 +22,7 @@ from codeagent.core.approvals import Touch
 from codeagent.core.errors import JournalError, StaleFile, ToolError
 from codeagent.core.events import ToolEnded, ToolPreviewed, ToolProgressed, ToolStarted
 from codeagent.core.messages import TextBlock, ToolCall, ToolResult
-from codeagent.core.protocols import (
-    Allowed,
-    Denied,
-    Gate,
-    Hook,
-    Interruption,
-    Locks,
-    Plan,
-    ToolBox,
-    ToolContext,
-)
+from codeagent.core.protocols import Allowed, Denied, Gate, Hook, Interruption, Locks, Plan, ToolBox, ToolContext
 
 _log = logging.getLogger(__name__)
 _WATCH_SECONDS = 0.3

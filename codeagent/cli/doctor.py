@@ -10,7 +10,7 @@ from pathlib import Path
 from codeagent.checks import look_around
 from codeagent.config.places import find_places
 from codeagent.config.sources import load_settings
-from codeagent.core.protocols import CheckState
+from codeagent.core.desk import CheckState
 from codeagent.core.text import clean
 
 _MARKS = {CheckState.GOOD: "✓", CheckState.LIMITED: "–", CheckState.MISSING: "✗"}

@@ -13,9 +13,9 @@ from typing import TextIO, assert_never
 
 from codeagent.cli.options import OutputFormat
 from codeagent.cli.stream import event_line
+from codeagent.core.desk import Desk
 from codeagent.core.errors import ConfigError
-from codeagent.core.events import AgentEvent, Level, NoticeGiven, RetryScheduled, TurnEnd, TurnEnded
-from codeagent.core.protocols import Desk, Emit
+from codeagent.core.events import AgentEvent, Emit, Level, NoticeGiven, RetryScheduled, TurnEnd, TurnEnded
 from codeagent.core.text import clean
 
 OK, FAILED, USAGE, LIMIT, INTERRUPTED = 0, 1, 2, 3, 130

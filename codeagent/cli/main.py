@@ -17,8 +17,9 @@ from codeagent.cli.opening import OpenDesk
 from codeagent.cli.options import Options
 from codeagent.config.launch import Launch
 from codeagent.config.places import find_places
+from codeagent.core.desk import Approver, Desk
 from codeagent.core.errors import CodeagentError, ConfigError
-from codeagent.core.protocols import Approver, Desk, Emit
+from codeagent.core.events import Emit
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 

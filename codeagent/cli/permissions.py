@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from codeagent.core.approvals import Access, Mode, Verdict
 from codeagent.core.errors import CodeagentError
-from codeagent.core.protocols import JsonValue
+from codeagent.core.json_types import JsonValue
 from codeagent.core.text import clean, show_invisible, storable
 from codeagent.policy.check import Question, check_command, check_path, verdict_as_json, verdict_as_text
 

@@ -6,7 +6,8 @@ from codeagent.cli.opening import OpenDesk
 from codeagent.config.first_look import first_look
 from codeagent.config.launch import Launch
 from codeagent.config.places import Places
-from codeagent.core.protocols import Approver, Desk, Emit
+from codeagent.core.desk import Approver, Desk
+from codeagent.core.events import Emit
 from codeagent.tui.app import CodeagentApp
 from codeagent.tui.screens.welcome import DEMO
 

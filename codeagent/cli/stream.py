@@ -32,7 +32,7 @@ from codeagent.core.events import (
     TurnStarted,
     UsageReported,
 )
-from codeagent.core.protocols import JsonObject, JsonValue
+from codeagent.core.json_types import JsonObject, JsonValue
 
 
 def event_line(event: AgentEvent) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codeagent.core.protocols import JsonObject
+from codeagent.core.json_types import JsonObject
 
 DEFAULT_THEME = "dark"
 

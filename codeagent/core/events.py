@@ -14,6 +14,7 @@ No event holds a future, a callback, a widget or a type of a model SDK.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
@@ -290,3 +291,9 @@ AgentEvent = (
     | NoticeGiven
     | TurnEnded
 )
+
+Emit = Callable[[AgentEvent], None]
+"""Tells every listener; synchronous, never blocks, loses nothing."""
+
+Progress = Callable[[str], None]
+"""Shows more of what a running tool has put out."""

@@ -22,10 +22,11 @@ from codeagent.core.approvals import (
     Verdict,
     Withdraw,
 )
+from codeagent.core.desk import Approver, StoredRule
 from codeagent.core.errors import ConfigError, ToolError
-from codeagent.core.events import ApprovalAsked, ApprovalSettled
+from codeagent.core.events import ApprovalAsked, ApprovalSettled, Emit
 from codeagent.core.messages import ToolCall
-from codeagent.core.protocols import Allowed, Approver, Denied, Emit, Plan, StoredRule
+from codeagent.core.protocols import Allowed, Denied, Plan
 from codeagent.policy.grants import forget_grant, load_grants, store_grants
 from codeagent.policy.judge import CommandCase, Judge, Surroundings
 from codeagent.policy.offers import command_offers, path_offers, warnings

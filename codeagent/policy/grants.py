@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from codeagent.core.approvals import Scope
-from codeagent.core.protocols import JsonObject, JsonValue
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.policy.private_file import change_private, read_private
 
 _ALWAYS = "always"

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from codeagent.core.protocols import JsonObject, JsonValue
+from codeagent.core.json_types import JsonObject, JsonValue
 
 _FOLDER_MODE = 0o700
 _LARGEST = 4 * 1024 * 1024

@@ -12,8 +12,8 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from codeagent.core.approvals import Access, Decision, Scope
+from codeagent.core.desk import StoredRule
 from codeagent.core.errors import ConfigError
-from codeagent.core.protocols import StoredRule
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 

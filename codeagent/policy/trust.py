@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from codeagent.core.protocols import JsonObject
+from codeagent.core.json_types import JsonObject
 from codeagent.policy.private_file import change_private, read_private
 
 _FILES = (

@@ -13,6 +13,7 @@ import anthropic
 import httpx2
 
 from codeagent.core.errors import ProviderRejected
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantMessage,
     ImageBlock,
@@ -24,7 +25,7 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import JsonObject, JsonValue, ModelEvent, ModelRequest, ReplyFinished, ToolSpec
+from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished, ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.anthropic_reply import PROVIDER, MessagesReply
 from codeagent.providers.catalog import Limits

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from codeagent.core.errors import ProviderUnavailable
+from codeagent.core.json_types import JsonObject
 from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -17,7 +18,6 @@ from codeagent.core.messages import (
     ToolCall,
     Usage,
 )
-from codeagent.core.protocols import JsonObject
 from codeagent.core.text import storable
 from codeagent.providers.failures import Service
 from codeagent.providers.pieces import Display, GrowingText

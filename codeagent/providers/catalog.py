@@ -11,8 +11,8 @@ from importlib.resources import files
 from typing import Self
 
 from codeagent.core.errors import ConfigError
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import AssistantMessage, Usage
-from codeagent.core.protocols import JsonObject, JsonValue
 from codeagent.providers.sse import as_object
 
 _DATE = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$")

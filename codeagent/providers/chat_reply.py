@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from codeagent.core.errors import ProviderUnavailable
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -21,7 +22,6 @@ from codeagent.core.messages import (
     ToolCall,
     Usage,
 )
-from codeagent.core.protocols import JsonObject, JsonValue
 from codeagent.core.text import storable
 from codeagent.providers.failures import Service
 from codeagent.providers.pieces import Display, GrowingText

@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 import httpx2
 
 from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
-from codeagent.core.protocols import JsonValue
+from codeagent.core.json_types import JsonValue
 from codeagent.core.text import Redactor, clean
 from codeagent.providers.sse import as_object, as_text, parse_object
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, assert_never
 
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -27,7 +28,7 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import JsonObject, JsonValue, ToolSpec
+from codeagent.core.protocols import ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.sse import to_json
 

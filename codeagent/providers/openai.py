@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import httpx2
 
 from codeagent.core.errors import ProviderRejected, ProviderUnavailable
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantMessage,
     ImageBlock,
@@ -25,7 +26,7 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import JsonObject, JsonValue, ModelEvent, ModelRequest, ReplyFinished, ToolSpec
+from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished, ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import MANY_MESSAGES, read_payloads, read_to_end

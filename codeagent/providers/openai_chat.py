@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import httpx2
 
 from codeagent.core.errors import ProviderRejected, ProviderUnavailable
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantMessage,
     ImageBlock,
@@ -22,7 +23,7 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import JsonObject, JsonValue, ModelEvent, ModelRequest, ReplyFinished, ToolSpec
+from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished, ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.catalog import Limits
 from codeagent.providers.chat_reply import ChatReply

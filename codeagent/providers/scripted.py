@@ -14,16 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.errors import ConfigError
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import AssistantBlock, AssistantMessage, StopReason, TextBlock, ToolCall, Usage
-from codeagent.core.protocols import (
-    CallPiece,
-    JsonObject,
-    JsonValue,
-    ModelEvent,
-    ModelRequest,
-    ReplyFinished,
-    TextPiece,
-)
+from codeagent.core.protocols import CallPiece, ModelEvent, ModelRequest, ReplyFinished, TextPiece
 from codeagent.core.text import storable
 from codeagent.providers.sse import as_object, as_text, parse_object
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from codeagent.core.protocols import JsonObject, JsonValue
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.text import storable
 
 

@@ -7,9 +7,9 @@ import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 
+from codeagent.core.desk import SessionSummary
 from codeagent.core.errors import JournalError
 from codeagent.core.events import SessionStarted, TurnStarted
-from codeagent.core.protocols import SessionSummary
 from codeagent.store.records import decode_record
 
 _TITLE_LENGTH = 80

@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeagent.core.approvals import Access, CommandPreview, Concern, ConcernKind, Touch
 from codeagent.core.diff import split_lines
 from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, PathRefused, PlanFixed
+from codeagent.core.events import Progress
 from codeagent.core.messages import CommandDetails, Outcome, ToolResult
-from codeagent.core.protocols import Interruption, Plan, Progress, ToolContext
+from codeagent.core.protocols import Interruption, Plan, ToolContext
 from codeagent.core.text import clean
 from codeagent.tools.output import say, show_name
 from codeagent.tools.plans import present_or_none

@@ -13,8 +13,9 @@ from typing import TypeVar
 from codeagent.core.approvals import DiffPreview, NoPreview, Preview, Touch
 from codeagent.core.diff import FileDiff, apply_hunks, make_diff
 from codeagent.core.errors import FileProblem, PlanFixed
+from codeagent.core.events import Progress
 from codeagent.core.messages import ChangeDetails, ToolResult
-from codeagent.core.protocols import Plan, Progress
+from codeagent.core.protocols import Plan
 from codeagent.tools.output import line_ranges, say, short_diff
 from codeagent.workspace.files import Encoding, decode, encode, read_bytes, write_atomic
 from codeagent.workspace.seen import SeenFiles

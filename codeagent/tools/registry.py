@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 
 from codeagent.core.errors import ConfigError, UnknownTool
-from codeagent.core.protocols import AnyTool, JsonObject, JsonValue, ToolSpec
+from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.protocols import AnyTool, ToolSpec
 
 
 class Registry:

@@ -16,9 +16,9 @@ from textual.binding import Binding, BindingType
 from textual.worker import Worker
 
 from codeagent.core.approvals import Mode
+from codeagent.core.desk import Connect, Desk
 from codeagent.core.errors import CodeagentError, NoModel
 from codeagent.core.events import Level
-from codeagent.core.protocols import Connect, Desk
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.commands import (
     COMMANDS,
@@ -109,7 +109,6 @@ class CodeagentApp(App[str]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.main.furnish()
         self.run_worker(self._open, group="open")
 
     async def _open(self) -> None:

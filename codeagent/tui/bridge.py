@@ -14,6 +14,7 @@ from typing import assert_never
 from textual.timer import Timer
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Withdraw
+from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.events import (
     AgentEvent,
     ApprovalAsked,
@@ -42,7 +43,6 @@ from codeagent.core.events import (
     TurnStarted,
     UsageReported,
 )
-from codeagent.core.protocols import WorkspaceStatus
 from codeagent.core.text import clean
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.queue import Queued

@@ -6,9 +6,9 @@ from collections.abc import Callable, Coroutine
 
 from textual.worker import Worker
 
+from codeagent.core.desk import Desk
 from codeagent.core.errors import CodeagentError, SessionBusy
 from codeagent.core.events import Delivery, Level
-from codeagent.core.protocols import Desk
 from codeagent.tui.own_command import run_own_command
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.queue import Queued

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 
+from codeagent.core.desk import Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.core.messages import Outcome, TextBlock, ToolResult
-from codeagent.core.protocols import Workbench
 from codeagent.tui.widgets.transcript import Transcript
 
 _numbers = count(1)

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from codeagent.core.protocols import WorkspaceStatus
+from codeagent.core.desk import WorkspaceStatus
 
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a machine without git is no error
 

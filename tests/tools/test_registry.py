@@ -3,14 +3,7 @@ import json
 import pytest
 
 from codeagent.core.errors import ConfigError, UnknownTool
-from codeagent.core.protocols import (
-    ConcurrencySafe,
-    HasTimeout,
-    Interruptible,
-    Interruption,
-    Labels,
-    ReadOnly,
-)
+from codeagent.core.protocols import ConcurrencySafe, HasTimeout, Interruptible, Interruption, Labels, ReadOnly
 from codeagent.tools.ls import LsTool
 from codeagent.tools.registry import Registry
 from codeagent.workspace.paths import PathSandbox

@@ -21,31 +21,23 @@ from codeagent.core.approvals import (
     Verdict,
     VerdictPart,
 )
+from codeagent.core.desk import Approver, Check, CheckState, Desk, SessionSummary, StoredRule, WorkspaceStatus
 from codeagent.core.diff import make_diff
 from codeagent.core.errors import CodeagentError, SessionBusy
 from codeagent.core.events import (
     AgentEvent,
     Delivery,
+    Emit,
     MessageQueued,
     MessagesReturned,
     ModeChanged,
+    Progress,
     SessionStarted,
     TurnEnd,
     TurnEnded,
     TurnStarted,
 )
 from codeagent.core.messages import ImageBlock, TextBlock, ToolResult
-from codeagent.core.protocols import (
-    Approver,
-    Check,
-    CheckState,
-    Desk,
-    Emit,
-    Progress,
-    SessionSummary,
-    StoredRule,
-    WorkspaceStatus,
-)
 from codeagent.tui.app import CodeagentApp
 
 Turn = Callable[[Emit, Approver], Awaitable[None]]

@@ -2,6 +2,7 @@ import asyncio
 from pathlib import Path
 
 from codeagent.core.approvals import Mode
+from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.errors import ConfigError, NoModel
 from codeagent.core.events import (
     CallStreamed,
@@ -22,7 +23,6 @@ from codeagent.core.events import (
     UsageReported,
 )
 from codeagent.core.messages import Outcome, TextBlock, ToolResult, Usage
-from codeagent.core.protocols import WorkspaceStatus
 
 
 async def test_the_first_frame_stands_before_the_session_is_open(stage_of):

@@ -60,22 +60,18 @@ class MainScreen(Screen[None]):
         self._quiet: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """All that can be seen at first, from top to bottom."""
+        """All parts, from top to bottom."""
         yield self.header
         yield self.greeting
         yield self.transcript
         with Vertical(id="bottom"):
+            yield self.approval
             yield self.queue_lines
+            yield self.completions
             with Horizontal(id="prompt-row"):
                 yield Static("›", id="marker", markup=False)
                 yield self.prompt
         yield self.status
-
-    def furnish(self) -> None:
-        """Adds the parts that nothing can be seen of yet; the first frame does not wait for them."""
-        bottom = self.query_one("#bottom", Vertical)
-        bottom.mount(self.approval, before=0)
-        bottom.mount(self.completions, before="#prompt-row")
 
     def set_palette(self, palette: Palette) -> None:
         """Draws with other colours what does not follow the theme by itself."""

@@ -1,7 +1,7 @@
 import pytest
 
-from codeagent.tui.themes import load_themes
 from codeagent.tui.later import language_of
+from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.code_lines import highlight
 
 DARK = load_themes()["dark"]

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from codeagent.core.approvals import Mode
-from codeagent.core.protocols import WorkspaceStatus
+from codeagent.core.desk import WorkspaceStatus
 from codeagent.tui.widgets.status import Status
 
 

@@ -1,0 +1,177 @@
+"""The session and the workbench as a screen sees them: all that a screen may know of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Scope, Verdict
+from codeagent.core.events import AgentEvent, Emit, Progress, TurnEnded
+from codeagent.core.messages import ImageBlock, ToolResult
+
+
+class Approver(Protocol):
+    """A person, or what stands for one."""
+
+    async def ask(self, request: ApprovalRequest) -> Answer:
+        """Waits for the answer. Cancelling it closes the question without one."""
+        ...
+
+
+class Conversation(Protocol):
+    """A session to talk to; everything that happens comes out as events."""
+
+    @property
+    def session_id(self) -> str:
+        """The id that ``--resume`` takes."""
+        ...
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a turn is under way."""
+        ...
+
+    async def send(self, text: str, images: tuple[ImageBlock, ...] = ()) -> TurnEnded:
+        """Runs one turn to its end; raises SessionBusy while another is under way."""
+        ...
+
+    def steer(self, text: str) -> str:
+        """Says something as soon as the running tools allow; returns the message's id."""
+        ...
+
+    def follow_up(self, text: str) -> str:
+        """Says something when the model has stopped calling tools; returns the message's id."""
+        ...
+
+    def take_back(self, message_id: str) -> str | None:
+        """Takes a queued message out again; its text, or None when it is already on its way."""
+        ...
+
+    async def cancel(self) -> None:
+        """Stops the turn and returns when it has ended; queued messages are given back as an event."""
+        ...
+
+
+class CheckState(StrEnum):
+    """How one thing that doctor looks at is doing."""
+
+    GOOD = "good"
+    LIMITED = "limited"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One finding of doctor; ``remedy`` says how to mend it."""
+
+    name: str
+    state: CheckState
+    finding: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceStatus:
+    """What the top and status lines show of the workspace; ``sandbox`` is empty when commands are confined."""
+
+    root: Path
+    branch: str = ""
+    is_dirty: bool = False
+    sandbox: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRule:
+    """A permission rule in force, and where it comes from."""
+
+    decision: str
+    rule: str
+    source: str
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSummary:
+    """A stored session; ``updated_at`` is ISO 8601 in UTC."""
+
+    session_id: str
+    title: str
+    updated_at: str
+    turns: int
+    model: str
+
+
+class Workbench(Protocol):
+    """What screens need beyond the conversation; filled by wiring."""
+
+    async def status(self) -> WorkspaceStatus:
+        """Branch, dirt and sandbox, read now."""
+        ...
+
+    def mode(self) -> Mode:
+        """The permission mode in force."""
+        ...
+
+    def set_mode(self, mode: Mode) -> None:
+        """Changes it; told to listeners as ModeChanged."""
+        ...
+
+    async def files(self, query: str, limit: int) -> tuple[str, ...]:
+        """Workspace files whose path fits the query, best first, ignored ones left out."""
+        ...
+
+    def rules(self) -> tuple[StoredRule, ...]:
+        """Every permission rule and grant in force."""
+        ...
+
+    def explain(self, command: str) -> Verdict:
+        """What the gate would say to a shell command now."""
+        ...
+
+    async def run_command(self, command: str, progress: Progress) -> ToolResult:
+        """Runs the person's own shell command; the model sees it with the next message."""
+        ...
+
+    def sessions(self) -> tuple[SessionSummary, ...]:
+        """The stored sessions of this workspace, newest first."""
+        ...
+
+    async def doctor(self) -> tuple[Check, ...]:
+        """Looks at terminal, key, model, git, ripgrep and sandbox."""
+        ...
+
+    def history(self) -> tuple[str, ...]:
+        """What was typed in this workspace before, oldest first."""
+        ...
+
+    def remember(self, text: str) -> None:
+        """Adds to that history."""
+        ...
+
+    def save_draft(self, text: str) -> None:
+        """Keeps an unsent prompt so that a crash does not lose it."""
+        ...
+
+    def draft(self) -> str:
+        """The unsent prompt that was kept."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """All that a screen works with: the session, the workbench, and the events of a resumed session.
+
+    ``close`` gives everything back when the program ends: record, processes, locks.
+    """
+
+    conversation: Conversation
+    workbench: Workbench
+    past: tuple[AgentEvent, ...] = ()
+    close: Callable[[], None] = lambda: None
+
+
+Connect = Callable[[Emit, Approver], Awaitable[Desk]]
+"""Opens the session once the screen stands; raises NoModel and other ConfigErrors."""
