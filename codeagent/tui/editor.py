@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import signal
 import tempfile
 from collections.abc import Generator
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from codeagent.core.errors import CodeagentError
+from codeagent.tui.later import split_words
 
 
 class EditorFailed(CodeagentError):
@@ -21,7 +21,7 @@ class EditorFailed(CodeagentError):
 
 async def write_in_editor(text: str) -> str:
     """What the person made of ``text`` in $VISUAL or $EDITOR; the terminal must be free. Raises EditorFailed."""
-    words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    words = split_words(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="codeagent-") as folder:
         path = Path(folder) / "prompt.md"
         path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the first frame does not need: the Markdown parser and the highlighter, loaded when they are first used.
+"""What the first frame does not need: the Markdown parser, the highlighter and the like, loaded when first used.
 
 The one place among the screens where imports stand inside functions, because
 the first frame is waited for and these are not.
@@ -92,3 +92,10 @@ def code_tokens(language: str) -> Callable[[str], Iterable[tuple[CodeToken, str]
         return find_lexer_class_by_name(language)(stripnl=False, ensurenl=True).get_tokens
     except ClassNotFound:
         return None
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a command line; raises ValueError for a quote without end."""
+    from shlex import split
+
+    return split(text)

@@ -95,9 +95,8 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._keys = AnswerKeys()
 
     def compose(self) -> ComposeResult:
-        """The question, what can be typed, and the answers."""
+        """The question and the answers; the field for words comes with the first question."""
         yield self._body
-        yield self._text
         yield self._keys
 
     # --- what others do with it
@@ -115,6 +114,8 @@ class ApprovalDialog(Vertical, can_focus=True):
 
     def add(self, ticket: int, request: ApprovalRequest) -> None:
         """Asks one more question; it comes into view when it is the only one."""
+        if not self._text.is_attached:
+            self.mount(self._text, before=self._keys)
         if self._questions.add(OpenQuestion(ticket=ticket, request=request)):
             self._turn()
         else:
