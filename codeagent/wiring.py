@@ -6,6 +6,7 @@ import asyncio
 import platform
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,9 +20,10 @@ from codeagent.config.launch import LATEST, Launch
 from codeagent.config.places import project_config_file
 from codeagent.config.settings import Settings
 from codeagent.config.sources import LoadedSettings, load_settings
+from codeagent.core.approvals import Mode
 from codeagent.core.desk import Approver, Desk
 from codeagent.core.errors import FileProblem
-from codeagent.core.events import AgentEvent, Emit, Level, NoticeGiven, SessionStarted, TurnEnded
+from codeagent.core.events import AgentEvent, Emit, Level, NoticeGiven, SessionStarted, TurnEnded, TurnStarted
 from codeagent.core.protocols import Provider
 from codeagent.core.text import Redactor, secrets_in
 from codeagent.models import choose_model, key_for, script_of
@@ -112,7 +114,10 @@ class Keeping:
     past: Past
 
     def after(self, event: AgentEvent) -> None:
-        """Keeps what the model has seen at the end of each turn."""
+        """Makes room for the output of commands with the first turn, keeps what was seen at the end of each."""
+        if isinstance(event, TurnStarted):
+            with suppress(OSError):
+                make_private_folder(self.logs)
         if isinstance(event, TurnEnded) and self.seen_file is not None:
             save_seen(self.seen_file, self.seen.snapshot())
 
@@ -132,39 +137,28 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     catalog = Catalog()
     name = choose_model(settings.model, launch.environ, catalog)
     provider = make_provider(name, settings, launch, catalog)
+    asked = settings.permissions
+    rules = RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow)
     redactor = Redactor(secrets_in(launch.environ))
     stored = Sessions(launch.places.sessions, root)
     keeping = open_keeping(launch, stored, redactor)
     record = Record(keeping.journal, _both(emit, keeping))
-    modes = ModeSwitch(mode=settings.permissions.mode, emit=record.tell)
+    modes = ModeSwitch(mode=asked.mode, emit=record.tell)
     confinement, sandbox = confine_commands(settings, root)
-    paths = PathSandbox(
-        root,
-        [Path(folder).expanduser() for folder in settings.permissions.add_dirs],
-        readable=(keeping.logs,),
-        protected=(launch.places.config, launch.places.data, launch.places.state),
+    extra = [Path(folder).expanduser() for folder in asked.add_dirs]
+    own = (launch.places.config, launch.places.data, launch.places.state)
+    paths = PathSandbox(root, extra, readable=(keeping.logs,), protected=own)
+    gate = ToolGate(
+        paths,
+        rules,
+        approver,
+        record.tell,
+        modes.get,
+        is_confined=confinement is not None,
+        sandbox_is_off=confine.Level(settings.sandbox.level) is confine.Level.OFF,
+        grants_file=launch.places.grants_file,
     )
-    gate = make_gate(launch, settings, paths, approver, record.tell, modes, confinement)
-    tools = Registry(
-        (
-            ReadTool(paths, keeping.seen),
-            WriteTool(paths, keeping.seen),
-            EditTool(paths, keeping.seen),
-            BashTool(
-                paths,
-                keeping.seen,
-                logs=keeping.logs,
-                is_read_only=gate.is_read_only,
-                environ=launch.environ,
-                confine=confinement,
-                keep=settings.sandbox.pass_environment,
-            ),
-            GrepTool(paths, keeping.seen),
-            GlobTool(paths),
-            LsTool(paths),
-        )
-    )
-    names = [spec.name for spec in tools.specs()]
+    tools = make_tools(settings, launch, paths, keeping, gate, confinement)
     session = Session(
         keeping.session_id,
         provider,
@@ -174,36 +168,57 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         journal=keeping.journal,
         ledger=catalog,
         emit=_both(emit, keeping),
-        system=system_prompt(root=root, platform=f"{platform.system()} {platform.machine()}", tools=names),
+        system=make_prompt(root, tools),
         history=restore(keeping.past.events),
         limits=make_limits(settings),
     )
-    bench = Bench(
-        root=root,
-        settings=settings,
-        environ=launch.environ,
-        session=session,
-        gate=gate,
-        modes=modes,
-        prompts=Prompts(stored.folder, redactor.redact),
-        stored=stored,
-        sandbox=sandbox,
-    )
+    prompts = Prompts(stored.folder, redactor.redact)
     return Parts(
         session=session,
-        bench=bench,
-        started=SessionStarted(
-            session_id=keeping.session_id,
-            model=str(name),
-            mode=modes.get(),
-            cwd=str(root),
-            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        ),
+        bench=Bench(root, settings, launch.environ, session, gate, modes, prompts, stored, sandbox),
+        started=_started(keeping.session_id, name, modes.get(), root),
         notices=_notices(loaded, keeping.past, root, trusted),
         past=keeping.past.events,
         record=record,
         keeping=keeping,
     )
+
+
+def make_tools(
+    settings: Settings,
+    launch: Launch,
+    paths: PathSandbox,
+    keeping: Keeping,
+    gate: ToolGate,
+    confinement: confine.Confinement | None,
+) -> Registry:
+    """All that the model can do."""
+    bash = BashTool(
+        paths,
+        keeping.seen,
+        logs=keeping.logs,
+        is_read_only=gate.is_read_only,
+        environ=launch.environ,
+        confine=confinement,
+        keep=settings.sandbox.pass_environment,
+    )
+    return Registry(
+        (
+            ReadTool(paths, keeping.seen),
+            WriteTool(paths, keeping.seen),
+            EditTool(paths, keeping.seen),
+            bash,
+            GrepTool(paths, keeping.seen),
+            GlobTool(paths),
+            LsTool(paths),
+        )
+    )
+
+
+def make_prompt(root: Path, tools: Registry) -> str:
+    """The system prompt; it stays the same for the whole session."""
+    system = f"{platform.system()} {platform.machine()}"
+    return system_prompt(root=root, platform=system, tools=[spec.name for spec in tools.specs()])
 
 
 def make_provider(name: ModelName, settings: Settings, launch: Launch, catalog: Catalog) -> Provider:
@@ -239,14 +254,12 @@ def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keepin
         session_id, journal, past, seen_file = stored.new_id(), NoJournal(), Past(records=()), None
     elif launch.resume is None:
         session_id, past = stored.new_id(), Past(records=())
-        journal = JournalFile.create(stored.path(session_id), redact=redactor.redact)
+        journal = JournalFile(stored.path(session_id), redactor.redact)
         logs, seen_file = stored.logs(session_id), stored.seen(session_id)
-        make_private_folder(logs)
     else:
         session_id = stored.latest() if launch.resume == LATEST else stored.find(launch.resume)
         journal, past = JournalFile.reopen(stored.path(session_id), redact=redactor.redact)
         logs, seen_file = stored.logs(session_id), stored.seen(session_id)
-        make_private_folder(logs)
         seen.restore(load_seen(seen_file), _content)
     return Keeping(session_id=session_id, journal=journal, logs=logs, seen=seen, seen_file=seen_file, past=past)
 
@@ -261,31 +274,6 @@ def confine_commands(settings: Settings, root: Path) -> tuple[confine.Confinemen
     return None, "sandbox off" if level is confine.Level.OFF else "no sandbox here"
 
 
-def make_gate(
-    launch: Launch,
-    settings: Settings,
-    paths: PathSandbox,
-    approver: Approver | None,
-    emit: Emit,
-    modes: ModeSwitch,
-    confinement: confine.Confinement | None,
-) -> ToolGate:
-    """The gate with the rules of the settings and those stored from dialogs; raises ConfigError."""
-    rules = RuleSet.parse(
-        deny=settings.permissions.deny, ask=settings.permissions.ask, allow=settings.permissions.allow
-    )
-    return ToolGate(
-        paths,
-        rules,
-        approver,
-        emit,
-        modes.get,
-        is_confined=confinement is not None,
-        sandbox_is_off=confine.Level(settings.sandbox.level) is confine.Level.OFF,
-        grants_file=launch.places.grants_file,
-    )
-
-
 def make_limits(settings: Settings) -> Limits:
     """The session's limits as the settings have them."""
     return Limits(
@@ -295,6 +283,12 @@ def make_limits(settings: Settings) -> Limits:
         idle_seconds=settings.model.idle_seconds,
         retries=settings.model.retries,
     )
+
+
+def _started(session_id: str, model: ModelName, mode: Mode, root: Path) -> SessionStarted:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    shown = f"{model.provider}/{Path(model.name).stem}" if model.provider is ProviderKind.SCRIPTED else str(model)
+    return SessionStarted(session_id=session_id, model=shown, mode=mode, cwd=str(root), started_at=now)
 
 
 def _both(emit: Emit, keeping: Keeping) -> Emit:

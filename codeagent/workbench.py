@@ -47,7 +47,7 @@ class ModeSwitch:
             self.emit(ModeChanged(mode=mode))
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Bench:
     """The workbench of one session; ``sandbox`` is empty when commands are confined."""
 

@@ -40,30 +40,17 @@ class Past:
 class JournalFile:
     """An open session record, locked against other processes until ``close``."""
 
-    def __init__(self, path: Path, descriptor: int, redact: Callable[[str], str]) -> None:
+    def __init__(self, path: Path, redact: Callable[[str], str]) -> None:
+        """A new record at ``path``; the file comes with the first event that is appended.
+
+        So a session in which nothing was said leaves nothing. ``redact`` takes
+        secrets out of a line before it is written.
+        """
         self.path = path
-        self._descriptor = descriptor
+        self._descriptor = -1
         self._redact = redact
         self._noted: list[bytes] = []
         self._writing = asyncio.Lock()
-
-    @classmethod
-    def create(cls, path: Path, *, redact: Callable[[str], str]) -> JournalFile:
-        """Starts a new record; folders are made 0700 and the file 0600 whatever the umask.
-
-        ``redact`` takes secrets out of a line before it is written. Raises JournalError.
-        """
-        try:
-            make_private_folder(path.parent)
-            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            os.fchmod(descriptor, 0o600)
-        except OSError as error:
-            raise JournalError(
-                f"The session's record {path} cannot be made: {error.strerror}.",
-                hint="Free some space or set CODEAGENT_HOME to a folder you can write to; --no-session keeps none.",
-            ) from error
-        _lock(path, descriptor)
-        return cls(path, descriptor, redact)
 
     @classmethod
     def reopen(cls, path: Path, *, redact: Callable[[str], str]) -> tuple[JournalFile, Past]:
@@ -77,7 +64,8 @@ class JournalFile:
         except OSError as error:
             raise JournalError(f"The session's record {path} cannot be opened: {error.strerror}.") from error
         _lock(path, descriptor)
-        journal = cls(path, descriptor, redact)
+        journal = cls(path, redact)
+        journal._descriptor = descriptor
         data = path.read_bytes()
         past = read_past(data)
         if data and not data.endswith(b"\n"):
@@ -99,7 +87,8 @@ class JournalFile:
                     self._write(data)
             except OSError as error:
                 raise JournalError(
-                    f"The session's record cannot be written: {error.strerror}.", hint="Free some space on the disk."
+                    f"The session's record {self.path} cannot be written: {error.strerror}.",
+                    hint="Free some space, or set CODEAGENT_HOME to another folder; --no-session keeps no record.",
                 ) from error
 
     def note(self, event: AgentEvent) -> None:
@@ -124,6 +113,8 @@ class JournalFile:
         return self._redact(line.decode()).encode()
 
     def _write(self, data: bytes) -> None:
+        if self._descriptor < 0:
+            self._descriptor = _create(self.path)
         view = memoryview(data)
         while view:
             view = view[os.write(self._descriptor, view) :]
@@ -144,6 +135,15 @@ def read_past(data: bytes) -> Past:
             damaged = max(0, damaged - 1)
         records.append(record)
     return Past(records=tuple(records), damaged=damaged)
+
+
+def _create(path: Path) -> int:
+    """A new file for its owner alone, whatever the umask, in folders for the owner alone."""
+    make_private_folder(path.parent)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    os.fchmod(descriptor, 0o600)
+    _lock(path, descriptor)
+    return descriptor
 
 
 def _lock(path: Path, descriptor: int) -> None:

@@ -25,7 +25,7 @@ folder = Path(sys.argv[1])
 (folder / "a").write_text("the text of a")
 slow = call("c2", "bash", command="echo go; exec sleep 30")
 calls = [call("c1", "read", path="a"), slow, call("c3", "read", path="a")]
-journal = JournalFile.create(folder / "journal.jsonl", redact=str)
+journal = JournalFile(folder / "journal.jsonl", redact=str)
 stage = Stage(Model(reply("I look.", *calls)), Read(folder), Shell(folder), journal=journal)
 stage.listeners.append(lambda event: print("go", flush=True) if isinstance(event, ToolProgressed) else None)
 asyncio.run(stage.session.send("Do it."))

@@ -88,7 +88,7 @@ EVENTS = (
 
 
 async def test_every_event_comes_back_as_it_was(tmp_path):
-    journal = JournalFile.create(tmp_path / "s" / "a.jsonl", redact=same)
+    journal = JournalFile(tmp_path / "s" / "a.jsonl", redact=same)
     for event in EVENTS:
         await journal.append(event)
     journal.close()
@@ -99,7 +99,7 @@ async def test_every_event_comes_back_as_it_was(tmp_path):
 
 
 async def test_an_event_is_in_the_file_when_append_returns(tmp_path):
-    journal = JournalFile.create(tmp_path / "a.jsonl", redact=same)
+    journal = JournalFile(tmp_path / "a.jsonl", redact=same)
     journal.note(EVENTS[0])
     await journal.append(EVENTS[1])
     assert read_past(journal.path.read_bytes()).events == EVENTS[:2]
@@ -107,10 +107,11 @@ async def test_an_event_is_in_the_file_when_append_returns(tmp_path):
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_nobody_else_can_read_it_whatever_the_umask(tmp_path, umask):
+async def test_nobody_else_can_read_it_whatever_the_umask(tmp_path, umask):
     before = os.umask(umask)
     try:
-        journal = JournalFile.create(tmp_path / "x" / "y" / "a.jsonl", redact=same)
+        journal = JournalFile(tmp_path / "x" / "y" / "a.jsonl", redact=same)
+        await journal.append(EVENTS[0])
     finally:
         os.umask(before)
     journal.close()
@@ -121,7 +122,7 @@ def test_nobody_else_can_read_it_whatever_the_umask(tmp_path, umask):
 
 async def test_a_torn_last_line_is_set_aside_once_and_spoils_nothing(tmp_path):
     path = tmp_path / "a.jsonl"
-    journal = JournalFile.create(path, redact=same)
+    journal = JournalFile(path, redact=same)
     await journal.append(EVENTS[0])
     await journal.append(EVENTS[1])
     journal.close()
@@ -168,8 +169,9 @@ def test_a_damaged_line_in_the_middle_is_counted(tmp_path):
     assert past.damaged == 1
 
 
-def test_a_second_program_cannot_open_the_same_session(tmp_path):
-    journal = JournalFile.create(tmp_path / "a.jsonl", redact=same)
+async def test_a_second_program_cannot_open_the_same_session(tmp_path):
+    journal = JournalFile(tmp_path / "a.jsonl", redact=same)
+    await journal.append(EVENTS[0])
     with pytest.raises(SessionBusy, match="open in another"):
         JournalFile.reopen(journal.path, redact=same)
     journal.close()
@@ -183,18 +185,32 @@ def test_a_record_of_a_newer_version_is_refused_with_advice():
 
 
 async def test_secrets_are_taken_out_before_anything_is_written(tmp_path):
-    journal = JournalFile.create(tmp_path / "a.jsonl", redact=lambda text: text.replace("s3cret", "[redacted]"))
+    journal = JournalFile(tmp_path / "a.jsonl", redact=lambda text: text.replace("s3cret", "[redacted]"))
     await journal.append(TurnStarted(turn=1, text="my key is s3cret"))
     journal.close()
     assert b"s3cret" not in journal.path.read_bytes()
 
 
 async def test_text_that_is_no_unicode_is_an_error_and_writes_nothing(tmp_path):
-    journal = JournalFile.create(tmp_path / "a.jsonl", redact=same)
+    journal = JournalFile(tmp_path / "a.jsonl", redact=same)
     with pytest.raises(JournalError):
         await journal.append(TurnStarted(turn=1, text="\ud83d"))
     journal.close()
-    assert journal.path.read_bytes() == b""
+    assert not journal.path.exists()
+
+
+def test_a_session_in_which_nothing_was_said_leaves_no_file(tmp_path):
+    journal = JournalFile(tmp_path / "s" / "a.jsonl", redact=same)
+    journal.note(EVENTS[0])
+    journal.close()
+    assert not (tmp_path / "s").exists()
+
+
+async def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    journal = JournalFile(tmp_path / "file" / "a.jsonl", redact=same)
+    with pytest.raises(JournalError, match="CODEAGENT_HOME"):
+        await journal.append(EVENTS[0])
 
 
 def test_a_link_in_place_of_a_record_is_not_followed(tmp_path):

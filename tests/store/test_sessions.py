@@ -13,7 +13,7 @@ from codeagent.store.sessions import Sessions
 
 
 async def write(sessions: Sessions, session_id: str, *requests: str, age: int = 0) -> None:
-    journal = JournalFile.create(sessions.path(session_id), redact=str)
+    journal = JournalFile(sessions.path(session_id), redact=str)
     await journal.append(SessionStarted(session_id=session_id, model="scripted/x", mode=Mode.ASK, cwd="/"))
     for turn, text in enumerate(requests, start=1):
         await journal.append(TurnStarted(turn=turn, text=text))

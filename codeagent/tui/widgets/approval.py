@@ -116,10 +116,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         """Asks one more question; it comes into view when it is the only one."""
         if not self._text.is_attached:
             self.mount(self._text, before=self._keys)
-        if self._questions.add(OpenQuestion(ticket=ticket, request=request)):
-            self._turn()
-        else:
-            self._redraw()
+        (self._turn if self._questions.add(OpenQuestion(ticket=ticket, request=request)) else self._redraw)()
 
     def close_question(self, ticket: int) -> None:
         """Closes a question, answered or not."""
