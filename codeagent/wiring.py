@@ -6,6 +6,7 @@ import asyncio
 import platform
 import shutil
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -47,7 +48,7 @@ from codeagent.tools.write import WriteTool
 from codeagent.workbench import Bench, ModeSwitch
 from codeagent.workspace import confine, process_tree
 from codeagent.workspace.files import read_bytes
-from codeagent.workspace.leftovers import sweep_leftovers
+from codeagent.workspace.leftovers import interrupted_copies, sweep_leftovers
 from codeagent.workspace.locks import LockTable
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.seen import SeenFiles
@@ -307,11 +308,18 @@ def _notices(loaded: LoadedSettings, past: Past, root: Path, trusted: Trust) -> 
         notices.append(f"{project} {since} and has no effect. To let it: codeagent trust")
     if past.damaged:
         notices.append(f"{past.damaged} damaged lines of the session's record were passed over.")
-    if swept := sweep_leftovers(root):
-        notices.append(f"{swept} temporary files of an interrupted write were removed.")
-    if ended := process_tree.terminate_orphans():
-        notices.append(f"Ended what an earlier run had left running: {', '.join(ended)}.")
+    notices += _left_behind((root, *(Path(folder).expanduser() for folder in loaded.settings.permissions.add_dirs)))
     return tuple(notices)
+
+
+def _left_behind(folders: Sequence[Path]) -> Iterator[str]:
+    """Cleans up after earlier runs that crashed, and says what it found."""
+    if swept := sum(map(sweep_leftovers, folders)):
+        yield f"{swept} temporary files of an interrupted write were removed."
+    for copy in interrupted_copies():
+        yield f"An earlier run broke off while it was writing a file in place; the old content is in {copy}."
+    if ended := process_tree.terminate_orphans():
+        yield f"Ended what an earlier run had left running: {', '.join(ended)}."
 
 
 def _content(path: Path) -> bytes | None:

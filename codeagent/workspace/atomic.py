@@ -13,12 +13,13 @@ from pathlib import Path
 
 from codeagent.core.errors import FileProblem, StaleFile
 from codeagent.workspace.handles import opened_file, opened_folder, problems_of, read_all, write_all
-from codeagent.workspace.leftovers import new_temp_name
+from codeagent.workspace.leftovers import COPY_PREFIX, new_temp_name
 from codeagent.workspace.metadata import copy_metadata
 from codeagent.workspace.renames import exchange, rename_new
 
 _NO_RENAME_HERE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV})
 _MOST_SWAPS = 8
+_LONGEST_NAME = 60
 
 
 def write_atomic(path: Path, data: bytes, *, expected: bytes | None) -> tuple[str, ...]:
@@ -185,22 +186,34 @@ def _came_out(target: _Target, name: str) -> bool:
 
 def _write_in_place(target: _Target, data: bytes) -> None:
     """Overwrites the file itself, a copy of the old bytes lying in the temp folder until that has worked."""
-    with target.opened(os.O_RDWR) as file:
-        descriptor, copy = tempfile.mkstemp(prefix="codeagent-copy-")
-        try:
-            write_all(descriptor, target.expected)
-        finally:
-            os.close(descriptor)
+    with target.opened(os.O_RDWR) as file, _copy(target) as copy:
         try:
             write_all(file, data)
         except BaseException:
             try:
                 write_all(file, target.expected)
             except OSError as error:
-                raise FileProblem(f"{target.path} was written only in part; its old content is in {copy}.") from error
-            Path(copy).unlink()
+                copy.is_kept = True
+                raise FileProblem(
+                    f"{target.path} was written only in part; its old content is in {copy.name}."
+                ) from error
             raise
-        Path(copy).unlink()
+
+
+@contextmanager
+def _copy(target: _Target) -> Generator[_Temporary]:
+    """The old bytes in the temp folder, for the length of the block or, after a crash, until somebody looks."""
+    file, name = tempfile.mkstemp(prefix=COPY_PREFIX, suffix=f"-{target.path.name[-_LONGEST_NAME:]}")
+    copy = _Temporary(name=name, file=file)
+    try:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        write_all(file, target.expected)
+        yield copy
+    finally:
+        os.close(file)
+        if not copy.is_kept:
+            Path(name).unlink(missing_ok=True)
 
 
 def _holds(file: int, path: Path, expected: bytes) -> bool:

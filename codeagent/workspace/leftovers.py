@@ -1,4 +1,4 @@
-"""The names of temporary files, and the sweep that removes those of runs that crashed."""
+"""The names of temporary files, the sweep that removes those of runs that crashed, and the copies they left."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import fcntl
 import os
 import re
 import secrets
+import stat
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +16,7 @@ from codeagent.core.errors import FileProblem
 from codeagent.workspace.handles import opened_file, opened_folder
 
 TEMP_PREFIX = ".codeagent-tmp-"
+COPY_PREFIX = "codeagent-copy-"
 _NAME = re.compile(re.escape(TEMP_PREFIX) + r"(?P<process>\d{1,10})-(?P<run>[0-9a-f]{8})-[0-9a-f]{8}")
 _THIS_RUN = secrets.token_hex(4)
 _LONGEST_WRITE = 60.0
@@ -40,6 +43,29 @@ def sweep_leftovers(root: Path) -> int:
                 elif entry.name != ".git" and entry.is_dir(follow_symlinks=False):
                     waiting.append(folder / entry.name)
     return swept
+
+
+def interrupted_copies() -> tuple[Path, ...]:
+    """Copies of the old bytes of files that a crashed run was overwriting; those in use are passed over."""
+    return tuple(path for path in sorted(Path(tempfile.gettempdir()).glob(f"{COPY_PREFIX}*")) if _is_abandoned(path))
+
+
+def _is_abandoned(path: Path) -> bool:
+    """The temp folder is everybody's: only this user's own regular files count."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        state = os.fstat(file)
+        if not stat.S_ISREG(state.st_mode) or state.st_uid != os.geteuid():
+            return False
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return True
 
 
 def _sweep(folder: Path, name: str) -> bool:
