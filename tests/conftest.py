@@ -1,12 +1,20 @@
-"""Fixtures for every room."""
+"""Fixtures for every room: a model server, work done as an ordinary user, and small file systems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import shutil
+import subprocess
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.server.scripted_server import ScriptedServer
+
+ORDINARY_USER = 65534
 
 
 @pytest.fixture
@@ -14,3 +22,64 @@ def model_server() -> Iterator[ScriptedServer]:
     """A strict model server on 127.0.0.1; give it replies with ``model_server.reply(...)``."""
     with ScriptedServer() as server:
         yield server
+
+
+@pytest.fixture
+def shared_folder() -> Iterator[Path]:
+    """A folder that any user may enter and write to; pytest's own are closed to others."""
+    folder = Path(tempfile.mkdtemp(prefix="codeagent-test-")).resolve()
+    folder.chmod(0o777)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def in_child() -> Callable[..., None]:
+    """Runs work in a child process, so that what it does to the process is gone afterwards."""
+
+    def run(work: Callable[[], None]) -> None:
+        child = os.fork()
+        if child == 0:
+            try:
+                work()
+            except BaseException:  # noqa: BLE001 - the child must not go on with the parent's tests
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, "see the traceback of the child"
+
+    return run
+
+
+@pytest.fixture
+def as_ordinary_user(in_child) -> Callable[[Callable[[], None]], None]:
+    """Runs work as somebody whom permissions bind, also where the tests run as root."""
+
+    def run(work: Callable[[], None]) -> None:
+        def without_rights() -> None:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(ORDINARY_USER)
+                os.setuid(ORDINARY_USER)
+            work()
+
+        in_child(without_rights)
+
+    return run
+
+
+@pytest.fixture
+def mount(tmp_path) -> Iterator[Callable[..., Path]]:
+    """Mounts for the length of a test; skips it where that is not allowed."""
+    mounted: list[Path] = []
+
+    def run(target: Path, *words: str) -> Path:
+        done = subprocess.run(["mount", *words, str(target)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"mounting is not allowed here: {done.stderr.strip()}")
+        mounted.append(target)
+        return target
+
+    yield run
+    for target in reversed(mounted):
+        subprocess.run(["umount", str(target)], check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from functools import cache
 from typing import NoReturn
 
@@ -14,6 +15,7 @@ from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.protocols import AnyTool, ArgumentsModel
 
 _LONGEST_QUOTE = 2_000
+_BYTE_OF_A_NAME = re.compile("[\udc80-\udcff]")
 
 
 def read_arguments(tool: AnyTool, arguments_json: str) -> tuple[ArgumentsModel, JsonObject]:
@@ -25,7 +27,7 @@ def read_arguments(tool: AnyTool, arguments_json: str) -> tuple[ArgumentsModel, 
     schema = _schema(tool.Arguments)
     mended = mend(parse(arguments_json), schema)
     try:
-        return tool.Arguments.model_validate_json(json.dumps(mended), strict=True), mended
+        return _checked(tool.Arguments, mended), mended
     except ValidationError as error:
         problems = "\n".join(
             f"- {_place(problem['loc'])}: {problem['msg']}" for problem in error.errors(include_url=False)
@@ -33,6 +35,13 @@ def read_arguments(tool: AnyTool, arguments_json: str) -> tuple[ArgumentsModel, 
         raise BadArguments(
             f"The arguments do not fit {tool.name}; nothing was done.\n{problems}\nIt takes: {_outline(schema)}."
         ) from None
+
+
+def _checked(arguments: type[ArgumentsModel], mended: JsonObject) -> ArgumentsModel:
+    """Python writes a byte of a name that is no text as half a surrogate pair, which pydantic takes for broken JSON."""
+    if _BYTE_OF_A_NAME.search(json.dumps(mended, ensure_ascii=False)):
+        return arguments.model_validate(mended)
+    return arguments.model_validate_json(json.dumps(mended), strict=True)
 
 
 def parse(arguments_json: str) -> JsonObject:

@@ -16,6 +16,7 @@ from codeagent.tools.output import say, show_name
 from codeagent.tools.pattern import compile_glob
 from codeagent.tools.plans import LookPlan
 from codeagent.tools.walk import find_ripgrep, list_files
+from codeagent.workspace.files import is_folder
 from codeagent.workspace.paths import PathSandbox
 
 MOST_FILES = 200
@@ -70,7 +71,7 @@ class GlobTool:
         wanted = compile_glob(arguments.pattern, folder)
 
         def look(stop: threading.Event) -> ToolResult:
-            if not folder.is_dir():
+            if not is_folder(folder):
                 raise FileProblem(f"{arguments.path} is no folder.")
             names = [name for name in list_files(folder, stop, self._ripgrep or None) if wanted.fullmatch(name)]
             secret = [name for name in names if self._sandbox.is_sensitive(folder / name)]

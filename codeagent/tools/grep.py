@@ -18,9 +18,9 @@ from codeagent.core.protocols import Interruption, Plan, ToolContext
 from codeagent.tools.grep_engines import FileHits, Hit, Search, by_ripgrep, by_walk
 from codeagent.tools.output import Line, numbered, say, show_line, show_name
 from codeagent.tools.pattern import compile_glob, compile_pattern
-from codeagent.tools.plans import LookPlan
+from codeagent.tools.plans import LookPlan, present
 from codeagent.tools.walk import find_ripgrep
-from codeagent.workspace.files import decode, read_bytes
+from codeagent.workspace.files import decode, is_folder, read_bytes
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.seen import SeenFiles
 
@@ -89,13 +89,13 @@ class GrepTool:
         wanted = compile_glob(arguments.glob, path) if arguments.glob else None
 
         def look(stop: threading.Event) -> ToolResult:
-            is_folder = path.is_dir()
-            if not is_folder and not path.exists():
+            is_tree = is_folder(path)
+            if not is_tree and present(path) is None:
                 raise FileProblem(f"{arguments.path} does not exist.")
-            folder = path if is_folder else path.parent
+            folder = path if is_tree else path.parent
             search = Search(
                 folder=folder,
-                name="" if is_folder else path.name,
+                name="" if is_tree else path.name,
                 common=common,
                 pattern=pattern,
                 context=arguments.context,
@@ -104,9 +104,9 @@ class GrepTool:
             )
             report = _Report(folder=folder, sandbox=self._sandbox, context=arguments.context)
             for found in by_ripgrep(search, self._ripgrep, stop) if self._ripgrep else by_walk(search, stop):
-                if is_folder and found.name and wanted is not None and not wanted.fullmatch(found.name):
+                if is_tree and found.name and wanted is not None and not wanted.fullmatch(found.name):
                     continue
-                if is_folder and self._sandbox.is_sensitive(folder / found.name):
+                if is_tree and self._sandbox.is_sensitive(folder / found.name):
                     continue
                 if not report.take(found):
                     break

@@ -75,7 +75,7 @@ def list_folder(path: Path, shown: str, call_id: str) -> ToolResult:
         raise FileProblem(f"{shown} is a file.", hint="Use read.") from None
     except OSError as error:
         raise FileProblem(f"{shown} can not be listed: {error.strerror}.") from error
-    entries.sort(key=lambda entry: (not entry.is_dir(), os.fsencode(entry.name)))
+    entries.sort(key=lambda entry: (not _is_folder(entry), os.fsencode(entry.name)))
     lines = [_line(entry) for entry in entries[:MOST_NAMES]]
     if len(entries) > MOST_NAMES:
         lines.append(f"[{len(entries) - MOST_NAMES:,} more names; glob narrows them down]")
@@ -88,11 +88,19 @@ def _line(entry: os.DirEntry[str]) -> str:
     try:
         if entry.is_symlink():
             return f"{name} → {show_name(str(Path(entry.path).readlink()))}"
-        if entry.is_dir():
+        if _is_folder(entry):
             return f"{name}/"
         return f"{name}  {_size(entry.stat(follow_symlinks=False).st_size)}"
     except OSError:
         return name
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """A link to a folder counts as one; links in a circle lead nowhere."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _size(size: int) -> str:

@@ -19,7 +19,7 @@ from codeagent.tools.ls import list_folder
 from codeagent.tools.output import Line, numbered, say, show_line, show_name
 from codeagent.tools.plans import LookPlan, present
 from codeagent.tools.walk import Walk
-from codeagent.workspace.files import decode
+from codeagent.workspace.files import decode, is_folder
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.seen import SeenFiles
 
@@ -88,7 +88,7 @@ class ReadTool:
 
     def _look(self, path: Path, arguments: ReadArguments, call_id: str, stop: threading.Event) -> ToolResult:
         shown = self._sandbox.show(path)
-        if path.is_dir():
+        if is_folder(path):
             return list_folder(path, shown, call_id)
         data = present(path)
         if data is None:

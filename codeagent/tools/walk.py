@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -138,15 +139,21 @@ _Rules = tuple[tuple[_Rule, ...], ...]
 def _rules_above(root: Path) -> _Rules:
     """What the folders above say, up to the top of the repository; nothing when they ignore ``root`` itself."""
     folders = [*root.parents]
-    inside = next((index for index, folder in enumerate([root, *folders]) if (folder / _GIT).exists()), None)
+    inside = next((index for index, folder in enumerate([root, *folders]) if _is_there(folder / _GIT)), None)
     empty: _Rules = tuple(() for _ in _IGNORE_FILES)
     rules = empty
     for index, folder in reversed(list(enumerate(folders, start=1))):
-        names = {name for name in (*_IGNORE_FILES, _GIT) if (folder / name).exists()}
+        names = {name for name in (*_IGNORE_FILES, _GIT) if _is_there(folder / name)}
         if inside is not None and index > inside:
             names.discard(".gitignore")
         rules = _with_folder(rules, folder, names)
     return empty if _is_ignored(rules, str(root), is_folder=True) else rules
+
+
+def _is_there(path: Path) -> bool:
+    with suppress(OSError):
+        return path.exists()
+    return False
 
 
 def _with_folder(above: _Rules, folder: Path, names: set[str]) -> _Rules:

@@ -20,6 +20,7 @@ __all__ = [
     "decode",
     "encode",
     "is_binary",
+    "is_folder",
     "read_bytes",
     "sweep_leftovers",
     "write_atomic",
@@ -97,6 +98,14 @@ def encode(text: str, encoding: Encoding) -> bytes:
             f"Line {line} holds half a character (U+{code:04X}), which no file can store.",
             hint="Send the whole character.",
         ) from None
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder, or a link to one; what may not be looked at is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def is_binary(data: bytes) -> bool:

@@ -20,6 +20,7 @@ from typing import Protocol, TypeVar
 
 from codeagent.core.errors import CommandProblem
 from codeagent.workspace import process_tree
+from codeagent.workspace.files import is_folder
 from codeagent.workspace.process_output import Captured
 
 BASH = ("bash", "--noprofile", "--norc", "-c")
@@ -354,6 +355,6 @@ def _not_started(error: OSError | ValueError, cwd: Path) -> CommandProblem:
         return CommandProblem("The command holds a NUL character or half of a character and can not be run.")
     if error.errno == errno.E2BIG:
         return CommandProblem("The command is too long for one call.", hint="Write it to a file and run that.")
-    if not cwd.is_dir():
+    if not is_folder(cwd):
         return CommandProblem(f"The directory {cwd} does not exist.")
     return CommandProblem(f"The command could not be started: {error.strerror or error}.")

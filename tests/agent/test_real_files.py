@@ -292,3 +292,22 @@ async def test_a_file_saved_between_two_calls_is_stale_where_nobody_is_asked(roo
 
     assert stage.results()["c"].code == "STALE"
     assert file.read_text() == OLD + "mine = 1\n"
+
+
+# --- names -----------------------------------------------------------------------------------------
+
+
+async def test_a_name_that_is_no_text_goes_from_the_model_s_words_to_the_file(root):
+    name = os.fsdecode(b"caf\xe9.txt")
+    (root / name).write_text(OLD)
+    calls = [
+        call("r", "read", path=name),
+        call("e", "edit", path=name, old="one = 1", new="one = 7"),
+        call("w", "write", path=name, content="all = new\n"),
+    ]
+    stage = set_up(root, Model(*(reply("", one) for one in calls)), Mode.EDITS)
+
+    await stage.send()
+
+    assert [result.outcome for result in stage.results().values()] == ["ok", "ok", "ok"]
+    assert (root / name).read_text() == "all = new\n"

@@ -70,7 +70,7 @@ def bench(root: Path, *, ripgrep: str | None = None) -> Bench:
     home, logs = root / "home", root / "logs"
     work = root / "work"
     for folder in (home, logs, work):
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
     sandbox, seen = PathSandbox(work, home=home, readable=[logs]), SeenFiles()
 
     def is_read_only(command: str, cwd: Path) -> bool:
