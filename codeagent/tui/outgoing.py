@@ -74,7 +74,7 @@ class Outgoing:
             message_id=f"kept-{self._number}",
             text=text,
             delivery=Delivery.FOLLOW_UP if is_later else Delivery.STEER,
-            waits_for="sent when all is ready",
+            waits_for="all to be ready",
         )
         self._kept.append(message)
         self._screen.queue_lines.add(message)

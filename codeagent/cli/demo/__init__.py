@@ -44,7 +44,7 @@ def play(open_desk: OpenDesk) -> int:
             root=root,
             places=find_places({**os.environ, "CODEAGENT_HOME": str(home)}),
             environ={name: value for name, value in os.environ.items() if not name.startswith("CODEAGENT_")},
-            flags={"model": {"name": f"scripted/{HERE / 'script.jsonl'}"}},
+            flags={"model": {"name": f"scripted/{HERE / 'demo.jsonl'}"}},
             keeps_session=False,
         )
         return open_app(launch, find_places(os.environ), REQUEST, open_desk) or 0

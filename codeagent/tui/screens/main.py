@@ -40,10 +40,12 @@ class MainScreen(Screen[None]):
     MainScreen { background: $background; color: $text; }
     MainScreen #greeting { width: 1fr; height: auto; padding: 1 3; color: $text-muted; }
     MainScreen #bottom { height: auto; }
+    MainScreen.-tall #bottom { padding-top: 1; }
     MainScreen #prompt-row { height: auto; padding: 0 1; }
     MainScreen #marker { width: 2; height: 1; color: $accent; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Place.ANYWHERE)]
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-low"), (20, "-tall")]
     AUTO_FOCUS = "Prompt"
 
     def __init__(self, *, root: Path, palette: Palette, reduced_motion: bool) -> None:

@@ -71,7 +71,7 @@ class QueueLines(Widget):
     def _row(self, message: Queued, *, is_last: bool) -> Content:
         hint = _HINT if is_last else ""
         word = "queued" if message.delivery is Delivery.STEER else "later"
-        waits = f"  {message.waits_for}" if message.waits_for else ""
+        waits = f"  waits for {message.waits_for}" if message.waits_for else ""
         one_line = " ".join(show_invisible(message.text).split())
         room = self.size.width - len(hint) - len(word) - 6
         waits_room = min(len(waits), max(room // 2, 0))
