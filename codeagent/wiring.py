@@ -33,7 +33,6 @@ from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import Trust, trust_state
 from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
 from codeagent.store.journal import JournalFile, NoJournal, Past
-from codeagent.store.private import make_private_folder
 from codeagent.store.prompts import Prompts
 from codeagent.store.seen_record import load_seen, save_seen
 from codeagent.store.sessions import Sessions
@@ -51,6 +50,7 @@ from codeagent.workspace.files import read_bytes
 from codeagent.workspace.leftovers import interrupted_copies, sweep_leftovers
 from codeagent.workspace.locks import LockTable
 from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.private import make_private_folder
 from codeagent.workspace.seen import SeenFiles
 
 

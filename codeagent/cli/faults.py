@@ -15,7 +15,7 @@ from pathlib import Path
 from codeagent import __version__
 from codeagent.config.places import find_places
 from codeagent.core.text import Redactor, secrets_in
-from codeagent.store.private import make_private_folder, open_private
+from codeagent.workspace.private import make_private_folder, open_private
 
 _LOG_BYTES = 1_000_000
 

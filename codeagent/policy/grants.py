@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codeagent.core.approvals import Scope
 from codeagent.core.json_types import JsonObject, JsonValue
-from codeagent.policy.private_file import change_private, read_private
+from codeagent.workspace.private import change_private, read_private
 
 _ALWAYS = "always"
 _PROJECTS = "projects"

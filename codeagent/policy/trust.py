@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from codeagent.core.json_types import JsonObject
-from codeagent.policy.private_file import change_private, read_private
+from codeagent.workspace.private import change_private, read_private
 
 _FILES = (
     (".codeagent/config.toml", "settings"),

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from codeagent.core.errors import JournalError, SessionBusy
 from codeagent.core.events import AgentEvent, Level, NoticeGiven
-from codeagent.store.private import make_private_folder
 from codeagent.store.records import Record, decode_record, encode_record
+from codeagent.workspace.private import make_private_folder
 
 _LONG_LINE = 256 * 1024
 _TORN = "The last line of the session's record was cut off, by a crash perhaps; it was set aside."

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from codeagent.store.private import make_private_folder, open_private
+from codeagent.workspace.private import make_private_folder, open_private
 
 _KEPT = 1_000
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from codeagent.store.private import open_private
+from codeagent.workspace.private import open_private
 from codeagent.workspace.seen import SeenFile
 
 _files: TypeAdapter[tuple[SeenFile, ...]] = TypeAdapter(tuple[SeenFile, ...])

@@ -1,0 +1,84 @@
+"""Files and folders that only their owner can read, whatever the umask; small JSON files among them."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from io import TextIOWrapper
+from pathlib import Path
+
+from codeagent.core.json_types import JsonObject, JsonValue
+
+_LARGEST = 4 * 1024 * 1024
+
+
+def make_private_folder(path: Path) -> None:
+    """Makes a folder, and those above it that are missing, with mode 0700; raises OSError."""
+    if path.is_dir():
+        return
+    if not path.parent.is_dir():
+        make_private_folder(path.parent)
+    path.mkdir(mode=0o700, exist_ok=True)
+    path.chmod(0o700)
+
+
+def open_private(path: Path, how: int) -> TextIOWrapper:
+    """Opens a file for writing with mode 0600, never through a link; ``how`` is O_APPEND, O_TRUNC or O_EXCL.
+
+    Raises OSError.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | how, 0o600)
+    os.fchmod(descriptor, 0o600)
+    return os.fdopen(descriptor, "w", encoding="utf-8")
+
+
+def read_private(path: Path) -> JsonObject:
+    """The object in a JSON file; empty when it is missing, damaged, or not the person's own."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return {}
+    try:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode) or state.st_uid != os.getuid():
+            return {}
+        found: JsonValue = json.loads(os.read(descriptor, _LARGEST))
+    except (ValueError, OSError):
+        return {}
+    finally:
+        os.close(descriptor)
+    return found if isinstance(found, dict) else {}
+
+
+def change_private(path: Path, change: Callable[[JsonObject], None]) -> None:
+    """Applies ``change`` to the object in a JSON file and stores it, one process at a time. Raises OSError."""
+    make_private_folder(path.parent)
+    lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        os.fchmod(lock, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        content = read_private(path)
+        change(content)
+        _replace(path, json.dumps(content, indent=1, sort_keys=True).encode())
+    finally:
+        os.close(lock)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """The new content takes the place of the old one whole or not at all."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(descriptor, 0o600)
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
