@@ -15,6 +15,7 @@ from codeagent.tools.matching_places import (
     first_worded_line,
     lines_but_for_indentation,
     lines_but_for_trailing_blanks,
+    moves_first_line,
     typographic_hits,
 )
 from codeagent.tools.matching_prefixes import numbered_lines
@@ -68,7 +69,8 @@ def _whole_lines(document: Document, call: Call, old_lines: Sequence[str], new_l
     _refuse_several(document, places, MatchLevel.TRAILING_BLANKS)
     if not places:
         return _indented(document, call, old_lines, new_lines)
-    if places[0].column and (not new_lines or new_lines[0][:1] in ("", *BLANKS)):
+    brings_indentation = not new_lines or new_lines[0][:1] in ("", *BLANKS)
+    if places[0].column and (brings_indentation or moves_first_line(old_lines, new_lines)):
         raise advice.depth_differs(document, places[0])
     return replace_lines(document, places[0], call, old_lines, new_lines, new_lines, MatchLevel.TRAILING_BLANKS)
 

@@ -86,6 +86,13 @@ def first_worded_line(lines: Sequence[str]) -> str | None:
     return next((line for line in lines if line.strip(BLANKS)), None)
 
 
+def moves_first_line(old_lines: Sequence[str], new_lines: Sequence[str]) -> bool:
+    """Whether the first of several old lines, sent without its indentation, stands further down in the new text."""
+    if len(old_lines) < 2 or new_lines[:1] == old_lines[:1]:  # noqa: PLR2004 - one line has none below it
+        return False
+    return new_lines[1:].count(old_lines[0]) > old_lines[1:].count(old_lines[0])
+
+
 def _find(text: str, wanted: str) -> Iterator[int]:
     at = text.find(wanted)
     while at >= 0:
@@ -130,6 +137,7 @@ def _depth_question(call: Call) -> Callable[[Document, int], bool]:
     starts_blank = call.old[0] in BLANKS
     is_proven = starts_blank and _lines_prove_depth(call)
     removes_lines = not call.new and call.old.endswith("\n")
+    moves_first = moves_first_line(split_lines(call.old), split_lines(call.new))
 
     def is_unsure(document: Document, start: int) -> bool:
         if not (is_multiline or removes_lines) or is_proven or call.old[0] == "\n":
@@ -140,8 +148,8 @@ def _depth_question(call: Call) -> Callable[[Document, int], bool]:
         if before.strip(BLANKS):
             return False
         # A new text that brings the line's indentation along would get it twice; whole lines that go without
-        # their indentation would leave it to the next line.
-        return starts_blank or removes_lines or call.new.startswith(before)
+        # their indentation would leave it to the next line, and a first line that moves down would lose it.
+        return starts_blank or removes_lines or moves_first or call.new.startswith(before)
 
     return is_unsure
 
