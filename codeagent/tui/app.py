@@ -108,7 +108,8 @@ class CodeagentApp(App[str]):
             self._send(self._first_prompt)
         self.call_after_refresh(self._begin)
 
-    def _begin(self) -> None:
+    async def _begin(self) -> None:
+        await self.main.furnish()
         self.run_worker(self._open, group="open")
 
     async def _open(self) -> None:

@@ -45,7 +45,7 @@ class MainScreen(Screen[None]):
     MainScreen #marker { width: 2; height: 1; color: $accent; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Place.ANYWHERE)]
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-low"), (20, "-tall")]
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 - as Textual has it
     AUTO_FOCUS = "Prompt"
 
     def __init__(self, *, root: Path, palette: Palette, reduced_motion: bool) -> None:
@@ -62,18 +62,20 @@ class MainScreen(Screen[None]):
         self._quiet: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """All parts, from top to bottom."""
+        """All that can be seen at first, from top to bottom."""
         yield self.header
         yield self.greeting
         yield self.transcript
         with Vertical(id="bottom"):
-            yield self.approval
-            yield self.queue_lines
-            yield self.completions
             with Horizontal(id="prompt-row"):
                 yield Static("›", id="marker", markup=False)
                 yield self.prompt
         yield self.status
+
+    async def furnish(self) -> None:
+        """Adds the parts that nothing can be seen of at first; the first frame does not wait for them."""
+        bottom = self.query_one("#bottom", Vertical)
+        await bottom.mount(self.approval, self.queue_lines, self.completions, before="#prompt-row")
 
     def set_palette(self, palette: Palette) -> None:
         """Draws with other colours what does not follow the theme by itself."""

@@ -109,7 +109,7 @@ class ApprovalDialog(Vertical, can_focus=True):
     @property
     def has_keyboard(self) -> bool:
         """Whether keys go to the dialog or to a field in it, as of now (``has_focus`` lags behind)."""
-        focused = self.screen.focused
+        focused = self.screen.focused if self.is_attached else None
         return focused is not None and self in focused.ancestors_with_self
 
     def add(self, ticket: int, request: ApprovalRequest) -> None:
