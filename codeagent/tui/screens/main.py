@@ -66,10 +66,9 @@ class MainScreen(Screen[None]):
         yield self.header
         yield self.greeting
         yield self.transcript
-        with Vertical(id="bottom"):
-            with Horizontal(id="prompt-row"):
-                yield Static("›", id="marker", markup=False)
-                yield self.prompt
+        with Vertical(id="bottom"), Horizontal(id="prompt-row"):
+            yield Static("›", id="marker", markup=False)
+            yield self.prompt
         yield self.status
 
     async def furnish(self) -> None:
