@@ -110,8 +110,13 @@ class ChangePlan:
 
     @property
     def preview(self) -> Preview:
-        """The diff, and the new text to edit."""
-        return DiffPreview(diff=self.diff, proposal=self.change.text, level=self.change.level)
+        """The diff, the new text to edit, and what is out of the ordinary about it."""
+        notes: list[str] = []
+        if self.change.level != "exact":
+            notes.append(f"The text to replace was not there exactly; overlooked: {self.change.level}.")
+        if self.is_on_unseen_text:
+            notes.append("The file was changed meanwhile; this is the change of what it holds now.")
+        return DiffPreview(diff=self.diff, proposal=self.change.text, level=self.change.level, notes=tuple(notes))
 
     async def run(self, progress: Progress) -> ToolResult:
         """Writes it."""

@@ -41,6 +41,14 @@ def test_an_edit_that_overlooked_something_says_what(at):
     assert result.details.level == "indentation"
 
 
+def test_the_person_is_told_what_was_overlooked_before_anything_is_written(at):
+    at.known("a.py", "def f():\n    if x:\n        return 1\n")
+    loose = at.plan("edit", path="a.py", old="if x:\n    return 1", new="if x:\n    return 2")
+    exact = at.plan("edit", path="a.py", old="return 1", new="return 2")
+    assert ["overlooked: indentation" in note for note in loose.preview.notes] == [True]
+    assert exact.preview.notes == ()
+
+
 def test_crlf_survives_an_edit_sent_with_lf(at):
     path = at.known("a.py", b"def f():\r\n    return 1\r\n")
     plan = at.plan("edit", path="a.py", old="def f():\n    return 1", new="def f():\n    return 2")

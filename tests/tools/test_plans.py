@@ -45,6 +45,7 @@ def test_a_stale_edit_is_planned_anew_on_the_new_text(at):
     path.write_text("zero\none\ntwo\n")
     again = asyncio.run(plan.rebuilt())
     assert shown(again) == "zero\n1\ntwo\n"
+    assert any("changed meanwhile" in note for note in again.preview.notes)
     text = at.go(again).text
     assert path.read_text() == "zero\n1\ntwo\n"
     assert "Read it again before the next edit" in text
