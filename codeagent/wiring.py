@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from codeagent.agent.history import restore
@@ -27,6 +28,7 @@ from codeagent.core.errors import FileProblem
 from codeagent.core.events import AgentEvent, Emit, Level, NoticeGiven, SessionStarted, TurnEnded, TurnStarted
 from codeagent.core.protocols import Provider
 from codeagent.core.text import Redactor, secrets_in
+from codeagent.job_reports import news_for_model, tell_person
 from codeagent.models import choose_model, key_for, script_of
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
@@ -40,6 +42,7 @@ from codeagent.tools.bash import BashTool
 from codeagent.tools.edit import EditTool
 from codeagent.tools.glob import GlobTool
 from codeagent.tools.grep import GrepTool
+from codeagent.tools.job import JobTool
 from codeagent.tools.ls import LsTool
 from codeagent.tools.read import ReadTool
 from codeagent.tools.registry import Registry
@@ -47,6 +50,7 @@ from codeagent.tools.write import WriteTool
 from codeagent.workbench import Bench, ModeSwitch
 from codeagent.workspace import confine, process_tree
 from codeagent.workspace.files import read_bytes
+from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.leftovers import interrupted_copies, sweep_leftovers
 from codeagent.workspace.locks import LockTable
 from codeagent.workspace.paths import PathSandbox
@@ -86,6 +90,7 @@ class Parts:
     past: tuple[AgentEvent, ...]
     record: Record
     keeping: Keeping
+    jobs: Jobs
 
     def greet(self) -> None:
         """Tells that the session is open, and what the person should know about it."""
@@ -98,7 +103,8 @@ class Parts:
         return Desk(conversation=self.session, workbench=self.bench, past=self.past, close=self.close)
 
     def close(self) -> None:
-        """Ends what commands left running and gives the record back."""
+        """Ends jobs and what commands left running, and gives the record back."""
+        self.jobs.close()
         process_tree.terminate_started()
         self.keeping.close()
 
@@ -159,7 +165,8 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         sandbox_is_off=confine.Level(settings.sandbox.level) is confine.Level.OFF,
         grants_file=launch.places.grants_file,
     )
-    tools = make_tools(settings, launch, paths, keeping, gate, confinement)
+    jobs = Jobs(partial(tell_person, emit=record.tell))
+    tools = make_tools(settings, launch, paths, keeping, gate, jobs, confinement)
     session = Session(
         keeping.session_id,
         provider,
@@ -172,16 +179,18 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         system=make_prompt(root, tools),
         history=restore(keeping.past.events),
         limits=make_limits(settings),
+        news=partial(news_for_model, jobs),
     )
     prompts = Prompts(stored.folder, redactor.redact)
     return Parts(
         session=session,
-        bench=Bench(root, settings, launch.environ, session, gate, modes, prompts, stored, sandbox),
+        bench=Bench(root, settings, launch.environ, session, gate, modes, prompts, stored, jobs, sandbox),
         started=_started(keeping.session_id, name, modes.get(), root),
         notices=_notices(loaded, keeping.past, root, trusted),
         past=keeping.past.events,
         record=record,
         keeping=keeping,
+        jobs=jobs,
     )
 
 
@@ -191,6 +200,7 @@ def make_tools(
     paths: PathSandbox,
     keeping: Keeping,
     gate: ToolGate,
+    jobs: Jobs,
     confinement: confine.Confinement | None,
 ) -> Registry:
     """All that the model can do."""
@@ -200,6 +210,7 @@ def make_tools(
         logs=keeping.logs,
         is_read_only=gate.is_read_only,
         environ=launch.environ,
+        jobs=jobs,
         confine=confinement,
         keep=settings.sandbox.pass_environment,
     )
@@ -209,6 +220,7 @@ def make_tools(
             WriteTool(paths, keeping.seen),
             EditTool(paths, keeping.seen),
             bash,
+            JobTool(jobs, paths, keeping.seen),
             GrepTool(paths, keeping.seen),
             GlobTool(paths),
             LsTool(paths),

@@ -16,6 +16,7 @@ from codeagent.config.settings import Settings
 from codeagent.core.approvals import CommandPreview, Mode, Verdict
 from codeagent.core.desk import Check, SessionSummary, StoredRule, WorkspaceStatus
 from codeagent.core.events import Emit, ModeChanged, Progress
+from codeagent.core.jobs import Job
 from codeagent.core.messages import CommandDetails, Outcome, TextBlock, ToolResult
 from codeagent.core.text import clean
 from codeagent.policy.gate import ToolGate
@@ -23,6 +24,7 @@ from codeagent.store.prompts import Prompts
 from codeagent.store.sessions import Sessions
 from codeagent.tools.walk import find_ripgrep, list_files
 from codeagent.workspace import git, process
+from codeagent.workspace.jobs import Jobs
 
 _MOST_FILES = 200_000
 _LIST_SECONDS = 5.0
@@ -59,6 +61,7 @@ class Bench:
     modes: ModeSwitch
     prompts: Prompts
     stored: Sessions
+    background: Jobs
     sandbox: str
     _files: FileIndex = field(init=False)
 
@@ -115,6 +118,14 @@ class Bench:
         )
         self.session.add_shell_result(command, result)
         return result
+
+    def jobs(self) -> tuple[Job, ...]:
+        """The background jobs of this session, oldest first."""
+        return self.background.all()
+
+    async def stop_job(self, number: int) -> None:
+        """Ends a job with all it started; raises ToolError when there is none of that number."""
+        await self.background.stop(number)
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """The stored sessions of this workspace, newest first."""

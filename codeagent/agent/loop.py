@@ -42,7 +42,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What stays the same from turn to turn; ``provider`` is asked for anew with each request."""
+    """What stays the same from turn to turn; ``provider`` and ``news`` are asked for anew with each request."""
 
     provider: Callable[[], Provider]
     system: str
@@ -52,6 +52,7 @@ class Setting:
     queue: Queue
     ledger: Ledger
     spending: Spending
+    news: Callable[[], str] = lambda: ""
 
 
 class Turn:
@@ -120,7 +121,9 @@ class Turn:
         return None
 
     async def _deliver(self) -> None:
-        """Puts the messages whose time has come into the history: steering first, follow-ups when all is done."""
+        """Puts what the model should hear now into the history: news, then steering; follow-ups when all is done."""
+        if news := self._setting.news():
+            await self._setting.history.append(user_message(news, Origin.HARNESS))
         queue = self._setting.queue
         kind = Delivery.FOLLOW_UP if self._has_finished and not queue.has_steering else Delivery.STEER
         while (message := queue.take(kind)) is not None:

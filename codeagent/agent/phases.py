@@ -20,3 +20,4 @@ class Halt(StrEnum):
 
     STOPPED = "the person stopped the turn"
     STEERED = "the person said something new"
+    CALL_STOPPED = "the person stopped this call"

@@ -47,6 +47,12 @@ class Schedule:
         for run in self._runs:
             run.halt(why)
 
+    def stop_call(self, call_id: str) -> None:
+        """Ends one call of the newest step, when it is under way."""
+        for run in self._runs:
+            if run.call.id == call_id and run.phase is not Phase.OVER:
+                run.halt(Halt.CALL_STOPPED)
+
     def waits_for(self) -> str:
         """In words, what the end of this step waits for; empty when no call is under way."""
         open_runs = [run for run in self._runs if run.phase is not Phase.OVER and not run.is_leaving]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from codeagent.agent.breaker import Breaker, Repeats
 from codeagent.agent.history import History, user_message
@@ -50,8 +50,13 @@ class Session:
         hooks: Sequence[Hook] = (),
         history: Iterable[Message] = (),
         limits: Limits | None = None,
+        news: Callable[[], str] = lambda: "",
     ) -> None:
-        """``system`` is the system prompt; ``history`` is what a resumed session starts from."""
+        """``system`` is the system prompt; ``history`` is what a resumed session starts from.
+
+        ``news`` is asked before each request what the model should know of things that
+        happened meanwhile, such as the end of a background job; empty is nothing.
+        """
         limits = limits or Limits()
         self._session_id = session_id
         self._provider = provider
@@ -82,6 +87,7 @@ class Session:
             queue=self._queue,
             ledger=ledger,
             spending=Spending(ledger),
+            news=news,
         )
 
     @property
@@ -136,6 +142,11 @@ class Session:
         if text is not None:
             self._record.tell(MessagesReturned(message_ids=(message_id,), text=text))
         return text
+
+    def stop_call(self, call_id: str) -> None:
+        """Ends one running call as far as it may be ended; the turn goes on."""
+        if self._turn is not None:
+            self._turn.schedule.stop_call(call_id)
 
     async def cancel(self) -> None:
         """Stops the turn and returns when it has ended; queued messages are given back as an event."""
@@ -193,6 +204,8 @@ class Session:
         try:
             await self._record.keep(TurnStarted(turn=turn.number, text=text))
             if opening is not None:
+                if news := self._setting.news():
+                    self._history.set_aside(user_message(news, Origin.HARNESS))
                 await self._history.append(opening)
             ending = await turn.run()
         except ContextOverflow:

@@ -77,10 +77,11 @@ class CallRun:
         """Asks the call to make way; a change of a file that has begun is done to its end.
 
         New words of the person skip a call that has not started and cancel one whose
-        tool allows it; a stopped turn ends every call, open questions included.
+        tool allows it; a stopped turn ends every call, open questions included, and a
+        stopped call is ended in the same way.
         """
         may_cancel = self._interruption is Interruption.CANCEL and self.phase in {Phase.PREPARING, Phase.RUNNING}
-        if why is Halt.STOPPED or self.phase is Phase.WAITING or may_cancel:
+        if why is not Halt.STEERED or self.phase is Phase.WAITING or may_cancel:
             if not self._scope.is_called_off:
                 self._halt = why
             self._scope.call_off()

@@ -13,6 +13,7 @@ from codeagent.core.events import (
     CallStreamed,
     CheckpointTaken,
     HistoryAppended,
+    JobChanged,
     MessageDelivered,
     MessageQueued,
     MessagesReturned,
@@ -64,6 +65,8 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
                 "cost": event.cost,
                 "denials": list(event.denials),
             }
+        case JobChanged(job=job):
+            return {"number": job.number, "command": job.command, "state": str(job.state), "ended": job.ended}
         case UsageReported(usage=usage, window=window, cost=cost):
             return {"usage": asdict(usage), "window": window, "cost": cost}
         case (

@@ -75,7 +75,7 @@ class DiffPreview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandPreview:
-    """A shell command, whole; ``timeout`` in seconds."""
+    """A shell command, whole; ``timeout`` in seconds, 0 for a background command without one."""
 
     kind: Literal["command"] = "command"
     command: str

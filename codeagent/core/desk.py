@@ -10,6 +10,7 @@ from typing import Protocol
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Scope, Verdict
 from codeagent.core.events import AgentEvent, Emit, Progress, TurnEnded
+from codeagent.core.jobs import Job
 from codeagent.core.messages import ImageBlock, ToolResult
 
 
@@ -48,6 +49,10 @@ class Conversation(Protocol):
 
     def take_back(self, message_id: str) -> str | None:
         """Takes a queued message out again; its text, or None when it is already on its way."""
+        ...
+
+    def stop_call(self, call_id: str) -> None:
+        """Ends one running call as far as it may be ended; the turn goes on."""
         ...
 
     async def cancel(self) -> None:
@@ -133,6 +138,14 @@ class Workbench(Protocol):
 
     async def run_command(self, command: str, progress: Progress) -> ToolResult:
         """Runs the person's own shell command; the model sees it with the next message."""
+        ...
+
+    def jobs(self) -> tuple[Job, ...]:
+        """The background jobs of this session, oldest first."""
+        ...
+
+    async def stop_job(self, number: int) -> None:
+        """Ends a job with all it started; raises ToolError when there is none of that number."""
         ...
 
     def sessions(self) -> tuple[SessionSummary, ...]:

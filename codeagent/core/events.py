@@ -6,7 +6,7 @@ The screen is a pure function of these events. What listeners may rely on:
   way out, also for calls that never ran;
 * for one call: started < previewed < asked < settled < progressed < ended;
   previewed, asked and settled may repeat when the plan changed;
-* nothing of a turn comes after its ``TurnEnded``;
+* nothing of a turn comes after its ``TurnEnded`` (background jobs belong to none);
 * results enter the history in call order, whatever order the tools end in.
 
 No event holds a future, a callback, a widget or a type of a model SDK.
@@ -20,6 +20,7 @@ from enum import StrEnum
 from typing import Literal
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Preview
+from codeagent.core.jobs import Job
 from codeagent.core.messages import Message, ToolResult, Usage
 
 
@@ -245,6 +246,14 @@ class ModeChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobChanged:
+    """A background job was started or is over; it belongs to no turn."""
+
+    kind: Literal["job_changed"] = "job_changed"
+    job: Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeGiven:
     """Something the person should know that belongs to no call."""
 
@@ -288,6 +297,7 @@ AgentEvent = (
     | UsageReported
     | CheckpointTaken
     | ModeChanged
+    | JobChanged
     | NoticeGiven
     | TurnEnded
 )

@@ -18,10 +18,11 @@ from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, Pat
 from codeagent.core.events import Progress
 from codeagent.core.messages import CommandDetails, Outcome, ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
-from codeagent.core.text import clean
-from codeagent.tools.output import say, show_name
+from codeagent.tools.command_output import changed_note, readable
+from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
 from codeagent.workspace.files import decode, read_bytes
+from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.process import Confine, Finished, clean_environment, run
 from codeagent.workspace.seen import SeenFiles
@@ -30,9 +31,6 @@ _log = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
-_MOST_NAMED = 10
-_SHORTEST_BINARY = 50
-_BINARY_SHARE = 0.1
 _LARGEST_SHOWN = 1_000_000
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s'\"|&;<>()]+")
 
@@ -46,6 +44,7 @@ class BashArguments(BaseModel):
     timeout: int | None = Field(
         default=None, ge=1, le=LONGEST_TIMEOUT, description=f"Seconds, default {DEFAULT_TIMEOUT}"
     )
+    background: bool = Field(default=False, description="Start it as a job and go on; no default timeout")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +61,7 @@ class Shell:
     environment: Mapping[str, str]
     is_read_only: Callable[[str, Path], bool]
     confine: Confine | None
+    jobs: Jobs
 
     def surely_reads(self, command: str, cwd: Path) -> bool:
         """Whether the command changes nothing; when that cannot be said, it does."""
@@ -79,21 +79,27 @@ class BashTool:
     description = (
         "Run a bash command. Each starts anew in the workspace: `cd` and variables do not last. There is no terminal "
         "and no input. Output is cut in the middle after 30,000 characters; the rest is in a log file. "
+        "Servers, watchers and long builds belong into the background. "
         "Use read, grep, glob and edit rather than cat, grep, find and sed."
     )
     Arguments = BashArguments
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what commands need; most are named
         self,
         sandbox: PathSandbox,
         seen: SeenFiles,
         logs: Path,
         is_read_only: Callable[[str, Path], bool],
         environ: Mapping[str, str],
+        *,
+        jobs: Jobs,
         confine: Confine | None = None,
         keep: Sequence[str] = (),
     ) -> None:
-        """``environ`` is the program's environment, of which ``keep`` names secrets that commands get."""
+        """``environ`` is the program's environment, of which ``keep`` names secrets that commands get.
+
+        ``jobs`` takes what is to run in the background.
+        """
         self._shell = Shell(
             sandbox=sandbox,
             seen=seen,
@@ -101,6 +107,7 @@ class BashTool:
             environment=clean_environment(environ, keep),
             is_read_only=is_read_only,
             confine=confine,
+            jobs=jobs,
         )
 
     def label(self, arguments: object) -> str:
@@ -140,7 +147,10 @@ class BashTool:
         if not await asyncio.to_thread(cwd.is_dir):
             raise FileProblem(f"{arguments.cwd} is no folder.", hint="Use a folder of the workspace as `cwd`.")
         preview = CommandPreview(
-            command=arguments.command, cwd=cwd, timeout=float(arguments.timeout or DEFAULT_TIMEOUT)
+            command=arguments.command,
+            cwd=cwd,
+            timeout=float(arguments.timeout or (0 if arguments.background else DEFAULT_TIMEOUT)),
+            background=arguments.background,
         )
         touches = self.touches(arguments, context)
         return CommandPlan(call_id=context.call_id, preview=preview, touches=touches, shell=self._shell)
@@ -167,10 +177,12 @@ class CommandPlan:
     remark: str = ""
 
     async def run(self, progress: Progress) -> ToolResult:
-        """Runs it; cancelling ends everything it started."""
+        """Runs it, cancelling ends everything it started; or starts it as a job and leaves it running."""
         shell, command, cwd = self.shell, self.preview.command, self.preview.cwd
-        is_read_only = shell.surely_reads(command, cwd)
         log = await asyncio.to_thread(self._log)
+        if self.preview.background:
+            return await self._start_job(log)
+        is_read_only = shell.surely_reads(command, cwd)
         finished = await run(
             command,
             cwd=cwd,
@@ -180,7 +192,7 @@ class CommandPlan:
             log=log,
             confine=shell.confine,
         )
-        output = _readable(finished)
+        output = readable(finished.head_tail, finished.total_bytes)
         changed: tuple[Path, ...] = ()
         if is_read_only:
             await asyncio.to_thread(_note_shown, shell, command, cwd, output)
@@ -213,6 +225,23 @@ class CommandPlan:
             touches=(Touch(path=None, access=access, written=text),),
             remark=f"[the person changed the command; this was run: {text}]",
         )
+
+    async def _start_job(self, log: Path) -> ToolResult:
+        shell = self.shell
+        job = await shell.jobs.start(
+            self.preview.command,
+            cwd=self.preview.cwd,
+            env=shell.environment,
+            log=log,
+            timeout=self.preview.timeout or None,
+            confine=shell.confine,
+        )
+        details = CommandDetails(
+            command=job.command, cwd=str(self.preview.cwd), ended=f"{job.name}, in the background", log=str(log)
+        )
+        how = f'"id": {job.number}, "action": "output" or "stop"'
+        lines = [self.remark, f"[started as {job.name}; you will be told when it ends; use job with {how}]"]
+        return say(self.call_id, "\n".join(line for line in lines if line), details=details)
 
     def _log(self) -> Path:
         self.shell.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -250,19 +279,8 @@ class CommandPlan:
             more = f"; more output goes to {finished.log}" if finished.log and not finished.is_cut else ""
             notes.append(f"[still running in the background: {'; '.join(finished.still_running)}{more}]")
         if changed:
-            shown = [show_name(self.shell.sandbox.show(path)) for path in changed[:_MOST_NAMED]]
-            more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
-            notes.append(f"[changed since you read them, read again before editing: {', '.join(shown)}{more}]")
+            notes.append(changed_note(self.shell.sandbox, changed))
         return notes
-
-
-def _readable(finished: Finished) -> str:
-    """The output as the model reads it: no colours, no controls, and nothing of what is plainly no text."""
-    text = finished.head_tail
-    odd = text.count("\ufffd") + text.count("\0")
-    if odd > _SHORTEST_BINARY and odd > len(text) * _BINARY_SHARE:
-        return f"[{finished.total_bytes:,} bytes of binary output are not shown]\n"
-    return clean(text)
 
 
 def _note_shown(shell: Shell, command: str, cwd: Path, output: str) -> None:

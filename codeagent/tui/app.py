@@ -34,6 +34,7 @@ from codeagent.tui.completer import Completer
 from codeagent.tui.editor import write_in_editor
 from codeagent.tui.keys import CHANGEABLE, KEYS, teach_alt_enter
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
+from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, doctor_text, help_text, rules_text, verdict_text
 from codeagent.tui.screens.picker import Item, Picker
@@ -235,6 +236,8 @@ class CodeagentApp(App[str]):
                 await self._choose_theme(call.argument)
             case CommandName.PERMISSIONS:
                 await self._show_permissions(self._open_desk, call.argument)
+            case CommandName.JOBS:
+                await self.push_screen(JobsScreen(partial(running_work, self._open_desk, self.bridge.calls)))
             case CommandName.COPY:
                 self._copy(self.bridge.last_answer, "There is no answer to copy yet")
             case CommandName.EDITOR:

@@ -22,6 +22,7 @@ from codeagent.core.events import (
     CallStreamed,
     CheckpointTaken,
     HistoryAppended,
+    JobChanged,
     Level,
     MessageDelivered,
     MessageQueued,
@@ -44,12 +45,12 @@ from codeagent.core.events import (
     UsageReported,
 )
 from codeagent.core.text import clean
+from codeagent.tui.running import CallEvent, RunningCalls
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.queue import Queued
 
-_SessionEvent = SessionStarted | TurnStarted | ModeChanged | UsageReported | NoticeGiven | TurnEnded
+_SessionEvent = SessionStarted | TurnStarted | ModeChanged | UsageReported | JobChanged | NoticeGiven | TurnEnded
 _ReplyEvent = StepStarted | TextStreamed | ThinkingStreamed | CallStreamed | ReplyEnded | RetryScheduled
-_CallEvent = ToolStarted | ToolPreviewed | ToolProgressed | ToolEnded | ApprovalAsked | ApprovalSettled
 _QueueEvent = MessageQueued | MessageDelivered | MessagesReturned
 
 
@@ -61,7 +62,8 @@ class Bridge:
         self._questions: dict[int, asyncio.Future[Answer]] = {}
         self._next_ticket = 1
         self._is_closed = False
-        self._running: set[str] = set()
+        self.calls = RunningCalls()
+        self._jobs: frozenset[int] = frozenset()
         self._retry: tuple[RetryScheduled, float] | None = None
         self._retry_timer: Timer | None = None
         self.last_answer = ""
@@ -103,6 +105,8 @@ class Bridge:
         match event:
             case SessionStarted() | TurnStarted() | ModeChanged() | UsageReported() | NoticeGiven() | TurnEnded():
                 self._show_session(event)
+            case JobChanged():
+                self._show_session(event)
             case StepStarted() | TextStreamed() | ThinkingStreamed() | CallStreamed() | ReplyEnded() | RetryScheduled():
                 self._show_reply(event)
             case ToolStarted() | ToolPreviewed() | ToolProgressed() | ToolEnded() | ApprovalAsked() | ApprovalSettled():
@@ -130,6 +134,9 @@ class Bridge:
             case UsageReported():
                 context = event.usage.context_tokens / event.window if event.window else None
                 self._show(context=context, cost=event.cost)
+            case JobChanged(job=job):
+                self._jobs = self._jobs | {job.number} if job.is_running else self._jobs - {job.number}
+                self._show(jobs=len(self._jobs))
             case NoticeGiven():
                 self._screen.end_greeting()
                 transcript.add_note(event.text, event.level)
@@ -160,26 +167,23 @@ class Bridge:
             case _:
                 assert_never(event)
 
-    def _show_call(self, event: _CallEvent) -> None:
+    def _show_call(self, event: CallEvent) -> None:
         transcript = self._screen.transcript
+        self.calls.take(event)
         match event:
             case ToolStarted():
                 transcript.tool_started(event.call_id, event.name, event.arguments_json)
-                self._running.add(event.call_id)
             case ToolPreviewed():
                 transcript.tool_previewed(event.call_id, event.preview, event.label)
             case ToolProgressed():
                 transcript.tool_progressed(event.call_id, event.text)
             case ToolEnded():
                 transcript.tool_ended(event.result, event.seconds)
-                self._running.discard(event.result.call_id)
             case ApprovalAsked():
                 transcript.tool_waiting(event.request.call_id, waiting=True)
-                self._running.discard(event.request.call_id)
                 self._screen.call_for_person()
             case ApprovalSettled():
                 transcript.tool_waiting(event.call_id, waiting=False)
-                self._running.add(event.call_id)
             case _:
                 assert_never(event)
         self._count()
@@ -234,7 +238,7 @@ class Bridge:
         self._screen.status.show(replace(self._screen.status.status, **changes))
 
     def _count(self) -> None:
-        self._show(running=len(self._running), waiting=self._screen.approval.waiting)
+        self._show(running=self.calls.count, waiting=self._screen.approval.waiting)
 
     def _end_turn(self, event: TurnEnded) -> None:
         transcript = self._screen.transcript
@@ -255,7 +259,7 @@ class Bridge:
                 transcript.add_note(event.text, Level.ERROR)
             case _:
                 assert_never(event.reason)
-        self._running.clear()
+        self.calls.clear()
         self._show(is_working=False, activity="", running=0)
         self._screen.call_for_person()
 

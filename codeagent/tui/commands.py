@@ -16,6 +16,7 @@ class CommandName(StrEnum):
     MODE = "mode"
     THEME = "theme"
     PERMISSIONS = "permissions"
+    JOBS = "jobs"
     COPY = "copy"
     EDITOR = "editor"
     DOCTOR = "doctor"
@@ -45,6 +46,7 @@ COMMANDS: tuple[Command, ...] = (
         summary="The rules in force, or what they say to a shell command",
         argument="COMMAND",
     ),
+    Command(name=CommandName.JOBS, summary="What runs: calls and background jobs, with a stop for each"),
     Command(name=CommandName.COPY, summary="Copy the last answer"),
     Command(name=CommandName.EDITOR, summary="Write the prompt in $EDITOR"),
     Command(name=CommandName.DOCTOR, summary="Check terminal, key, model, git and sandbox"),

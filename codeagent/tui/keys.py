@@ -59,6 +59,7 @@ KEYS: tuple[KeyAction, ...] = (
     ),
     _anywhere("palette", "ctrl+p", "all commands", "app.all_commands"),
     _anywhere("panels", "ctrl+o", "open or close all panels", "screen.toggle_panels"),
+    _anywhere("jobs", "ctrl+t", "what runs, with a stop for each", "app.command('jobs')"),
     _anywhere("page-up", "pageup", "scroll the transcript up", "screen.scroll_page(-1)"),
     _anywhere("page-down", "pagedown", "scroll the transcript down", "screen.scroll_page(1)"),
     _anywhere("top", "ctrl+home", "first line of the transcript", "screen.scroll_to(-1)"),

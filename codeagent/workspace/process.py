@@ -116,38 +116,44 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
     started is ended, by force after two seconds; cancellation then goes on.
     Raises CommandProblem when it can not be started.
     """
-    shell = _Shell(command=command, cwd=cwd, env=env, confine=confine, captured=Captured(limit=limit, log=log))
-    live = _Live(captured=shell.captured, on_output=on_output, loop=asyncio.get_running_loop())
+    captured = Captured(limit=limit, log=log)
+    live = _Live(captured=captured, on_output=on_output, loop=asyncio.get_running_loop())
+
+    def take(data: bytes) -> None:
+        captured.add(data)
+        live.notify()
+
+    shell = ShellProcess(command=command, cwd=cwd, env=env, confine=confine, take=take)
     began = time.monotonic()
-    tree = await shell.start(live.notify)
+    tree = await shell.start()
     keep_log = False
     try:
         if timed_out := not await _is_done(shell.exited, timeout):
-            await _in_thread(tree.terminate)
+            await in_thread(tree.terminate)
         is_drained = await _is_done(shell.drained, _PIPE_PATIENCE)
-        still_running = await _in_thread(lambda: _left(tree))
-        text, is_cut = shell.captured.kept()
+        still_running = await in_thread(lambda: left_of(tree))
+        text, is_cut = captured.kept()
         keep_log = is_cut or not is_drained
     except asyncio.CancelledError:
-        await _in_thread(tree.terminate)
+        await in_thread(tree.terminate)
         await _is_done(shell.drained, _PIPE_PATIENCE)
         live.finish()
         raise
     finally:
         live.end()
-        shell.captured_to_the_end(keep_log=keep_log)
+        shell.drained.add_done_callback(lambda _: captured.close(keep_log=keep_log))
     live.finish()
     code = shell.exited.result() if shell.exited.done() else None
     return Finished(
-        ended=f"timed out after {timeout:g} s" if timed_out else _in_words(code),
+        ended=f"timed out after {timeout:g} s" if timed_out else ending(code),
         exit_code=code if code is not None and code >= 0 and not timed_out else None,
         timed_out=timed_out,
         head_tail=text,
         is_cut=is_cut,
-        total_bytes=shell.captured.total_bytes,
-        total_lines=shell.captured.total_lines,
-        log=log if keep_log and shell.captured.total_bytes else None,
-        log_problem=shell.captured.log_problem,
+        total_bytes=captured.total_bytes,
+        total_lines=captured.total_lines,
+        log=log if keep_log and captured.total_bytes else None,
+        log_problem=captured.log_problem,
         seconds=time.monotonic() - began,
         still_running=still_running,
     )
@@ -175,35 +181,35 @@ def clean_environment(environ: Mapping[str, str], keep: Sequence[str] = ()) -> d
 
 
 @dataclass(slots=True, kw_only=True)
-class _Shell:
-    """The process and the two threads around it: one starts it and waits for it, one reads what it puts out."""
+class ShellProcess:
+    """The process and the two threads around it: one starts it and waits for it, one reads what it puts out.
+
+    ``take`` gets the output, in the reading thread. ``exited`` is the shell's exit code
+    once it is gone, ``drained`` is done when nothing can write to the output any more.
+    """
 
     command: str
     cwd: Path
     env: Mapping[str, str]
     confine: Confine | None
-    captured: Captured
+    take: Callable[[bytes], None]
     started: Future[process_tree.Tree] = field(default_factory=Future)
     exited: Future[int] = field(default_factory=Future)
     drained: Future[None] = field(default_factory=Future)
 
-    async def start(self, notify: Callable[[], None]) -> process_tree.Tree:
-        """Starts it; when cancelled meanwhile, ends it again."""
+    async def start(self) -> process_tree.Tree:
+        """Starts it; when cancelled meanwhile, ends it again. Raises CommandProblem."""
         reading, writing = os.pipe()
-        threading.Thread(target=self._read, args=(reading, notify), name="command output", daemon=True).start()
+        threading.Thread(target=self._read, args=(reading,), name="command output", daemon=True).start()
         threading.Thread(target=self._start_and_wait, args=(writing,), name="command", daemon=True).start()
         try:
             await _is_done(self.started, None)
             return self.started.result()
         except asyncio.CancelledError:
-            await _in_thread(self._stop)
+            await in_thread(self._stop)
             raise
         except (OSError, ValueError) as error:
             raise _not_started(error, self.cwd) from error
-
-    def captured_to_the_end(self, *, keep_log: bool) -> None:
-        """Closes the log when the last of what may write to the output is gone."""
-        self.drained.add_done_callback(lambda _: self.captured.close(keep_log=keep_log))
 
     def _stop(self) -> None:
         with suppress(OSError, ValueError):
@@ -235,12 +241,11 @@ class _Shell:
         self.started.set_result(process_tree.plant(mark, process.pid, odd_limit))
         self.exited.set_result(process.wait())
 
-    def _read(self, reading: int, notify: Callable[[], None]) -> None:
+    def _read(self, reading: int) -> None:
         """To the end of the pipe, also when the shell is gone: what it left must not die of a closed pipe."""
         try:
             while data := os.read(reading, _CHUNK):
-                self.captured.add(data)
-                notify()
+                self.take(data)
         finally:
             os.close(reading)
             self.drained.set_result(None)
@@ -287,7 +292,7 @@ class _Live:
             self.on_output(piece)
 
 
-async def _in_thread(function: Callable[[], Result]) -> Result:
+async def in_thread(function: Callable[[], Result]) -> Result:
     """Runs it to its end in a thread of its own, and only then lets a cancellation through."""
     future: Future[Result] = Future()
 
@@ -324,7 +329,7 @@ async def _is_done(future: Future[Result], seconds: float | None) -> bool:
     return future.done()
 
 
-def _left(tree: process_tree.Tree) -> tuple[str, ...]:
+def left_of(tree: process_tree.Tree) -> tuple[str, ...]:
     """What still runs, looked at twice: the last process of a pipeline may be on its way out."""
     if not (found := tree.members()):
         return ()
@@ -333,7 +338,8 @@ def _left(tree: process_tree.Tree) -> tuple[str, ...]:
     return tuple(str(member) for member in tree.members() if member.pid in pids)
 
 
-def _in_words(code: int | None) -> str:
+def ending(code: int | None) -> str:
+    """How a command ended, in words; a negative code is a signal, None is no end at all."""
     if code is None:
         return "could not be stopped"
     if code < 0:

@@ -1,5 +1,6 @@
 import asyncio
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,10 +12,12 @@ from codeagent.tools.bash import BashTool
 from codeagent.tools.edit import EditTool
 from codeagent.tools.glob import GlobTool
 from codeagent.tools.grep import GrepTool
+from codeagent.tools.job import JobTool
 from codeagent.tools.ls import LsTool
 from codeagent.tools.read import ReadTool
 from codeagent.tools.registry import Registry
 from codeagent.tools.write import WriteTool
+from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.seen import SeenFiles
 
@@ -27,6 +30,7 @@ class Bench:
     logs: Path
     seen: SeenFiles
     tools: Registry
+    jobs: Jobs
 
     def plan(self, name: str, **arguments) -> Plan:
         async def make() -> Plan:
@@ -76,23 +80,27 @@ def bench(root: Path, *, ripgrep: str | None = None) -> Bench:
     def is_read_only(command: str, cwd: Path) -> bool:
         return command.split(maxsplit=1)[0] in {"cat", "head", "sed", "grep", "sleep"}
 
+    jobs = Jobs(lambda _: None)
     tools = Registry(
         [
             ReadTool(sandbox, seen),
             WriteTool(sandbox, seen),
             EditTool(sandbox, seen),
-            BashTool(sandbox, seen, logs, is_read_only, os.environ),
+            BashTool(sandbox, seen, logs, is_read_only, os.environ, jobs=jobs),
+            JobTool(jobs, sandbox, seen),
             GrepTool(sandbox, seen, ripgrep),
             GlobTool(sandbox, ripgrep),
             LsTool(sandbox),
         ]
     )
-    return Bench(root=work, logs=logs, seen=seen, tools=tools)
+    return Bench(root=work, logs=logs, seen=seen, tools=tools, jobs=jobs)
 
 
 @pytest.fixture
-def at(tmp_path: Path) -> Bench:
-    return bench(tmp_path)
+def at(tmp_path: Path) -> Iterator[Bench]:
+    made = bench(tmp_path)
+    yield made
+    made.jobs.close()
 
 
 @pytest.fixture(params=["ripgrep", "python"])

@@ -11,6 +11,7 @@ from codeagent.core.errors import BadArguments, FileProblem, PathRefused, PlanFi
 from codeagent.core.messages import CommandDetails, Outcome
 from codeagent.core.protocols import ToolContext
 from codeagent.tools.bash import BashArguments, BashTool
+from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.seen import SeenFiles
 
@@ -24,7 +25,13 @@ def test_a_command_that_fails_is_no_failed_call(at):
 
 
 def bash_in(root, is_read_only, **more):
-    return BashTool(PathSandbox(root), SeenFiles(), root, is_read_only, **{"environ": os.environ, **more})
+    return BashTool(
+        PathSandbox(root),
+        SeenFiles(),
+        root,
+        is_read_only,
+        **{"environ": os.environ, "jobs": Jobs(lambda _: None), **more},
+    )
 
 
 def fails(command, cwd):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +37,7 @@ from codeagent.core.events import (
     TurnEnded,
     TurnStarted,
 )
+from codeagent.core.jobs import Job, JobState
 from codeagent.core.messages import ImageBlock, TextBlock, ToolResult
 from codeagent.tui.app import CodeagentApp
 
@@ -55,6 +56,7 @@ class MemoryConversation:
     sent: list[str] = field(default_factory=list)
     queued: dict[str, str] = field(default_factory=dict)
     taken_back: list[str] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)
     session_id: str = "s-1"
     running: asyncio.Task[None] | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -105,6 +107,9 @@ class MemoryConversation:
         self.taken_back.append(message_id)
         return self.queued.pop(message_id, None)
 
+    def stop_call(self, call_id: str) -> None:
+        self.stopped.append(call_id)
+
     async def cancel(self) -> None:
         if self.running is not None:
             self.running.cancel()
@@ -118,6 +123,7 @@ class MemoryWorkbench:
     typed: list[str] = field(default_factory=lambda: ["older", "newer"])
     kept: str = ""
     ran: list[str] = field(default_factory=list)
+    background: list[Job] = field(default_factory=list)
     paths: tuple[str, ...] = ("shop/cart.py", "shop/money.py", "tests/test_cart.py", "a[b].py")
 
     async def status(self) -> WorkspaceStatus:
@@ -146,6 +152,13 @@ class MemoryWorkbench:
         if command.startswith("sleep"):
             await asyncio.sleep(60)
         return ToolResult(call_id="?", blocks=(TextBlock(text="out"),))
+
+    def jobs(self) -> tuple[Job, ...]:
+        return tuple(self.background)
+
+    async def stop_job(self, number: int) -> None:
+        job = self.background[number - 1]
+        self.background[number - 1] = replace(job, state=JobState.STOPPED, ended="stopped")
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         return ()

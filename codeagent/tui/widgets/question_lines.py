@@ -158,7 +158,12 @@ def _warnings(request: ApprovalRequest, width: int, palette: Palette) -> Iterato
 
 def _circumstances(request: ApprovalRequest, preview: CommandPreview, width: int, palette: Palette) -> Iterator[Line]:
     inks = inks_of(palette)
-    limit = f"stops after {preview.timeout:g} s"
+    if preview.background:
+        limit = "in the background" + (
+            f", at most {preview.timeout:g} s" if preview.timeout else " until it is stopped"
+        )
+    else:
+        limit = f"stops after {preview.timeout:g} s"
     held = "held by the sandbox" if request.is_confined else "not sandboxed"
     place = show_invisible(from_home(preview.cwd))
     pieces = [

@@ -25,6 +25,7 @@ class Status:
     context: float | None = None
     cost: float | None = None
     running: int = 0
+    jobs: int = 0
     waiting: int = 0
     activity: str = ""
     sandbox: str = ""
@@ -106,6 +107,8 @@ class StatusLine(Widget):
             parts.append(Content(f"${status.cost:.2f}"))
         if status.running:
             parts.append(Content(f"{status.running} running"))
+        if status.jobs:
+            parts.append(Content("1 job" if status.jobs == 1 else f"{status.jobs} jobs"))
         if status.sandbox:
             parts.append(Content.styled(show_invisible(status.sandbox), "$warning"))
         return parts

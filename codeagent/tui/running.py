@@ -1,0 +1,72 @@
+"""The calls that run now, as the list of running work shows them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from codeagent.core.events import (
+    ApprovalAsked,
+    ApprovalSettled,
+    ToolEnded,
+    ToolPreviewed,
+    ToolProgressed,
+    ToolStarted,
+)
+
+_TAIL = 4_096
+
+CallEvent = ToolStarted | ToolPreviewed | ToolProgressed | ToolEnded | ApprovalAsked | ApprovalSettled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningCall:
+    """One call under way; ``since`` is a monotonic time, ``tail`` the end of its output."""
+
+    call_id: str
+    name: str
+    since: float
+    label: str = ""
+    tail: str = ""
+    is_waiting: bool = False
+
+
+class RunningCalls:
+    """Follows the events of calls; one that waits for the person is not counted as running."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, RunningCall] = {}
+
+    @property
+    def count(self) -> int:
+        """How many run."""
+        return sum(not call.is_waiting for call in self._calls.values())
+
+    def all(self) -> tuple[RunningCall, ...]:
+        """Every call under way, oldest first."""
+        return tuple(self._calls.values())
+
+    def clear(self) -> None:
+        """The turn is over: nothing runs."""
+        self._calls.clear()
+
+    def take(self, event: CallEvent) -> None:
+        """Something happened to a call."""
+        match event:
+            case ToolStarted(call_id=call_id, name=name):
+                self._calls[call_id] = RunningCall(call_id=call_id, name=name, since=time.monotonic())
+            case ToolEnded(result=result):
+                self._calls.pop(result.call_id, None)
+            case ToolPreviewed(call_id=call_id, label=label):
+                self._change(call_id, label=label)
+            case ToolProgressed(call_id=call_id, text=text):
+                if call_id in self._calls:
+                    self._change(call_id, tail=(self._calls[call_id].tail + text)[-_TAIL:])
+            case ApprovalAsked(request=request):
+                self._change(request.call_id, is_waiting=True)
+            case ApprovalSettled(call_id=call_id):
+                self._change(call_id, is_waiting=False, since=time.monotonic())
+
+    def _change(self, call_id: str, **changes: object) -> None:
+        if call_id in self._calls:
+            self._calls[call_id] = replace(self._calls[call_id], **changes)

@@ -1,0 +1,182 @@
+"""The list of what runs: calls of this turn and background jobs, with time, output, and a stop for each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from codeagent.core.desk import Desk
+from codeagent.core.jobs import Job, JobState
+from codeagent.core.text import clean, show_invisible
+from codeagent.tui.running import RunningCall, RunningCalls
+from codeagent.tui.widgets.panel_lines import seconds_text
+
+_REFRESH_SECONDS = 0.5
+_TIME_CELLS = 14
+_WIDEST = 110
+_FRAME = 10
+_NOTHING = "Nothing runs. Jobs that the agent starts in the background are listed here."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One line of the list; ``stop`` ends it and is None when it has ended."""
+
+    key: str
+    name: str
+    what: str
+    state: str
+    tail: str
+    stop: Callable[[], Awaitable[None]] | None = None
+
+
+class JobsScreen(ModalScreen[None]):
+    """Calls and jobs, with the output of the one the bar stands on; ``x`` stops it, Esc leaves."""
+
+    DEFAULT_CSS = """
+    JobsScreen { align: center middle; background: $background 60%; }
+    JobsScreen > Vertical {
+        width: 100%; max-width: 110; height: 100%; max-height: 30; margin: 1 2; padding: 0 1;
+        background: $surface; border: round $accent;
+        border-title-color: $text; border-title-background: $surface;
+        border-subtitle-color: $text-muted; border-subtitle-background: $surface;
+    }
+    JobsScreen OptionList, JobsScreen OptionList:focus {
+        border: none; height: auto; max-height: 8; padding: 0; background: $surface; color: $text;
+        & > .option-list--option-highlighted { background: $raised; color: $accent; text-style: none; }
+    }
+    JobsScreen VerticalScroll {
+        height: 1fr; border-top: solid $rule; background: $surface; color: $text-muted; scrollbar-size-vertical: 1;
+    }
+    JobsScreen Static { height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,ctrl+t", "close", show=False),
+        Binding("x,delete", "stop", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("up,k", "move(-1)", show=False),
+    ]
+
+    def __init__(self, look: Callable[[], tuple[Work, ...]]) -> None:
+        """``look`` says what runs now."""
+        super().__init__()
+        self._look = look
+        self._work: tuple[Work, ...] = ()
+        self._chosen = ""
+        self._list = OptionList()
+        self._list.can_focus = False
+        self._output = Static(markup=False)
+        self._scroll = VerticalScroll(self._output)
+
+    def compose(self) -> ComposeResult:
+        """The list, and below it the output of one."""
+        with Vertical() as box:
+            box.border_title = Content("Running")
+            box.border_subtitle = Content("↑ ↓ choose · x stop · esc leave")
+            yield self._list
+            yield self._scroll
+
+    def on_mount(self) -> None:
+        """Shows what runs, and goes on doing so."""
+        self._scroll.can_focus = False
+        self.action_look()
+        self.set_interval(_REFRESH_SECONDS, self.action_look)
+
+    def on_resize(self) -> None:
+        """Rows are made for the width."""
+        self.action_look()
+
+    def action_look(self) -> None:
+        """Looks again; the bar stays on the work it stood on."""
+        self._work = self._look()
+        keys = [work.key for work in self._work]
+        at = keys.index(self._chosen) if self._chosen in keys else len(keys) - 1
+        self._list.clear_options()
+        self._list.add_options([Option(self._row(work)) for work in self._work])
+        self._list.highlighted = at if keys else None
+        self._show(at)
+
+    def action_move(self, by: int) -> None:
+        """Another line, stopping at the ends."""
+        if self._work and self._list.highlighted is not None:
+            at = min(max(self._list.highlighted + by, 0), len(self._work) - 1)
+            self._list.highlighted = at
+            self._show(at)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """A click chooses."""
+        event.stop()
+        self._show(event.option_index)
+
+    def action_stop(self) -> None:
+        """Stops what the bar stands on."""
+        work = next((work for work in self._work if work.key == self._chosen), None)
+        if work is not None and work.stop is not None:
+            self.run_worker(self._stop(work.stop), group="stop-work")
+
+    async def _stop(self, stop: Callable[[], Awaitable[None]]) -> None:
+        await stop()
+        self.action_look()
+
+    def action_close(self) -> None:
+        """Leaves."""
+        self.dismiss()
+
+    def _show(self, at: int) -> None:
+        if not self._work:
+            self._output.update(Content(_NOTHING))
+            return
+        work = self._work[at]
+        self._chosen = work.key
+        text = show_invisible(clean(work.tail)).rstrip("\n")
+        self._output.update(Content(text or "No output so far."))
+        self._scroll.scroll_end(animate=False)
+
+    def _row(self, work: Work) -> Content:
+        room = min(self.size.width, _WIDEST) - _FRAME
+        state = Content.styled(f"{show_invisible(work.state):>{_TIME_CELLS}}", "$text-muted")
+        name = Content.styled(f"{show_invisible(work.name):<7}", "$text" if work.stop else "$text-muted")
+        what = Content(" ".join(show_invisible(work.what).split()))
+        left = Content.assemble(name, " ", what).truncate(max(room - state.cell_length - 1, 8), ellipsis=True, pad=True)
+        return Content.assemble(left, " ", state)
+
+
+def running_work(desk: Desk, calls: RunningCalls) -> tuple[Work, ...]:
+    """What there is to list: the jobs of the session, then the calls under way."""
+
+    async def stop_call(call_id: str) -> None:
+        desk.conversation.stop_call(call_id)
+
+    jobs = tuple(_job_work(job, partial(desk.workbench.stop_job, job.number)) for job in desk.workbench.jobs())
+    return jobs + tuple(_call_work(call, partial(stop_call, call.call_id)) for call in calls.all())
+
+
+def _call_work(call: RunningCall, stop: Callable[[], Awaitable[None]]) -> Work:
+    state = "asks you" if call.is_waiting else seconds_text(max(time.monotonic() - call.since, 0.1))
+    return Work(key=f"call {call.call_id}", name=call.name, what=call.label, state=state, tail=call.tail, stop=stop)
+
+
+def _job_work(job: Job, stop: Callable[[], Awaitable[None]]) -> Work:
+    if job.is_running:
+        state = seconds_text(max(job.seconds, 0.1))
+    else:
+        state = "stopped" if job.state is JobState.STOPPED else job.ended
+    return Work(
+        key=job.name,
+        name=job.name,
+        what=job.command,
+        state=state,
+        tail=job.tail,
+        stop=stop if job.is_running or job.left else None,
+    )
