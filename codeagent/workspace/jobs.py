@@ -38,6 +38,7 @@ class Jobs:
     def __init__(self, tell: Callable[[Job], None]) -> None:
         self._tell = tell
         self._running: list[_Running] = []
+        self._is_closed = False
 
     async def start(
         self,
@@ -68,7 +69,7 @@ class Jobs:
 
         def ended() -> None:
             with suppress(RuntimeError):  # the loop is closed when the program ends the job
-                loop.call_soon_threadsafe(self._tell, job.now())
+                loop.call_soon_threadsafe(self._tell_unless_closed, job.now())
 
         threading.Thread(target=job.see_to_its_end, args=(shell, ended), name="job", daemon=True).start()
         self._tell(job.now())
@@ -96,12 +97,17 @@ class Jobs:
         await in_thread(self._find(number).end)
 
     def close(self) -> None:
-        """Ends every job, all at once. Blocks up to a few seconds."""
+        """Ends every job, all at once, and tells nobody any more. Blocks up to a few seconds."""
+        self._is_closed = True
         ends = [threading.Thread(target=job.end, name="job end") for job in self._running if not job.is_over]
         for end in ends:
             end.start()
         for end in ends:
             end.join()
+
+    def _tell_unless_closed(self, job: Job) -> None:
+        if not self._is_closed:
+            self._tell(job)
 
     def _find(self, number: int) -> _Running:
         if 1 <= number <= len(self._running):

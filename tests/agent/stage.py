@@ -443,7 +443,7 @@ class Prices:
 class Stage:
     """A session with everything around it, and all that it told."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that a test may want to be different
         self,
         model: Model,
         *tools: object,
@@ -453,6 +453,7 @@ class Stage:
         history: Sequence[Message] = (),
         ledger: Prices | None = None,
         journal: Journal | None = None,
+        news: Callable[[], str] = lambda: "",
     ) -> None:
         self.model = model
         self.events: list[AgentEvent] = []
@@ -475,6 +476,7 @@ class Stage:
             hooks=hooks,
             history=history,
             limits=limits,
+            news=news,
         )
 
     def emit(self, event: AgentEvent) -> None:

@@ -555,3 +555,58 @@ async def test_a_turn_ends_in_words_even_when_the_disk_is_full():
     ended = await stage.session.send("Hi")
     assert (ended.reason, ended.text) == (TurnEnd.ERROR, "The disk is full.")
     assert not stage.session.is_running
+
+
+def told(*news):
+    waiting = list(news)
+    return lambda: waiting.pop(0) if waiting else ""
+
+
+async def test_news_goes_to_the_model_before_the_persons_words():
+    model = Model(reply("Good."))
+    stage = Stage(model, news=told("job 1 is over"))
+    await stage.send("Hi")
+    assert texts(model.requests[0]) == ["job 1 is over", "Hi"]
+
+
+async def test_news_during_a_turn_follows_the_results():
+    async def act(say, progress):
+        return "done"
+
+    model = Model(reply("", call("c1", "p")), reply("Good."))
+    stage = Stage(model, Probe("p", act), news=told("", "", "job 1 is over"))
+    await stage.send("Hi")
+    assert [message.kind for message in model.requests[1].messages] == ["user", "assistant", "results", "user"]
+    assert texts(model.requests[1]) == ["Hi", "job 1 is over"]
+
+
+async def test_news_alone_starts_no_request():
+    model = Model(reply("Good."))
+    stage = Stage(model, news=told("", "", "job 1 is over"))
+    await stage.send("Hi")
+    assert len(model.requests) == 1
+
+
+async def test_one_call_can_be_stopped_and_the_turn_goes_on(tmp_path):
+    model = Model(reply("", call("c1", "bash", command="echo go; sleep 30"), call("c2", "p")), reply("Over."))
+
+    async def act(say, progress):
+        return "ran"
+
+    stage = Stage(model, Shell(tmp_path), Probe("p", act))
+    turn = asyncio.ensure_future(stage.send())
+    await stage.until(is_running_text)
+    stage.session.stop_call("c1")
+    ended = await asyncio.wait_for(turn, 5)
+    assert (ended.reason, ended.text) == (TurnEnd.DONE, "Over.")
+    results = stage.results()
+    assert results["c1"].outcome is Outcome.CANCELLED
+    assert "the person stopped this call" in results["c1"].text
+    assert "go" in results["c1"].text
+    assert results["c2"].text == "ran"
+
+
+async def test_stopping_a_call_that_is_not_under_way_changes_nothing():
+    stage = Stage(Model(reply("Good.")))
+    stage.session.stop_call("c9")
+    assert (await stage.send("Hi")).reason is TurnEnd.DONE

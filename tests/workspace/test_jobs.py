@@ -132,8 +132,8 @@ async def test_a_flood_is_cut_and_the_log_has_all_of_it(tmp_path):
         assert len(await asyncio.to_thread(Path(job.log).read_bytes)) == sum(len(f"{n}\n") for n in range(1, 200_001))
 
 
-async def test_closing_ends_every_job(tmp_path):
-    async with table(tmp_path) as (jobs, start, _):
+async def test_closing_ends_every_job_and_tells_nobody(tmp_path):
+    async with table(tmp_path) as (jobs, start, told):
         for number in range(3):
             await start(f"sleep 2; touch canary{number}")
         began = time.monotonic()
@@ -142,6 +142,7 @@ async def test_closing_ends_every_job(tmp_path):
         assert [job.state for job in jobs.all()] == [JobState.STOPPED] * 3
         await asyncio.sleep(2)
         assert not list(tmp_path.glob("canary*"))
+        assert [job.state for job in told] == [JobState.RUNNING] * 3
 
 
 async def test_a_job_that_cannot_be_started_is_none(tmp_path):

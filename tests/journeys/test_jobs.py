@@ -1,0 +1,134 @@
+"""Background jobs in the whole program: started, seen, stopped, and never left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tests.server.replies import Call, Reply, Say
+
+pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
+AUTO = ("--mode", "auto")
+
+
+def running(marker):
+    return subprocess.run(["pgrep", "-f", marker], capture_output=True, text=True, check=False).stdout.split()
+
+
+def soon_gone(marker, seconds=8):
+    end = time.monotonic() + seconds
+    while running(marker) and time.monotonic() < end:
+        time.sleep(0.1)
+    return not running(marker)
+
+
+def start_job(seconds):
+    """A job that is told apart by how long it sleeps."""
+    return Reply(parts=(Call("bash", {"command": f"echo up; sleep {seconds}", "background": True}),))
+
+
+def test_a_headless_run_reads_its_job_and_leaves_none_behind(place, model_server):
+    model_server.reply(
+        start_job(9301), Reply(parts=(Call("job", {"id": 1, "action": "output"}),)), Reply(parts=(Say("It is up."),))
+    )
+    events, code = place.events(*AUTO, "-p", "start it")
+    assert code == 0
+    ended = [event for event in events if event["type"] == "tool_ended"]
+    assert ended[0]["text"].startswith("[started as job 1;")
+    assert ended[1]["text"].startswith("up\n[job 1: running")
+    assert [event["state"] for event in events if event["type"] == "job_changed"] == ["running"]
+    assert running("sleep 9301") == []
+
+
+def test_the_model_hears_of_an_end_with_the_next_results(place, model_server):
+    model_server.reply(
+        Reply(parts=(Call("bash", {"command": "echo built; exit 3", "background": True}),)),
+        Reply(parts=(Call("bash", {"command": "sleep 0.7"}),)),
+        Reply(parts=(Say("The build failed."),)),
+    )
+    events, code = place.events(*AUTO, "-p", "build it")
+    assert code == 0
+    assert "is over after 0 s: exit code 3" in json.dumps(model_server.requests[-1].messages[-1])
+    assert "is over" not in json.dumps(model_server.requests[1].messages)
+    (notice,) = [event for event in events if event["type"] == "notice"]
+    assert notice["text"] == "job 1 (echo built; exit 3) is over after 0 s: exit code 3."
+    assert model_server.refusals == []
+
+
+def test_a_job_is_asked_about_as_a_command_is(place, model_server):
+    model_server.reply(start_job(9302), Reply(parts=(Say("Not started."),)))
+    events, _ = place.events("-p", "start it")
+    (ended,) = [event for event in events if event["type"] == "tool_ended"]
+    assert ended["outcome"] == "denied"
+    assert "--allow" in ended["text"]
+
+
+def test_a_job_outlives_its_turn_is_listed_and_stopped_and_its_end_is_told(place, model_server):
+    model_server.reply(start_job(9303), Reply(parts=(Say("Started."),)))
+    with place.open(*AUTO) as terminal:
+        terminal.wait("›")
+        terminal.type("start it")
+        terminal.press("enter")
+        terminal.wait("Started")
+        terminal.wait(r"· 1 job\b")
+        assert running("sleep 9303")
+        terminal.press("ctrl+t")
+        terminal.wait("job 1 +echo up; sleep 9303")
+        terminal.wait("^ *│ up")
+        terminal.type("x")
+        terminal.wait("stopped")
+        terminal.press("esc")
+        terminal.wait(r"job 1 \(echo up; sleep 9303\) is over after \d+ s: stopped")
+        assert running("sleep 9303") == []
+        terminal.wait_gone(r"· 1 job\b")
+        model_server.reply(Reply(parts=(Say("I see that it was stopped."),)))
+        terminal.type("go on")
+        terminal.press("enter")
+        terminal.wait("I see that it was stopped")
+        assert "is over after" in json.dumps(model_server.requests[-1].messages)
+        assert model_server.refusals == []
+
+
+@pytest.mark.parametrize("way", ["quit", "SIGTERM", "SIGHUP"])
+def test_jobs_end_with_the_app(place, model_server, way):
+    seconds = {"quit": 9304, "SIGTERM": 9305, "SIGHUP": 9306}[way]
+    model_server.reply(start_job(seconds), Reply(parts=(Say("Started."),)))
+    with place.open(*AUTO) as terminal:
+        terminal.wait("›")
+        terminal.type("start it")
+        terminal.press("enter")
+        terminal.wait("Started")
+        assert running(f"sleep {seconds}")
+        if way == "quit":
+            terminal.press("ctrl+d")
+        else:
+            os.kill(terminal.pid, getattr(signal, way))
+        terminal.wait_for_exit()
+        assert soon_gone(f"sleep {seconds}", 5)
+
+
+def test_the_next_start_ends_what_a_killed_run_left_and_says_so(place, model_server):
+    """A job, a child that left its session, and the program killed so that it can clean up nothing."""
+    command = "setsid sleep 9307 & echo up; sleep 9308"
+    model_server.reply(
+        Reply(parts=(Call("bash", {"command": command, "background": True}),)), Reply(parts=(Say("Started."),))
+    )
+    with place.open(*AUTO, "--sandbox", "off") as terminal:
+        terminal.wait("›")
+        terminal.type("start it")
+        terminal.press("enter")
+        terminal.wait("Started")
+        os.kill(terminal.pid, signal.SIGKILL)
+        terminal.wait_for_exit()
+    time.sleep(0.5)
+    assert running("sleep 9307")
+    assert running("sleep 9308")
+    model_server.reply(Reply(parts=(Say("Hello again."),)))
+    finished = place.run("-p", "hello")
+    assert finished.stdout == "Hello again.\n"
+    assert "Ended what an earlier run had left running: " in finished.stderr
+    assert "sleep 9307" in finished.stderr
+    assert soon_gone("sleep 930[78]", 1)
