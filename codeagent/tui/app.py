@@ -36,7 +36,7 @@ from codeagent.tui.keys import CHANGEABLE, KEYS, teach_alt_enter
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
 from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen
-from codeagent.tui.screens.pages import Page, doctor_text, help_text, rules_text, verdict_text
+from codeagent.tui.screens.pages import Page, doctor_text, help_text, permissions_text
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.welcome import WelcomeScreen
 from codeagent.tui.themes import Palette, Themes, to_textual
@@ -235,7 +235,8 @@ class CodeagentApp(App[str]):
             case CommandName.THEME:
                 await self._choose_theme(call.argument)
             case CommandName.PERMISSIONS:
-                await self._show_permissions(self._open_desk, call.argument)
+                text = await permissions_text(self._open_desk.workbench, call.argument)
+                await self.push_screen(Page("Permissions", text))
             case CommandName.JOBS:
                 await self.push_screen(JobsScreen(partial(running_work, self._open_desk, self.bridge.calls)))
             case CommandName.COPY:
@@ -284,13 +285,6 @@ class CodeagentApp(App[str]):
         self.register_theme(to_textual(self.palette))
         self.theme = name
         self.main.set_palette(self.palette)
-
-    async def _show_permissions(self, desk: Desk, command: str) -> None:
-        if command:
-            verdict = await asyncio.to_thread(desk.workbench.explain, command)
-            await self.push_screen(Page("Permissions", verdict_text(command, verdict)))
-        else:
-            await self.push_screen(Page("Permissions", rules_text(desk.workbench.rules())))
 
     def action_all_commands(self) -> None:
         """The command palette."""

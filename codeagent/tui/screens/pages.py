@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import ClassVar
@@ -14,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from codeagent.core.approvals import Decision, Verdict
-from codeagent.core.desk import Check, CheckState, StoredRule
+from codeagent.core.desk import Check, CheckState, StoredRule, Workbench
 from codeagent.core.text import show_invisible
 from codeagent.tui.commands import COMMANDS
 from codeagent.tui.keys import Place, key_rows
@@ -70,6 +71,13 @@ def help_text(keymap: Mapping[str, str], width: int) -> Content:
         here = ((keys, what) for where, keys, what in rows if where is place)
         parts += [Content(), _heading(place), *_table(here, width)]
     return Content("\n").join(parts)
+
+
+async def permissions_text(bench: Workbench, command: str) -> Content:
+    """The rules in force, or what they say to a shell command."""
+    if not command:
+        return rules_text(bench.rules())
+    return verdict_text(command, await asyncio.to_thread(bench.explain, command))
 
 
 def rules_text(rules: Sequence[StoredRule]) -> Content:
