@@ -118,12 +118,7 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
     """
     captured = Captured(limit=limit, log=log)
     live = _Live(captured=captured, on_output=on_output, loop=asyncio.get_running_loop())
-
-    def take(data: bytes) -> None:
-        captured.add(data)
-        live.notify()
-
-    shell = ShellProcess(command=command, cwd=cwd, env=env, confine=confine, take=take)
+    shell = ShellProcess(command=command, cwd=cwd, env=env, confine=confine, take=live.take)
     began = time.monotonic()
     tree = await shell.start()
     keep_log = False
@@ -253,7 +248,7 @@ class ShellProcess:
 
 @dataclass(slots=True, kw_only=True)
 class _Live:
-    """Hands output on in pieces, not more often than a person can see; notify is called from the reading thread."""
+    """Hands output on in pieces, not more often than a person can see; take is called from the reading thread."""
 
     captured: Captured
     on_output: Callable[[str], None]
@@ -263,7 +258,8 @@ class _Live:
     _last: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def notify(self) -> None:
+    def take(self, data: bytes) -> None:
+        self.captured.add(data)
         with self._lock:
             if self._waits or self._ended:
                 return

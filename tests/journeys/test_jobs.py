@@ -111,7 +111,18 @@ def test_jobs_end_with_the_app(place, model_server, way):
 
 
 def test_the_next_start_ends_what_a_killed_run_left_and_says_so(place, model_server):
-    """A job, a child that left its session, and the program killed so that it can clean up nothing."""
+    """A job, a child that left its session, and the program killed so that it can clean up nothing.
+
+    Any other start on this machine would end them as well: then it is tried again.
+    """
+    said = next((said for _ in range(3) if "sleep 9307" in (said := killed_and_started_again(place, model_server))), "")
+    assert "Ended what an earlier run had left running: " in said
+    assert "sleep 9308" in said
+    assert soon_gone("sleep 930[78]", 1)
+
+
+def killed_and_started_again(place, model_server):
+    """What the second start says on standard error."""
     command = "setsid sleep 9307 & echo up; sleep 9308"
     model_server.reply(
         Reply(parts=(Call("bash", {"command": command, "background": True}),)), Reply(parts=(Say("Started."),))
@@ -123,12 +134,7 @@ def test_the_next_start_ends_what_a_killed_run_left_and_says_so(place, model_ser
         terminal.wait("Started")
         os.kill(terminal.pid, signal.SIGKILL)
         terminal.wait_for_exit()
-    time.sleep(0.5)
-    assert running("sleep 9307")
-    assert running("sleep 9308")
     model_server.reply(Reply(parts=(Say("Hello again."),)))
     finished = place.run("-p", "hello")
     assert finished.stdout == "Hello again.\n"
-    assert "Ended what an earlier run had left running: " in finished.stderr
-    assert "sleep 9307" in finished.stderr
-    assert soon_gone("sleep 930[78]", 1)
+    return finished.stderr
