@@ -126,24 +126,19 @@ class Prompt(TextArea):
 
     # --- keys
 
+    # Keys that go first are acted on before characters typed earlier have reached the text; these wait for them.
+
     def action_submit(self) -> None:
         """Sends, takes a completion that was chosen with the arrows, or makes a new line after a backslash."""
-        if self._completions.is_open and self._completions.was_moved:
-            self.action_complete()
-            return
-        row, column = self.cursor_location
-        if column and self.document.get_line(row)[:column].endswith("\\"):
-            self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
-            return
-        self._send(is_later=False)
+        self.call_later(self._submit)
 
     def action_submit_later(self) -> None:
         """Sends as a follow-up."""
-        self._send(is_later=True)
+        self.call_later(self._send, is_later=True)
 
     def action_newline(self) -> None:
         """Starts a new line."""
-        self.replace("\n", *self.selection, maintain_selection_offset=False)
+        self.call_later(self._break_line)
 
     def action_complete(self) -> None:
         """Takes the chosen completion, else opens a folded paste."""
@@ -221,6 +216,19 @@ class Prompt(TextArea):
             self._unfold()
 
     # --- inside
+
+    def _submit(self) -> None:
+        if self._completions.is_open and self._completions.was_moved:
+            self.action_complete()
+            return
+        row, column = self.cursor_location
+        if column and self.document.get_line(row)[:column].endswith("\\"):
+            self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
+            return
+        self._send(is_later=False)
+
+    def _break_line(self) -> None:
+        self.replace("\n", *self.selection, maintain_selection_offset=False)
 
     def _send(self, *, is_later: bool) -> None:
         text = self.full_text.strip()

@@ -178,3 +178,11 @@ async def test_the_editor_without_a_terminal_of_its_own_is_refused_in_words(stag
     async with stage_of() as stage:
         await stage.pilot.press("ctrl+g")
         await stage.until(lambda: "The editor needs a terminal of its own." in stage.text)
+
+
+async def test_enter_never_overtakes_what_was_typed_before_it_at_machine_speed(stage_of):
+    async with stage_of() as stage:
+        for key in [*"fix", "shift+enter", *"it", "enter", *"next"]:
+            stage.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await stage.until(lambda: stage.app.main.prompt.text == "next")
+        await stage.until(lambda: stage.conversation.sent == ["fix\nit"])
