@@ -6,18 +6,19 @@ import asyncio
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from codeagent.agent.compaction import Judges
 from codeagent.agent.history import restore
 from codeagent.agent.limits import Limits
 from codeagent.agent.prompt import system_prompt
 from codeagent.agent.record import Record
-from codeagent.agent.session import Session
+from codeagent.agent.session import Before, Session
 from codeagent.config.launch import LATEST, Launch
 from codeagent.config.places import project_config_file
 from codeagent.config.settings import Settings
@@ -25,7 +26,16 @@ from codeagent.config.sources import LoadedSettings, load_settings
 from codeagent.core.approvals import Mode
 from codeagent.core.desk import Approver, Desk
 from codeagent.core.errors import FileProblem
-from codeagent.core.events import AgentEvent, Emit, Level, NoticeGiven, SessionStarted, TurnEnded, TurnStarted
+from codeagent.core.events import (
+    AgentEvent,
+    Emit,
+    Level,
+    NoticeGiven,
+    SessionStarted,
+    TurnEnded,
+    TurnStarted,
+    UsageReported,
+)
 from codeagent.core.protocols import Provider
 from codeagent.core.text import Redactor, secrets_in
 from codeagent.job_reports import news_for_model, tell_person
@@ -97,6 +107,8 @@ class Parts:
         self.record.tell(self.started)
         for notice in self.notices:
             self.record.tell(NoticeGiven(text=notice, level=Level.WARNING))
+        if self.past:
+            self.session.measure()
 
     def desk(self) -> Desk:
         """What a screen works with."""
@@ -141,7 +153,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     trusted = Trust.TRUSTED if launch.trusts else trust_state(root, launch.places.trust_file)
     loaded = load_settings(launch.places, root, launch.environ, launch.flags, is_trusted=trusted is Trust.TRUSTED)
     settings = loaded.settings
-    catalog = Catalog()
+    catalog = Catalog(launch.places.models_file)
     name = choose_model(settings.model, launch.environ, catalog)
     provider = make_provider(name, settings, launch, catalog)
     asked = settings.permissions
@@ -180,6 +192,8 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         history=restore(keeping.past.events),
         limits=make_limits(settings),
         news=partial(news_for_model, jobs),
+        judges=Judges(approver=approver, reviews=lambda: modes.get() in {Mode.ASK, Mode.PLAN}),
+        before=before(keeping.past.events),
     )
     prompts = Prompts(stored.folder, redactor.redact)
     return Parts(
@@ -237,8 +251,7 @@ def make_prompt(root: Path, tools: Registry) -> str:
 def make_provider(name: ModelName, settings: Settings, launch: Launch, catalog: Catalog) -> Provider:
     """The client for a model; only the SDK that is needed is loaded."""
     known = catalog.limits(str(name), timeout=settings.model.first_byte_seconds)
-    wanted = settings.model.max_tokens
-    limits = known if wanted is None else known.with_max_output(wanted)
+    limits = known.wanted(settings.model.max_tokens, settings.model.effort)
     key = key_for(name, settings.model, launch.environ)
     match name.provider:
         case ProviderKind.ANTHROPIC:
@@ -295,7 +308,22 @@ def make_limits(settings: Settings) -> Limits:
         first_byte_seconds=settings.model.first_byte_seconds,
         idle_seconds=settings.model.idle_seconds,
         retries=settings.model.retries,
+        compact_at=None if settings.context.compact_at == "off" else settings.context.compact_at,
     )
+
+
+def before(past: Iterable[AgentEvent]) -> Before:
+    """What a resumed session had done before."""
+    turns, cost = 0, 0.0
+    for event in past:
+        match event:
+            case TurnStarted(turn=number):
+                turns = max(turns, number)
+            case UsageReported(cost=known):
+                cost = known
+            case _:
+                pass
+    return Before(turns=turns, cost=cost)
 
 
 def _started(session_id: str, model: ModelName, mode: Mode, root: Path) -> SessionStarted:

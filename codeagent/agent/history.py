@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from codeagent.agent.record import Record
 from codeagent.agent.results import unknown
+from codeagent.agent.shrinking import shrunk
 from codeagent.core.errors import JournalError
-from codeagent.core.events import AgentEvent, HistoryAppended, ToolEnded
+from codeagent.core.events import AgentEvent, HistoryAppended, HistoryCompacted, ToolEnded
 from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -47,6 +48,11 @@ class History:
         return tuple(self._messages)
 
     @property
+    def latest(self) -> Sequence[Message]:
+        """All messages without a copy, to be looked at only."""
+        return self._messages
+
+    @property
     def open_calls(self) -> tuple[ToolCall, ...]:
         """The calls of the last message, when it has calls: their results must come next."""
         return _calls(self._messages[-1]) if self._messages else ()
@@ -61,6 +67,11 @@ class History:
     def set_aside(self, message: UserMessage) -> None:
         """Keeps a message that goes in right before the person's next one."""
         self._asides.append(message)
+
+    async def compact(self, compaction: HistoryCompacted) -> None:
+        """Makes the history shorter once that is written; raises JournalError, and then it is as it was."""
+        await self._record.keep(compaction)
+        self._messages = shrunk(self._messages, compaction)
 
     async def _add(self, message: Message) -> None:
         await self._record.keep(HistoryAppended(message=message))
@@ -132,6 +143,11 @@ def restore(past: Iterable[AgentEvent]) -> tuple[Message, ...]:
                     messages.append(message)
                 open_calls = _calls(message)
                 ended = []
+            case HistoryCompacted():
+                if open_calls:
+                    messages.append(ResultsMessage(results=results_for(open_calls, ended)))
+                    open_calls, ended = (), []
+                messages = shrunk(messages, event)
             case _:
                 continue
     if open_calls:

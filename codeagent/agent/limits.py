@@ -14,7 +14,8 @@ class Limits:
     and ``idle_seconds`` bound the silence before and within a reply. A failed
     request is made again ``retries`` times; the pauses start at ``retry_seconds``,
     double, and end at ``longest_pause``. ``continuations`` says how often in a row
-    the model may go on after its output limit. ``max_cost`` is US dollars.
+    the model may go on after its output limit. ``max_cost`` is US dollars. At
+    ``compact_at`` of the window room is made; None leaves it to the person.
     """
 
     steps: int = 50
@@ -27,3 +28,4 @@ class Limits:
     longest_pause: float = 30
     continuations: int = 3
     max_cost: float | None = None
+    compact_at: float | None = 0.85

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 
 from codeagent.agent.arguments import is_whole
+from codeagent.agent.budget import Budget
+from codeagent.agent.compaction import Compactor
 from codeagent.agent.history import History, user_message
+from codeagent.agent.meter import Meter
 from codeagent.agent.phases import Halt
 from codeagent.agent.reply import Asker
 from codeagent.agent.schedule import Schedule
@@ -14,8 +17,10 @@ from codeagent.agent.scope import CalledOff, Scope
 from codeagent.agent.spending import Spending
 from codeagent.agent.steering import Queue
 from codeagent.agent.tool_call import Workshop
-from codeagent.core.errors import JournalError
+from codeagent.core.errors import ContextOverflow, JournalError
 from codeagent.core.events import (
+    CompactionReason,
+    ContextMeasured,
     Delivery,
     Level,
     MessageDelivered,
@@ -24,10 +29,13 @@ from codeagent.core.events import (
     TurnEnd,
     UsageReported,
 )
-from codeagent.core.messages import AssistantMessage, Origin, StopReason, TextBlock, ToolCall
+from codeagent.core.messages import AssistantMessage, Origin, StopReason, TextBlock, ToolCall, UserMessage
 from codeagent.core.protocols import Ledger, ModelRequest, Provider, ToolSpec
 
-OVERFLOW = "The conversation no longer fits the model's window. Start a new session, or choose a larger model."
+OVERFLOW = (
+    "The conversation no longer fits the model's window and could not be made shorter. "
+    "/compact tries again, /model chooses a model with a larger window, /new starts a new session."
+)
 _ORIGINS = {Delivery.STEER: Origin.STEERING, Delivery.FOLLOW_UP: Origin.FOLLOW_UP}
 _STOPPED_MARK = TextBlock(text="\n\n[The person stopped this reply here.]")
 
@@ -52,13 +60,17 @@ class Setting:
     queue: Queue
     ledger: Ledger
     spending: Spending
+    meter: Meter
+    compactor: Compactor
+    budget: Budget
     news: Callable[[], str] = lambda: ""
 
 
 class Turn:
     """One turn: ``run`` it once; ``stop`` and ``make_way`` reach into it from outside."""
 
-    def __init__(self, number: int, setting: Setting) -> None:
+    def __init__(self, number: int, setting: Setting, *, focus: str | None = None) -> None:
+        """With a ``focus``, even an empty one, the turn begins by making the history shorter, not by a question."""
         self.number = number
         self.denials: list[str] = []
         self.spending = Spending(setting.ledger)
@@ -70,20 +82,25 @@ class Turn:
         self._asking = Scope()
         self._step = 0
         self._cuts = 0
+        self._overflows = 0
+        self._extensions = 1
         self._cut_text = ""
         self._answer = ""
         self._is_asking = False
         self._is_stopped = False
-        self._has_finished = False
+        self._focus = focus
+        self._has_finished = focus is not None
 
     async def run(self) -> Ending:
         """Goes step by step to the turn's end; raises ProviderError and JournalError."""
         while True:
             if self._is_stopped:
                 return Ending(reason=TurnEnd.CANCELLED, text=self._answer)
+            if self._focus is not None and not await self._compact_as_wanted():
+                continue
             if self._has_finished and self._setting.queue.is_empty:
                 return Ending(reason=TurnEnd.DONE, text=self._answer)
-            if (ending := self._limit_reached()) is not None:
+            if (ending := await self._limit_reached()) is not None:
                 return ending
             await self._deliver()
             reply = await self._ask()
@@ -102,6 +119,10 @@ class Turn:
         """Skips and cancels calls so that a waiting message can be heard; a reply being written is not cut."""
         self.schedule.halt(Halt.STEERED)
 
+    def compact(self, focus: str) -> None:
+        """Makes the history shorter before the next request."""
+        self._focus = focus
+
     def waits_for(self, delivery: Delivery) -> str:
         """In words, what a message queued now waits for."""
         if delivery is Delivery.FOLLOW_UP:
@@ -110,15 +131,45 @@ class Turn:
             return "the end of this reply"
         return self.schedule.waits_for() or "the next request"
 
-    def _limit_reached(self) -> Ending | None:
-        """The turn's end when another request would go over a limit."""
-        limits, cost = self._limits, self._setting.spending.cost
-        if self._step >= limits.steps:
-            return Ending(reason=TurnEnd.STEP_LIMIT, text=f"Stopped after {self._step} steps, which is the limit.")
-        if limits.max_cost is not None and cost is not None and cost >= limits.max_cost:
-            text = f"Stopped at ${cost:.2f}: the limit is ${limits.max_cost:.2f}."
-            return Ending(reason=TurnEnd.BUDGET, text=text)
+    async def _limit_reached(self) -> Ending | None:
+        """The turn's end when another request would go over a limit, and nobody wants to go on."""
+        setting = self._setting
+        if self._step >= self._limits.steps * self._extensions:
+            text = f"Stopped after {self._step} steps, which is the limit."
+            if not await self._within_scope(setting.budget.may_take_steps(self._step)):
+                return self._stopped_or(Ending(reason=TurnEnd.STEP_LIMIT, text=text))
+            self._extensions += 1
+        cost = setting.spending.cost
+        if setting.budget.is_spent(cost):
+            text = f"Stopped at ${cost:.2f}: the limit is ${setting.budget.most:.2f}."
+            if not await self._within_scope(setting.budget.may_spend_more(cost or 0.0)):
+                return self._stopped_or(Ending(reason=TurnEnd.BUDGET, text=text))
         return None
+
+    def _stopped_or(self, ending: Ending) -> Ending:
+        return Ending(reason=TurnEnd.CANCELLED, text=self._answer) if self._is_stopped else ending
+
+    async def _within_scope(self, asking: Coroutine[None, None, bool]) -> bool:
+        """The outcome of something that the person can stop, which is then false."""
+        try:
+            async with self._asking:
+                return await asking
+        except CalledOff:
+            asking.close()
+            return False
+        finally:
+            self._renew_scope()
+
+    def _renew_scope(self) -> None:
+        if not self._is_stopped:
+            self._asking = Scope()
+
+    async def _compact_as_wanted(self) -> bool:
+        """What ``/compact`` asks for; False when the person stopped it."""
+        focus, self._focus = self._focus or "", None
+        work = self._setting.compactor.compact(CompactionReason.WANTED, self._pay, focus)
+        await self._within_scope(work)
+        return not self._is_stopped
 
     async def _deliver(self) -> None:
         """Puts what the model should hear now into the history: news, then steering; follow-ups when all is done."""
@@ -144,17 +195,36 @@ class Turn:
         self._has_finished = False
         setting = self._setting
         self._record.tell(StepStarted(turn=self.number, step=self._step))
-        request = ModelRequest(system=setting.system, messages=setting.history.messages, tools=setting.specs)
         self._is_asking = True
         try:
             async with self._asking:
-                reply = await self._asker.ask(setting.provider(), request)
+                if setting.compactor.is_due:
+                    await setting.compactor.compact(CompactionReason.FULL, self._pay)
+                self._measure()
+                return await self._reply()
         except CalledOff:
             return None
         finally:
             self._is_asking = False
-        self._asking = Scope()
-        return reply
+            self._renew_scope()
+
+    async def _reply(self) -> AssistantMessage:
+        """The reply; where the history turns out too long, it is made shorter once and asked again."""
+        setting = self._setting
+        try:
+            return await self._asker.ask(setting.provider(), self._request())
+        except ContextOverflow:
+            if not await setting.compactor.compact(CompactionReason.OVERFLOW, self._pay):
+                raise
+        return await self._asker.ask(setting.provider(), self._request())
+
+    def _request(self) -> ModelRequest:
+        setting = self._setting
+        return ModelRequest(system=setting.system, messages=setting.history.messages, tools=setting.specs)
+
+    def _measure(self) -> None:
+        setting = self._setting
+        self._record.tell(ContextMeasured(tokens=setting.meter.used, window=setting.compactor.window))
 
     async def _act_on(self, reply: AssistantMessage) -> Ending | None:
         """Takes the reply into the history and does what it asks for; an ending when nothing can follow."""
@@ -166,7 +236,7 @@ class Turn:
                 return Ending(reason=TurnEnd.REFUSED, text=reply.text or "The model refused to answer.")
             case StopReason.CONTEXT_EXCEEDED:
                 await self._take_up(_without(reply, reply.calls))
-                return Ending(reason=TurnEnd.ERROR, text=OVERFLOW)
+                return await self._go_on_after_overflow()
             case StopReason.MAX_TOKENS:
                 return await self._go_on_after_cut(reply)
             case StopReason.END_TURN | StopReason.TOOL_USE | StopReason.PAUSE_TURN | StopReason.CANCELLED:
@@ -208,17 +278,34 @@ class Turn:
             return Halt.STOPPED
         return Halt.STEERED if self._setting.queue.has_steering else None
 
+    async def _go_on_after_overflow(self) -> Ending | None:
+        """After a reply that ran into the end of the window: room is made, and the model may go on, once."""
+        self._overflows += 1
+        work = self._setting.compactor.compact(CompactionReason.OVERFLOW, self._pay)
+        if self._overflows > 1 or not await self._within_scope(work):
+            work.close()
+            return self._stopped_or(Ending(reason=TurnEnd.ERROR, text=OVERFLOW))
+        if not isinstance(self._setting.history.latest[-1], UserMessage):
+            await self._setting.history.append(user_message(_cut_notice(()), Origin.HARNESS))
+        return None
+
     async def _count(self, reply: AssistantMessage) -> None:
+        self._setting.meter.learn(reply.usage, reply)
+        self._setting.compactor.fits_again()
+        await self._pay(reply)
+
+    async def _pay(self, reply: AssistantMessage) -> None:
+        """Counts what a reply cost, and the room it takes when it is part of the conversation."""
         setting = self._setting
         was_known = setting.spending.cost is not None
         setting.spending.add(reply)
         self.spending.add(reply)
         cost = setting.spending.cost
-        if self._limits.max_cost is not None and was_known and cost is None:
+        if setting.budget.most is not None and was_known and cost is None:
             text = "The price of this model is unknown, so the cost limit cannot be kept."
             self._record.tell(NoticeGiven(text=text, level=Level.WARNING))
-        window = setting.ledger.window(setting.provider().model)
-        await self._record.keep(UsageReported(usage=reply.usage, window=window, cost=cost))
+        window, context = setting.compactor.window, setting.meter.used
+        await self._record.keep(UsageReported(usage=reply.usage, window=window, cost=cost, context=context))
 
     async def _keep_partial(self) -> str:
         """Keeps what the model had written when it was stopped, marked as such."""

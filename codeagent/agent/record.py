@@ -5,6 +5,8 @@ from __future__ import annotations
 from codeagent.core.events import (
     AgentEvent,
     CallStreamed,
+    CompactionStarted,
+    ContextMeasured,
     Emit,
     ReplyEnded,
     RetryScheduled,
@@ -14,7 +16,16 @@ from codeagent.core.events import (
 )
 from codeagent.core.protocols import Journal
 
-_PASSING = (TextStreamed, ThinkingStreamed, CallStreamed, ReplyEnded, RetryScheduled, ToolProgressed)
+_PASSING = (
+    TextStreamed,
+    ThinkingStreamed,
+    CallStreamed,
+    ReplyEnded,
+    RetryScheduled,
+    ToolProgressed,
+    CompactionStarted,
+    ContextMeasured,
+)
 
 
 class Record:

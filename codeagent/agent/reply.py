@@ -17,11 +17,12 @@ _LONGEST_RETRY_AFTER = 300
 
 
 class Asker:
-    """Gets whole replies, one at a time."""
+    """Gets whole replies, one at a time; ``is_shown`` tells listeners of each piece."""
 
-    def __init__(self, record: Record, limits: Limits) -> None:
+    def __init__(self, record: Record, limits: Limits, *, is_shown: bool = True) -> None:
         self._record = record
         self._limits = limits
+        self._is_shown = is_shown
         self._pieces: list[str] = []
 
     @property
@@ -46,7 +47,8 @@ class Asker:
                 is_discarded = True
                 pause, reason = self._pause(attempt, error.retry_after), str(error)
             finally:
-                self._record.tell(ReplyEnded(discarded=is_discarded))
+                if self._is_shown:
+                    self._record.tell(ReplyEnded(discarded=is_discarded))
             self._pieces.clear()
             self._record.tell(
                 RetryScheduled(attempt=attempt, attempts=self._limits.retries, seconds=pause, reason=reason)
@@ -65,7 +67,8 @@ class Asker:
                     if isinstance(event, ReplyFinished):
                         self._pieces.clear()
                         return event.message
-                    self._pass_on(event)
+                    if self._is_shown:
+                        self._pass_on(event)
         except TimeoutError as error:
             raise ProviderUnavailable("The model has gone silent; the connection was closed.") from error
         finally:

@@ -5,22 +5,29 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from codeagent.agent.breaker import Breaker, Repeats
+from codeagent.agent.budget import Budget
+from codeagent.agent.compaction import Compactor, Judges
 from codeagent.agent.history import History, user_message
 from codeagent.agent.limits import Limits
 from codeagent.agent.loop import OVERFLOW, Ending, Setting, Turn
+from codeagent.agent.meter import Meter
 from codeagent.agent.record import Record
 from codeagent.agent.spending import Spending
 from codeagent.agent.steering import Queue
 from codeagent.agent.tool_call import Workshop
+from codeagent.core.context import ContextReport
 from codeagent.core.errors import CodeagentError, ContextOverflow, JournalError, SessionBusy
 from codeagent.core.events import (
+    ContextMeasured,
     Delivery,
     Emit,
     Level,
     MessageQueued,
     MessagesReturned,
+    ModelChanged,
     NoticeGiven,
     TurnEnd,
     TurnEnded,
@@ -30,6 +37,14 @@ from codeagent.core.messages import AssistantMessage, ImageBlock, Message, Origi
 from codeagent.core.protocols import Gate, Hook, Journal, Ledger, Locks, Provider, ToolBox
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """What a resumed session had done before; ``cost`` in US dollars is None when it is not known."""
+
+    turns: int = 0
+    cost: float | None = 0.0
 
 
 class Session:
@@ -51,8 +66,10 @@ class Session:
         history: Iterable[Message] = (),
         limits: Limits | None = None,
         news: Callable[[], str] = lambda: "",
+        judges: Judges | None = None,
+        before: Before | None = None,
     ) -> None:
-        """``system`` is the system prompt; ``history`` is what a resumed session starts from.
+        """``system`` is the system prompt; ``history`` and ``before`` are what a resumed session starts from.
 
         ``news`` is asked before each request what the model should know of things that
         happened meanwhile, such as the end of a background job; empty is nothing.
@@ -66,28 +83,26 @@ class Session:
         self._turn: Turn | None = None
         self._is_listening = False
         self._has_ended = asyncio.Event()
-        self._turns = sum(_opens_turn(message) for message in self._history.messages)
-        workshop = Workshop(
-            tools=tools,
-            gate=gate,
-            locks=locks,
-            hooks=tuple(hooks),
-            record=self._record,
-            breaker=Breaker(),
-            repeats=Repeats(),
-            limits=limits,
-            slots=asyncio.Semaphore(limits.parallel),
-        )
+        before = before or Before(turns=sum(map(_opens_turn, self._history.messages)))
+        self._turns = before.turns
+        workshop = _workshop(tools, gate, locks, hooks, self._record, limits)
+        judges = judges or Judges()
+        meter = Meter(lambda: self._history.latest, system, tools.specs())
         self._setting = Setting(
-            provider=lambda: self._provider,
+            provider=self._current,
             system=system,
             specs=tools.specs(),
             workshop=workshop,
             history=self._history,
             queue=self._queue,
             ledger=ledger,
-            spending=Spending(ledger),
             news=news,
+            spending=Spending(ledger, before.cost),
+            meter=meter,
+            compactor=Compactor(
+                self._history, meter, self._record, self._current, ledger=ledger, limits=limits, judges=judges
+            ),
+            budget=Budget(limits, judges.approver),
         )
 
     @property
@@ -105,9 +120,34 @@ class Session:
         """The history: what the next request would carry."""
         return self._history.messages
 
+    def _current(self) -> Provider:
+        return self._provider
+
     def set_provider(self, provider: Provider) -> None:
-        """Another model answers from the next request on."""
+        """Another model answers from the next request on; what was said stays, and listeners are told."""
         self._provider = provider
+        self._record.tell(ModelChanged(model=provider.model))
+        self.measure()
+
+    def measure(self) -> None:
+        """Tells how full the window is."""
+        setting = self._setting
+        self._record.tell(ContextMeasured(tokens=setting.meter.used, window=setting.compactor.window))
+
+    def context(self) -> ContextReport:
+        """What fills the model's window now."""
+        setting = self._setting
+        return setting.meter.report(setting.compactor.window, setting.workshop.limits.compact_at)
+
+    async def compact(self, focus: str = "") -> None:
+        """Makes the history shorter: before the next request of the turn under way, else at once.
+
+        ``focus`` is what the summary should keep above all. What is said meanwhile waits, as in any turn.
+        """
+        if self._turn is not None:
+            self._turn.compact(focus)
+        elif self._history.latest:
+            await self._run_turn(f"/compact {focus}".rstrip(), None, focus=focus)
 
     def add_shell_result(self, command: str, result: ToolResult) -> None:
         """The person's own shell command, shown to the model right before the next message."""
@@ -176,12 +216,12 @@ class Session:
             text = "\n\n".join(message.text for message in returned)
             self._record.tell(MessagesReturned(message_ids=ids, text=text))
 
-    async def _run_turn(self, text: str, opening: UserMessage | None) -> TurnEnded:
+    async def _run_turn(self, text: str, opening: UserMessage | None, *, focus: str | None = None) -> TurnEnded:
         """Runs the turn in a task of its own, which is seen to its end even when the caller is cancelled."""
         if self._turn is not None:
             raise SessionBusy("A turn is under way.", hint="Steer it, or stop it first.")
         self._turns += 1
-        turn = self._turn = Turn(self._turns, self._setting)
+        turn = self._turn = Turn(self._turns, self._setting, focus=focus)
         self._is_listening = True
         self._has_ended.clear()
         cancellation: asyncio.CancelledError | None = None
@@ -245,3 +285,19 @@ class Session:
 
 def _opens_turn(message: Message) -> bool:
     return isinstance(message, UserMessage) and message.origin is Origin.PROMPT
+
+
+def _workshop(
+    tools: ToolBox, gate: Gate, locks: Locks, hooks: Sequence[Hook], record: Record, limits: Limits
+) -> Workshop:
+    return Workshop(
+        tools=tools,
+        gate=gate,
+        locks=locks,
+        hooks=tuple(hooks),
+        record=record,
+        breaker=Breaker(),
+        repeats=Repeats(),
+        limits=limits,
+        slots=asyncio.Semaphore(limits.parallel),
+    )

@@ -9,10 +9,10 @@ from codeagent.core.protocols import Ledger
 class Spending:
     """Adds up replies; ``cost`` is in US dollars and None once a reply had no known price."""
 
-    def __init__(self, ledger: Ledger, cost: float = 0.0) -> None:
+    def __init__(self, ledger: Ledger, cost: float | None = 0.0) -> None:
         self._ledger = ledger
         self.usage = Usage()
-        self.cost: float | None = cost
+        self.cost = cost
 
     def add(self, reply: AssistantMessage) -> None:
         """Counts one reply and the request it answered."""

@@ -12,12 +12,16 @@ from codeagent.core.events import (
     ApprovalSettled,
     CallStreamed,
     CheckpointTaken,
+    CompactionStarted,
+    ContextMeasured,
     HistoryAppended,
+    HistoryCompacted,
     JobChanged,
     MessageDelivered,
     MessageQueued,
     MessagesReturned,
     ModeChanged,
+    ModelChanged,
     NoticeGiven,
     ReplyEnded,
     RetryScheduled,
@@ -67,8 +71,8 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
             }
         case JobChanged(job=job):
             return {"number": job.number, "command": job.command, "state": str(job.state), "ended": job.ended}
-        case UsageReported(usage=usage, window=window, cost=cost):
-            return {"usage": asdict(usage), "window": window, "cost": cost}
+        case UsageReported(usage=usage, window=window, cost=cost, context=context):
+            return {"usage": asdict(usage), "window": window, "cost": cost, "context": context}
         case (
             SessionStarted()
             | TurnStarted()
@@ -83,6 +87,10 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
             | MessagesReturned()
             | CheckpointTaken()
             | ModeChanged()
+            | ModelChanged()
+            | CompactionStarted()
+            | HistoryCompacted()
+            | ContextMeasured()
             | NoticeGiven()
         ):
             fields = asdict(event)

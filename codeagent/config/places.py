@@ -27,6 +27,11 @@ class Places:
         return self.config / "config.toml"
 
     @property
+    def models_file(self) -> Path:
+        """What the person adds to the table of models: windows and prices."""
+        return self.config / "models.toml"
+
+    @property
     def sessions(self) -> Path:
         """The records of all sessions, one folder a workspace."""
         return self.data / "sessions"

@@ -26,6 +26,8 @@ class ModelSettings(_Table):
     """Where the OpenAI-compatible server is, such as http://127.0.0.1:8080/v1."""
     max_tokens: Annotated[int, Field(gt=0)] | None = None
     """The most tokens that one reply may have; by default what the model allows."""
+    effort: Literal["low", "medium", "high"] | None = None
+    """How hard the model should think, low, medium or high, where it lets itself be told."""
     first_byte_seconds: _Seconds = 600
     """How long to wait for a reply to begin."""
     idle_seconds: _Seconds = 120
@@ -68,7 +70,14 @@ class BudgetSettings(_Table):
     max_steps: Annotated[int, Field(gt=0)] = 50
     """How many requests one turn may take before the person is asked to go on."""
     max_cost: Annotated[float, Field(gt=0)] | None = None
-    """US dollars a session may cost."""
+    """US dollars a session may cost before the person is asked to go on."""
+
+
+class ContextSettings(_Table):
+    """``[context]``: what happens when the model's window fills up."""
+
+    compact_at: Annotated[float, Field(ge=0.2, le=0.95)] | Literal["off"] = 0.85
+    """The part of the model's window at which older messages are summed up, or "off"."""
 
 
 class UiSettings(_Table):
@@ -86,6 +95,7 @@ class Settings(_Table):
     model: ModelSettings = ModelSettings()
     permissions: PermissionSettings = PermissionSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    context: ContextSettings = ContextSettings()
     budget: BudgetSettings = BudgetSettings()
     ui: UiSettings = UiSettings()
     keys: dict[str, str] = {}
@@ -96,6 +106,7 @@ PROJECT_MAY_SET = frozenset(
     {
         ("model", "name"),
         ("model", "max_tokens"),
+        ("model", "effort"),
         ("permissions", "ask"),
         ("permissions", "deny"),
         ("budget", "max_steps"),

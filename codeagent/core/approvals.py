@@ -87,6 +87,19 @@ class CommandPreview:
 Preview = NoPreview | DiffPreview | CommandPreview
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPreview:
+    """A question that is about no tool call: ``title`` says what would happen, ``text`` is shown whole.
+
+    ``is_proposal`` says that the person may edit the text before it is used.
+    """
+
+    kind: Literal["text"] = "text"
+    title: str
+    text: str
+    is_proposal: bool = False
+
+
 class Decision(StrEnum):
     """What the policy says of a call, mildest first."""
 
@@ -142,7 +155,7 @@ class ApprovalRequest:
 
     call_id: str
     tool: str
-    preview: Preview
+    preview: Preview | TextPreview
     touches: tuple[Touch, ...]
     verdict: Verdict
     offers: tuple[RuleOffer, ...] = ()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Scope, Verdict
+from codeagent.core.context import ContextReport
 from codeagent.core.events import AgentEvent, Emit, Progress, TurnEnded
 from codeagent.core.jobs import Job
 from codeagent.core.messages import ImageBlock, ToolResult
@@ -53,6 +54,14 @@ class Conversation(Protocol):
 
     def stop_call(self, call_id: str) -> None:
         """Ends one running call as far as it may be ended; the turn goes on."""
+        ...
+
+    async def compact(self, focus: str = "") -> None:
+        """Makes the history shorter, keeping ``focus`` above all; during a turn before its next request."""
+        ...
+
+    def context(self) -> ContextReport:
+        """What fills the model's window now."""
         ...
 
     async def cancel(self) -> None:

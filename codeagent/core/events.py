@@ -42,6 +42,14 @@ class Delivery(StrEnum):
     FOLLOW_UP = "follow_up"
 
 
+class CompactionReason(StrEnum):
+    """Why the history was made shorter."""
+
+    FULL = "full"
+    OVERFLOW = "overflow"
+    WANTED = "wanted"
+
+
 class Level(StrEnum):
     """How much a notice matters."""
 
@@ -219,13 +227,64 @@ class HistoryAppended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionStarted:
+    """The history is being made shorter; HistoryCompacted follows, or a notice why it was not done."""
+
+    kind: Literal["compaction_started"] = "compaction_started"
+    reason: CompactionReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryCompacted:
+    """The history became shorter; what was said before stays in the record, but the model no longer sees it.
+
+    ``summary`` stands for all but the last ``kept`` messages; empty when nothing was
+    summed up. ``cleared`` are calls whose output was taken out, ``shortened`` calls
+    whose output was cut to ``shortened_to`` characters. ``before`` and ``after`` are
+    tokens of the window; ``window`` is None when its size is unknown.
+    """
+
+    kind: Literal["compacted"] = "compacted"
+    reason: CompactionReason
+    kept: int
+    summary: str = ""
+    cleared: tuple[str, ...] = ()
+    shortened: tuple[str, ...] = ()
+    shortened_to: int = 0
+    before: int = 0
+    after: int = 0
+    window: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextMeasured:
+    """How many tokens the next request is expected to have; an estimate between two counts of the provider."""
+
+    kind: Literal["context_measured"] = "context_measured"
+    tokens: int
+    window: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReported:
-    """The provider counted a request; ``cost`` of the session so far in US dollars, None when unknown."""
+    """The provider counted a request; ``cost`` of the session so far in US dollars, None when unknown.
+
+    ``context`` is how many tokens of the window are filled now.
+    """
 
     kind: Literal["usage_reported"] = "usage_reported"
     usage: Usage
     window: int | None = None
     cost: float | None = None
+    context: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChanged:
+    """Another model answers from now on."""
+
+    kind: Literal["model_changed"] = "model_changed"
+    model: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,7 +353,11 @@ AgentEvent = (
     | MessageDelivered
     | MessagesReturned
     | HistoryAppended
+    | CompactionStarted
+    | HistoryCompacted
+    | ContextMeasured
     | UsageReported
+    | ModelChanged
     | CheckpointTaken
     | ModeChanged
     | JobChanged

@@ -62,6 +62,7 @@ class AnthropicProvider:
         self._key = api_key
         self._url = (base_url or DEFAULT_URL).rstrip("/").removesuffix("/v1")
         self._limits = limits or Limits()
+        self._effort = self._limits.effort
         self._client: anthropic.AsyncAnthropic | None = None
         self._connecting = asyncio.Lock()
         self._encoding = asyncio.Lock()
@@ -83,7 +84,7 @@ class AnthropicProvider:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
-        response = await self._send(await self.body(request))
+        response = await self._ask(request)
         reply = MessagesReply(self.model, self._service, self._history.call_ids)
         try:
             async with aclosing(read_payloads(response, self._service)) as reads:
@@ -104,6 +105,16 @@ class AnthropicProvider:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    async def _ask(self, request: ModelRequest) -> httpx2.Response:
+        """Sends the request, and once more without an effort where the model does not let itself be told."""
+        try:
+            return await self._send(await self.body(request))
+        except ProviderRejected as refusal:
+            if self._effort is None or not ("effort" in refusal.message or "output_config" in refusal.message):
+                raise
+        self._effort = None
+        return await self._send(await self.body(request))
 
     async def _send(self, body: bytes) -> httpx2.Response:
         async with self._connecting:
@@ -144,6 +155,8 @@ class AnthropicProvider:
         ]
         if self._limits.thinks:
             fields.append(b'"thinking":{"type":"adaptive","display":"summarized"}')
+        if self._effort:
+            fields.append(b'"output_config":{"effort":"%b"}' % self._effort.encode())
         if tools := request.tools or tools_used(request.messages):
             fields.append(b'"tools":[' + b",".join(_tools(tools)) + b"]")
         if not request.tools and tools:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from importlib.resources import files
-from typing import Self
+from pathlib import Path
+from typing import Literal, Self
 
 from codeagent.core.errors import ConfigError
 from codeagent.core.json_types import JsonObject, JsonValue
@@ -19,6 +20,7 @@ _DATE = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 _MILLION = 1_000_000
 DEFAULT_TIMEOUT = 600.0
 _LONGEST_REPLY = 64_000
+_FIELDS = {"window", "output", "thinks", "price", "long"}
 
 
 class ProviderKind(StrEnum):
@@ -59,21 +61,27 @@ def _guess(text: str) -> str:
     return ""
 
 
+Effort = Literal["low", "medium", "high"]
+"""How hard a model should think, where it lets itself be told."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What a model is asked for.
 
     ``max_output`` is in tokens, None leaves it to the provider; ``thinks`` asks for
-    thinking where the protocol has to; ``timeout`` is in seconds without a byte.
+    thinking where the protocol has to; ``effort`` is how hard it should think, None
+    leaves that to the model; ``timeout`` is in seconds without a byte.
     """
 
     max_output: int | None = None
     thinks: bool = False
+    effort: Effort | None = None
     timeout: float = DEFAULT_TIMEOUT
 
-    def with_max_output(self, tokens: int) -> Limits:
-        """The same but for the longest reply."""
-        return replace(self, max_output=tokens)
+    def wanted(self, max_output: int | None, effort: Effort | None) -> Limits:
+        """The same but for what the person set."""
+        return replace(self, max_output=max_output or self.max_output, effort=effort or self.effort)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,29 +113,45 @@ class Price:
 class ModelCard:
     """What is known of a model; sizes in tokens."""
 
-    window: int
-    output: int
+    window: int | None = None
+    output: int | None = None
     thinks: bool = False
-    price: Price
+    price: Price | None = None
 
 
 class Catalog:
-    """The models that are known; all others work too, at an unknown price."""
+    """The models that are known; all others work too, at an unknown price.
+
+    ``own`` is a file of the person's in the form of ours, which adds models and
+    changes what is said of known ones; it need not be there. What is wrong in it
+    is raised as a ConfigError by whatever is asked first.
+    """
+
+    def __init__(self, own: Path | None = None) -> None:
+        self._own = own
 
     @cached_property
     def _cards(self) -> dict[str, dict[str, ModelCard]]:
         """The cards of each service; read when first asked for."""
         text = files("codeagent.providers").joinpath("models.toml").read_text(encoding="utf-8")
-        services: JsonObject = tomllib.loads(text)
+        tables: dict[str, JsonObject] = {
+            service: dict(as_object(models)) for service, models in tomllib.loads(text).items()
+        }
+        for service, models in read_own(self._own).items():
+            known = tables.setdefault(service, {})
+            for name, fields in models.items():
+                known[name] = as_object(known.get(name)) | as_object(fields)
         return {
-            service: {name: _card(as_object(fields)) for name, fields in as_object(models).items()}
-            for service, models in services.items()
+            service: {name: _card(as_object(fields)) for name, fields in models.items()}
+            for service, models in tables.items()
         }
 
     def card(self, model: str) -> ModelCard | None:
         """What is known of a model (PROVIDER/NAME), with or without a date in its name; None when nothing is."""
         provider, _, name = model.partition("/")
-        cards = self._cards.get("openai" if provider == ProviderKind.OPENAI_CHAT else provider, {})
+        cards = dict(self._cards.get(provider, {}))
+        if provider == ProviderKind.OPENAI_CHAT:
+            cards = self._cards.get(ProviderKind.OPENAI, {}) | cards
         return cards.get(name) or cards.get(_DATE.sub("", name))
 
     def names(self) -> tuple[str, ...]:
@@ -139,7 +163,8 @@ class Catalog:
         card = self.card(model)
         if card is None or not model.startswith(f"{ProviderKind.ANTHROPIC}/"):
             return Limits(timeout=timeout)
-        return Limits(max_output=min(card.output, _LONGEST_REPLY), thinks=card.thinks, timeout=timeout)
+        output = None if card.output is None else min(card.output, _LONGEST_REPLY)
+        return Limits(max_output=output, thinks=card.thinks, timeout=timeout)
 
     def window(self, model: str) -> int | None:
         """The context window in tokens, None when unknown."""
@@ -151,29 +176,71 @@ class Catalog:
         if message.model.startswith(f"{ProviderKind.SCRIPTED}/"):
             return 0.0
         card = self.card(message.model)
-        return card.price.of(message.usage) if card else None
+        return card.price.of(message.usage) if card and card.price else None
+
+
+def read_own(path: Path | None) -> dict[str, JsonObject]:
+    """The person's own table of models, checked; raises ConfigError naming the file and the entry to mend."""
+    try:
+        text = path.read_text(encoding="utf-8") if path and path.is_file() else ""
+        services: JsonObject = tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.", hint="Mend that line or remove it.") from error
+    tables: dict[str, JsonObject] = {}
+    for service, models in services.items():
+        if service not in set(ProviderKind) or not isinstance(models, dict):
+            known = ", ".join(f"[{kind}]" for kind in ProviderKind if kind is not ProviderKind.SCRIPTED)
+            raise ConfigError(f"{path}: {service} is no service.", hint=f"There are {known}.")
+        tables[service] = as_object(models)
+        for name, fields in tables[service].items():
+            try:
+                _check(as_object(fields))
+            except ConfigError as error:
+                raise ConfigError(f"{path}: {service}/{name}: {error.message}", hint=error.hint) from error
+    return tables
+
+
+def _check(fields: JsonObject) -> None:
+    shapes = {"": _FIELDS, "price": {"input", "output", "cached", "stored"}, "long": {"from", "input", "output"}}
+    for table, known in shapes.items():
+        found = as_object(fields.get(table)) if table else fields
+        if unknown := sorted(found.keys() - known):
+            raise ConfigError(f"{unknown[0]} is not known.", hint=f"Known are {', '.join(sorted(known))}.")
+    price = as_object(fields.get("price"))
+    if price and not {"input", "output"} <= price.keys():
+        raise ConfigError("A price has an input and an output, in US dollars for a million tokens.")
+    _card(fields)
 
 
 def _card(fields: JsonObject) -> ModelCard:
-    price, long = as_object(fields.get("price")), as_object(fields.get("long"))
-    paid = _number(price["input"])
     return ModelCard(
-        window=int(_number(fields["window"])),
-        output=int(_number(fields["output"])),
+        window=_size(fields.get("window")),
+        output=_size(fields.get("output")),
         thinks=fields.get("thinks") is True,
-        price=Price(
-            input=paid,
-            output=_number(price["output"]),
-            cached=_number(price.get("cached", paid)),
-            stored=_number(price.get("stored", paid)),
-            long_from=int(_number(long["from"])) if long else None,
-            long_input=_number(long.get("input", 1.0)),
-            long_output=_number(long.get("output", 1.0)),
-        ),
+        price=_price(as_object(fields.get("price")), as_object(fields.get("long"))),
     )
 
 
+def _price(price: JsonObject, long: JsonObject) -> Price | None:
+    if not price:
+        return None
+    paid = _number(price["input"])
+    return Price(
+        input=paid,
+        output=_number(price["output"]),
+        cached=_number(price.get("cached", paid)),
+        stored=_number(price.get("stored", paid)),
+        long_from=_size(long.get("from")),
+        long_input=_number(long.get("input", 1.0)),
+        long_output=_number(long.get("output", 1.0)),
+    )
+
+
+def _size(value: JsonValue) -> int | None:
+    return None if value is None else int(_number(value))
+
+
 def _number(value: JsonValue) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ConfigError(f"models.toml holds {value!r} where a number belongs.")
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise ConfigError(f"{value!r} stands where a number belongs.")
     return value

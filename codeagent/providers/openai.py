@@ -28,7 +28,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished, ToolSpec
 from codeagent.core.text import storable
-from codeagent.providers.catalog import Limits
+from codeagent.providers.catalog import Effort, Limits
 from codeagent.providers.connection import MANY_MESSAGES, read_payloads, read_to_end
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
@@ -51,12 +51,15 @@ PREFIX = "openai"
 class _Form:
     """How this model wants to be asked; models that do not reason refuse to be asked about it."""
 
+    effort: Effort | None = None
     wants_summary: bool = True
     keeps_reasoning: bool = True
 
     def corrected(self, refusal: str) -> _Form:
         """The form that answers the refusal; the same when that is about something else."""
         refusal = refusal.lower()
+        if "effort" in refusal and self.effort:
+            return replace(self, effort=None)
         if "summar" in refusal or "reasoning.effort" in refusal:
             return replace(self, wants_summary=False)
         if "encrypted" in refusal:
@@ -66,8 +69,11 @@ class _Form:
     def fields(self) -> list[bytes]:
         """The fields of a request that depend on it."""
         fields: list[bytes] = []
+        reasoning: JsonObject = {"effort": self.effort} if self.effort else {}
         if self.wants_summary:
-            fields.append(b'"reasoning":{"summary":"auto"}')
+            reasoning["summary"] = "auto"
+        if reasoning:
+            fields.append(b'"reasoning":' + to_json(reasoning))
         if self.keeps_reasoning:
             fields.append(b'"include":["reasoning.encrypted_content"]')
         return fields
@@ -87,7 +93,7 @@ class OpenAIProvider:
         self._encoding = asyncio.Lock()
         self._history = EncodedHistory(ResponsesDialect(self.model))
         self._joined = JoinedMessages(_write)
-        self._form = _Form()
+        self._form = _Form(effort=self._limits.effort)
 
     @property
     def model(self) -> str:

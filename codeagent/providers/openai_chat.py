@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import httpx2
 
@@ -25,7 +26,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished, ToolSpec
 from codeagent.core.text import storable
-from codeagent.providers.catalog import Limits
+from codeagent.providers.catalog import Effort, Limits
 from codeagent.providers.chat_reply import ChatReply
 from codeagent.providers.connection import MANY_MESSAGES, read_payloads, read_to_end
 from codeagent.providers.history import (
@@ -49,15 +50,16 @@ class _Form:
     """How this server wants to be asked; servers differ, and tell when it was wrong."""
 
     counts_usage: bool = True
-    sends_effort: bool = False
+    effort: Effort | Literal["none"] | None = None
     limit_key: str = "max_tokens"
 
     def corrected(self, refusal: str) -> _Form:
         """The form that answers the refusal; the same when that is about something else."""
         if "stream_options" in refusal:
             return replace(self, counts_usage=False)
-        if "reasoning_effort" in refusal:
-            return replace(self, sends_effort=True)
+        if "reasoning_effort" in refusal and self.effort != "none":
+            # OpenAI: "none" is the only one that goes with tools here
+            return replace(self, effort="none" if self.effort is None else None)
         if "max_completion_tokens" in refusal and self.limit_key == "max_tokens":
             return replace(self, limit_key="max_completion_tokens")
         return self
@@ -67,8 +69,8 @@ class _Form:
         fields: list[bytes] = []
         if self.counts_usage:
             fields.append(b'"stream_options":{"include_usage":true}')
-        if self.sends_effort:
-            fields.append(b'"reasoning_effort":"none"')  # OpenAI: the only one that goes with tools here
+        if self.effort:
+            fields.append(b'"reasoning_effort":"%b"' % self.effort.encode())
         if max_tokens:
             fields.append(b'"%b":%d' % (self.limit_key.encode(), max_tokens))
         return fields
@@ -90,7 +92,7 @@ class OpenAIChatProvider:
         self._history = EncodedHistory(ChatDialect(self.model))
         self._joined = JoinedMessages(_write)
         is_openai = self._connection.is_openai
-        self._form = _Form(limit_key="max_completion_tokens" if is_openai else "max_tokens")
+        self._form = _Form(effort=self._limits.effort, limit_key="max_completion_tokens" if is_openai else "max_tokens")
 
     @property
     def model(self) -> str:

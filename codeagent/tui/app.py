@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, assert_never
+from typing import ClassVar
 
 from textual import events
 from textual.app import App, SuspendNotSupported
@@ -22,7 +22,6 @@ from codeagent.core.events import Level
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.commands import (
     COMMANDS,
-    MODE_WORDS,
     CommandCall,
     CommandName,
     NoSuchCommand,
@@ -36,9 +35,10 @@ from codeagent.tui.keys import CHANGEABLE, KEYS, teach_alt_enter
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
 from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen
-from codeagent.tui.screens.pages import Page, doctor_text, help_text, permissions_text
+from codeagent.tui.screens.pages import Page, help_text
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.welcome import WelcomeScreen
+from codeagent.tui.session_commands import run_session_command
 from codeagent.tui.themes import Palette, Themes, to_textual
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.prompt import Prompt
@@ -230,41 +230,24 @@ class CodeagentApp(App[str]):
         match call.name:
             case CommandName.HELP:
                 await self.push_screen(Page("Help", help_text(self._keymap, self.size.width)))
-            case CommandName.MODE:
-                await self._choose_mode(self._open_desk, call.argument)
             case CommandName.THEME:
                 await self._choose_theme(call.argument)
-            case CommandName.PERMISSIONS:
-                text = await permissions_text(self._open_desk.workbench, call.argument)
-                await self.push_screen(Page("Permissions", text))
             case CommandName.JOBS:
                 await self.push_screen(JobsScreen(partial(running_work, self._open_desk, self.bridge.calls)))
             case CommandName.COPY:
                 self._copy(self.bridge.last_answer, "There is no answer to copy yet")
             case CommandName.EDITOR:
                 await self._edit_prompt()
-            case CommandName.DOCTOR:
-                await self.push_screen(Page("Doctor", doctor_text(await self._open_desk.workbench.doctor())))
             case CommandName.QUIT:
                 await self.action_quit()
             case _:
-                assert_never(call.name)
+                await run_session_command(self, self._open_desk, self.bridge.costs, call)
 
     @property
     def _open_desk(self) -> Desk:
         if self._desk is None:
             raise NotReady("The session is still being opened.", hint="Try again in a moment.")
         return self._desk
-
-    async def _choose_mode(self, desk: Desk, name: str) -> None:
-        names = [str(mode) for mode in Mode]
-        if not name:
-            items = [Item(value=str(mode), detail=MODE_WORDS[mode]) for mode in Mode]
-            name = await self._pick(Picker("Mode", items, current=str(desk.workbench.mode()))) or ""
-        elif name not in names:
-            raise NoSuchCommand(f"There is no mode {name}; there are {', '.join(names)}.")
-        if name:
-            desk.workbench.set_mode(Mode(name))
 
     async def _choose_theme(self, name: str) -> None:
         before = self.palette.name

@@ -21,13 +21,17 @@ from codeagent.core.events import (
     ApprovalSettled,
     CallStreamed,
     CheckpointTaken,
+    CompactionStarted,
+    ContextMeasured,
     HistoryAppended,
+    HistoryCompacted,
     JobChanged,
     Level,
     MessageDelivered,
     MessageQueued,
     MessagesReturned,
     ModeChanged,
+    ModelChanged,
     NoticeGiven,
     ReplyEnded,
     RetryScheduled,
@@ -45,12 +49,14 @@ from codeagent.core.events import (
     UsageReported,
 )
 from codeagent.core.text import clean
+from codeagent.tui.costs import CostBook
 from codeagent.tui.running import CallEvent, RunningCalls
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.queue import Queued
 
-_SessionEvent = SessionStarted | TurnStarted | ModeChanged | UsageReported | JobChanged | NoticeGiven | TurnEnded
+_SessionEvent = SessionStarted | TurnStarted | ModeChanged | JobChanged | NoticeGiven | TurnEnded
 _ReplyEvent = StepStarted | TextStreamed | ThinkingStreamed | CallStreamed | ReplyEnded | RetryScheduled
+_ContextEvent = CompactionStarted | HistoryCompacted | ContextMeasured | UsageReported | ModelChanged
 _QueueEvent = MessageQueued | MessageDelivered | MessagesReturned
 
 
@@ -67,6 +73,7 @@ class Bridge:
         self._retry: tuple[RetryScheduled, float] | None = None
         self._retry_timer: Timer | None = None
         self.last_answer = ""
+        self.costs = CostBook()
 
     # --- the person who approves
 
@@ -78,6 +85,7 @@ class Bridge:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._questions[ticket] = answer
         self._screen.approval.add(ticket, request)
+        self._screen.call_for_person()
         self._count()
         try:
             return await answer
@@ -102,8 +110,9 @@ class Bridge:
 
     def emit(self, event: AgentEvent) -> None:
         """Shows one event."""
+        self.costs.take(event)
         match event:
-            case SessionStarted() | TurnStarted() | ModeChanged() | UsageReported() | NoticeGiven() | TurnEnded():
+            case SessionStarted() | TurnStarted() | ModeChanged() | NoticeGiven() | TurnEnded():
                 self._show_session(event)
             case JobChanged():
                 self._show_session(event)
@@ -113,6 +122,8 @@ class Bridge:
                 self._show_call(event)
             case MessageQueued() | MessageDelivered() | MessagesReturned():
                 self._show_queue(event)
+            case CompactionStarted() | HistoryCompacted() | ContextMeasured() | UsageReported() | ModelChanged():
+                self._show_context(event)
             case HistoryAppended() | CheckpointTaken():
                 pass  # what they hold was shown as it happened
             case _:
@@ -131,9 +142,6 @@ class Bridge:
             case ModeChanged():
                 header.show(replace(header.heading, mode=event.mode))
                 self._show(mode=event.mode)
-            case UsageReported():
-                context = event.usage.context_tokens / event.window if event.window else None
-                self._show(context=context, cost=event.cost)
             case JobChanged(job=job):
                 self._jobs = self._jobs | {job.number} if job.is_running else self._jobs - {job.number}
                 self._show(jobs=len(self._jobs))
@@ -142,6 +150,24 @@ class Bridge:
                 transcript.add_note(event.text, event.level)
             case TurnEnded():
                 self._end_turn(event)
+            case _:
+                assert_never(event)
+
+    def _show_context(self, event: _ContextEvent) -> None:
+        header = self._screen.header
+        match event:
+            case CompactionStarted():
+                self._show(activity="compacting")
+            case HistoryCompacted():
+                self._screen.end_greeting()
+                self._screen.transcript.compacted(event)
+                self._show(context=_share(event.after, event.window), activity="")
+            case ContextMeasured():
+                self._show(context=_share(event.tokens, event.window))
+            case UsageReported():
+                self._show(context=_filled(event), cost=event.cost)
+            case ModelChanged():
+                header.show(replace(header.heading, model=event.model))
             case _:
                 assert_never(event)
 
@@ -181,7 +207,6 @@ class Bridge:
                 transcript.tool_ended(event.result, event.seconds)
             case ApprovalAsked():
                 transcript.tool_waiting(event.request.call_id, waiting=True)
-                self._screen.call_for_person()
             case ApprovalSettled():
                 transcript.tool_waiting(event.call_id, waiting=False)
             case _:
@@ -219,12 +244,16 @@ class Bridge:
             return
         self._screen.end_greeting()
         self._screen.transcript.load(past)
-        latest: dict[type[AgentEvent], AgentEvent] = {}
         for event in past:
-            if isinstance(event, SessionStarted | ModeChanged | UsageReported):
-                latest[type(event)] = event
-        for event in latest.values():
-            self.emit(event)
+            if not isinstance(event, SessionStarted | ModelChanged):
+                self.costs.take(event)
+            match event:
+                case HistoryCompacted(after=tokens, window=window):
+                    self._show(context=_share(tokens, window))
+                case UsageReported(cost=cost):
+                    self._show(context=_filled(event), cost=cost)
+                case _:
+                    pass
 
     def show_workspace(self, status: WorkspaceStatus) -> None:
         """Shows branch and sandbox as they were just read."""
@@ -283,3 +312,12 @@ class Bridge:
             self._retry_timer.stop()
             self._retry_timer = self._retry = None
             self._screen.transcript.set_countdown(None)
+
+
+def _filled(event: UsageReported) -> float | None:
+    return _share(event.usage.context_tokens if event.context is None else event.context, event.window)
+
+
+def _share(tokens: int, window: int | None) -> float | None:
+    """The filled part of the window; None when its size is unknown."""
+    return tokens / window if window else None

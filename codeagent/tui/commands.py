@@ -15,6 +15,9 @@ class CommandName(StrEnum):
     HELP = "help"
     MODE = "mode"
     THEME = "theme"
+    COMPACT = "compact"
+    CONTEXT = "context"
+    COST = "cost"
     PERMISSIONS = "permissions"
     JOBS = "jobs"
     COPY = "copy"
@@ -41,6 +44,13 @@ COMMANDS: tuple[Command, ...] = (
     Command(name=CommandName.HELP, summary="All keys and commands"),
     Command(name=CommandName.MODE, summary="How much happens without a question", argument="MODE"),
     Command(name=CommandName.THEME, summary="Colours, with a live preview", argument="NAME"),
+    Command(
+        name=CommandName.COMPACT,
+        summary="Sum up the conversation to make room in the window; FOCUS says what to keep above all",
+        argument="FOCUS",
+    ),
+    Command(name=CommandName.CONTEXT, summary="What fills the model's window, and how to free it"),
+    Command(name=CommandName.COST, summary="Tokens and money, of the session and of each turn"),
     Command(
         name=CommandName.PERMISSIONS,
         summary="The rules in force, or what they say to a shell command",

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from codeagent.agent.compaction import Judges
 from codeagent.agent.limits import Limits
 from codeagent.agent.session import Session
 from codeagent.core.approvals import (
@@ -430,11 +431,12 @@ class MemoryJournal:
 class Prices:
     """One dollar a reply."""
 
-    def __init__(self, price: float | None = 1.0) -> None:
+    def __init__(self, price: float | None = 1.0, size: int | None = 200_000) -> None:
         self.price = price
+        self.size = size
 
     def window(self, model: str) -> int | None:
-        return 1000
+        return self.size
 
     def cost(self, message: AssistantMessage) -> float | None:
         return self.price
@@ -454,6 +456,7 @@ class Stage:
         ledger: Prices | None = None,
         journal: Journal | None = None,
         news: Callable[[], str] = lambda: "",
+        judges: Judges | None = None,
     ) -> None:
         self.model = model
         self.events: list[AgentEvent] = []
@@ -477,6 +480,7 @@ class Stage:
             history=history,
             limits=limits,
             news=news,
+            judges=judges,
         )
 
     def emit(self, event: AgentEvent) -> None:

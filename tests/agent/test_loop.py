@@ -207,7 +207,7 @@ async def test_usage_is_reported_per_request_and_summed_per_turn(tmp_path):
     assert first.usage == Usage(input_tokens=30, output_tokens=3)
     assert (second.usage, second.cost) == (Usage(input_tokens=5), 1.0)
     assert [event.cost for event in stage.of(UsageReported)] == [1.0, 2.0, 3.0]
-    assert stage.of(UsageReported)[0].window == 1000
+    assert stage.of(UsageReported)[0].window == 200_000
 
 
 @pytest.mark.parametrize("failure", [ContextOverflow("prompt is too long: 210000 tokens"), None])

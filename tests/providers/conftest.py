@@ -92,3 +92,9 @@ def result(call_id: str = "call_1", text: str = "done", outcome: Outcome = Outco
 
 def results(*items: ToolResult) -> ResultsMessage:
     return ResultsMessage(results=items)
+
+
+@pytest.fixture
+def ask_for() -> Ask:
+    """Asks a provider and gives the whole reply."""
+    return ask

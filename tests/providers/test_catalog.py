@@ -100,3 +100,54 @@ def test_every_listed_model_has_sound_numbers():
         assert 0 < card.output < card.window
         assert 0 < card.price.cached <= card.price.input < card.price.output
         assert card.price.stored >= card.price.input
+
+
+@pytest.fixture
+def own(tmp_path):
+    """Writes a person's own table and gives the catalog with it."""
+
+    def write(text: str) -> Catalog:
+        (tmp_path / "models.toml").write_text(text)
+        return Catalog(tmp_path / "models.toml")
+
+    return write
+
+
+def test_an_own_table_adds_windows_and_prices(own):
+    catalog = own('[openai-chat]\n"qwen3" = { window = 32_768, price = { input = 1.0, output = 2.0 } }\n')
+
+    assert catalog.window("openai-chat/qwen3") == 32_768
+    assert catalog.cost(reply("openai-chat/qwen3", input_tokens=1_000_000)) == 1.0
+    assert "openai-chat/qwen3" in catalog.names()
+
+
+def test_an_own_table_changes_only_what_it_names(own):
+    catalog = own('[anthropic]\n"claude-haiku-4-5" = { window = 100_000 }\n')
+
+    assert catalog.window("anthropic/claude-haiku-4-5") == 100_000
+    assert catalog.cost(reply("anthropic/claude-haiku-4-5", input_tokens=1_000_000)) == 1.0
+
+
+def test_a_window_alone_leaves_the_price_unknown(own):
+    catalog = own('[openai-chat]\n"qwen3" = { window = 32_768 }\n')
+
+    assert catalog.cost(reply("openai-chat/qwen3", input_tokens=1)) is None
+    assert catalog.window("openai-chat/gpt-5") == 400_000
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[openai-chat\n", "cannot be read"),
+        ('[acme]\n"x" = { window = 5 }\n', "acme is no service"),
+        ('[openai]\n"x" = { windwo = 5 }\n', "openai/x: windwo is not known"),
+        ('[openai]\n"x" = { window = "big" }\n', "where a number belongs"),
+        ('[openai]\n"x" = { price = { input = 1.0 } }\n', "an input and an output"),
+        ('[openai]\n"x" = { price = { input = -1.0, output = 1.0 } }\n', "where a number belongs"),
+    ],
+)
+def test_what_is_wrong_in_an_own_table_is_named_with_its_file(own, text, told):
+    with pytest.raises(ConfigError, match=r"models\.toml") as caught:
+        own(text).names()
+
+    assert told in str(caught.value)

@@ -37,6 +37,8 @@ def check(body: object) -> None:
     for key in ("model", "messages"):
         if key not in body:
             raise Refused(f"Missing required parameter: '{key}'.")
+    if body.get("reasoning_effort", "none") not in {"none", "minimal", "low", "medium", "high", "xhigh"}:
+        raise Refused(f"Invalid value: '{body['reasoning_effort']}' for 'reasoning_effort'.")
     _check_tools(body.get("tools"))
     if not isinstance(body["messages"], list) or not body["messages"]:
         raise Refused("Invalid 'messages': empty array. Expected an array with minimum length 1.")

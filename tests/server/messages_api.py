@@ -53,6 +53,9 @@ def check(body: object) -> None:
     }  # fmt: skip
     if unknown := sorted(set(body) - known):
         raise Refused(f"{unknown[0]}: Extra inputs are not permitted")
+    effort = body.get("output_config", {}).get("effort", "high")
+    if effort not in {"low", "medium", "high", "max"}:
+        raise Refused(f"output_config.effort: Input should be 'low', 'medium', 'high' or 'max', not {effort!r}")
     _check_system(body.get("system", ""))
     _check_tools(body.get("tools", []))
     _check_messages(body["messages"])

@@ -33,6 +33,9 @@ def check(body: object) -> None:
             raise Refused(f"Missing required parameter: '{key}'.")
     if unknown := sorted(set(body) - _FIELDS):
         raise Refused(f"Unknown parameter: '{unknown[0]}'.")
+    effort = body.get("reasoning", {}).get("effort", "low")
+    if effort not in {"none", "minimal", "low", "medium", "high", "xhigh"}:
+        raise Refused(f"Invalid value: '{effort}' for 'reasoning.effort'.")
     for at, tool in enumerate(body.get("tools", ())):
         if tool.get("type") != "function" or not _TOOL_NAME.match(str(tool.get("name", ""))):
             raise Refused(f"Invalid 'tools[{at}].name': string does not match pattern '^[a-zA-Z0-9_-]+$'.")

@@ -21,6 +21,7 @@ from codeagent.core.approvals import (
     Verdict,
     VerdictPart,
 )
+from codeagent.core.context import ContextPart, ContextReport
 from codeagent.core.desk import Approver, Check, CheckState, Desk, SessionSummary, StoredRule, WorkspaceStatus
 from codeagent.core.diff import make_diff
 from codeagent.core.errors import CodeagentError, SessionBusy
@@ -48,6 +49,14 @@ async def nothing(emit: Emit, approver: Approver) -> None:
     """A turn in which nothing happens."""
 
 
+def full_window() -> ContextReport:
+    part = ContextPart(name="what you said", tokens=40_000)
+    file = ContextPart(name="shop/[cart].py", tokens=20_000)
+    return ContextReport(
+        used=60_000, window=100_000, is_estimate=False, parts=(part,), by_file=(file,), compact_at=0.85
+    )
+
+
 @dataclass
 class MemoryConversation:
     emit: Emit
@@ -57,6 +66,8 @@ class MemoryConversation:
     queued: dict[str, str] = field(default_factory=dict)
     taken_back: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
+    compacted: list[str] = field(default_factory=list)
+    report: ContextReport = field(default_factory=full_window)
     session_id: str = "s-1"
     running: asyncio.Task[None] | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -109,6 +120,12 @@ class MemoryConversation:
 
     def stop_call(self, call_id: str) -> None:
         self.stopped.append(call_id)
+
+    async def compact(self, focus: str = "") -> None:
+        self.compacted.append(focus)
+
+    def context(self) -> ContextReport:
+        return self.report
 
     async def cancel(self) -> None:
         if self.running is not None:

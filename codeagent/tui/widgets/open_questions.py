@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from codeagent.core.approvals import ApprovalRequest, Approve, CommandPreview, DiffPreview, Scope
+from codeagent.core.approvals import ApprovalRequest, Approve, CommandPreview, DiffPreview, Scope, TextPreview
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,6 +40,8 @@ class OpenQuestion:
         preview = self.request.preview
         if isinstance(preview, DiffPreview):
             return preview.proposal
+        if isinstance(preview, TextPreview):
+            return preview.text if preview.is_proposal else None
         return preview.command if isinstance(preview, CommandPreview) else None
 
     def walk(self, by: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from codeagent.core.events import (
     AgentEvent,
     HistoryAppended,
+    HistoryCompacted,
     Level,
     MessageDelivered,
     NoticeGiven,
@@ -20,7 +21,6 @@ from codeagent.core.events import (
 from codeagent.core.messages import (
     AssistantMessage,
     Message,
-    Origin,
     Outcome,
     ResultsMessage,
     TextBlock,
@@ -29,6 +29,7 @@ from codeagent.core.messages import (
     UserMessage,
 )
 from codeagent.tui.widgets import blocks
+from codeagent.tui.widgets.compaction_block import CompactionBlock
 from codeagent.tui.widgets.markdown_stream import MarkdownStream
 from codeagent.tui.widgets.tool_panel import ToolPanel
 
@@ -74,6 +75,8 @@ class _Past:
                 self._open[call_id].show_preview(preview, label)
             case ToolEnded(result=result, seconds=seconds):
                 self._end(result, seconds)
+            case HistoryCompacted():
+                self.blocks.append(CompactionBlock(event))
             case NoticeGiven(text=text, level=level):
                 self.blocks.append(blocks.NoteBlock(text, level))
             case TurnEnded(reason=reason, text=text):
@@ -97,8 +100,6 @@ class _Past:
             case ResultsMessage(results=results):
                 for result in results:
                     self._end(result, 0.0)
-            case UserMessage(origin=Origin.SUMMARY):
-                self.blocks.append(blocks.NoteBlock("Earlier parts were summed up to make room."))
             case UserMessage():
                 pass
 

@@ -18,6 +18,7 @@ from codeagent.core.approvals import (
     DiffPreview,
     NoPreview,
     RuleOffer,
+    TextPreview,
     Verdict,
 )
 from codeagent.core.text import show_invisible
@@ -94,6 +95,8 @@ def question_lines(
             return QuestionLines(lines=[*top, *command, EMPTY, *_circumstances(request, preview, width, palette)])
         case NoPreview():
             return QuestionLines(lines=[*top, *_touched(request, width, palette)])
+        case TextPreview():
+            return QuestionLines(lines=[*top, *_text(preview.text, width, inks_of(palette).text)])
         case _:
             assert_never(preview)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from codeagent.core.approvals import ApprovalRequest, CommandPreview, DiffPreview
+from codeagent.core.approvals import ApprovalRequest, CommandPreview, DiffPreview, TextPreview
 from codeagent.core.diff import ChangeKind
 from codeagent.core.text import show_invisible
 
@@ -33,6 +33,8 @@ def _name(request: ApprovalRequest) -> str:
         return f"{request.tool} {show_invisible(preview.diff.path)}"
     if isinstance(preview, CommandPreview):
         return f"{request.tool} in the background" if preview.background else request.tool
+    if isinstance(preview, TextPreview):
+        return show_invisible(preview.title)
     written = next((touch.written for touch in request.touches if touch.written), "")
     return f"{request.tool} {show_invisible(written)}".rstrip()
 

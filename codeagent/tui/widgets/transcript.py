@@ -17,13 +17,14 @@ from textual.message import Message
 from textual.timer import Timer
 
 from codeagent.core.approvals import Preview
-from codeagent.core.events import AgentEvent, Level
+from codeagent.core.events import AgentEvent, HistoryCompacted, Level
 from codeagent.core.messages import ToolResult
 from codeagent.tui import keys
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.blocks import Block, Foldable, Kind, NoteBlock, PersonBlock, ThinkingBlock
 from codeagent.tui.widgets.column import Place, gap_between
 from codeagent.tui.widgets.column_view import ColumnView
+from codeagent.tui.widgets.compaction_block import CompactionBlock
 from codeagent.tui.widgets.finding import Stretch, blocks_with, stretches
 from codeagent.tui.widgets.live_reply import LiveReply
 from codeagent.tui.widgets.panel_lines import UNFOLD
@@ -138,6 +139,12 @@ class Transcript(ColumnView, can_focus=True):
         """Something the program says."""
         self._end_reply()
         self._append(NoteBlock(text, level))
+
+    def compacted(self, event: HistoryCompacted) -> None:
+        """The history became shorter; the summary can be unfolded."""
+        self._end_reply()
+        index = self._append(CompactionBlock(event))
+        self._foldables.append(index)
 
     def set_countdown(self, text: str | None) -> None:
         """A note that changes until it is taken away, such as the seconds to the next try; None takes it away."""

@@ -1,0 +1,244 @@
+"""Makes room in the model's window: old tool outputs go first, then the model sums up all but the last part."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import assert_never
+
+from codeagent.agent.digest import session_text, summary_request, with_certainties
+from codeagent.agent.history import History
+from codeagent.agent.limits import Limits
+from codeagent.agent.meter import Meter, tokens_of
+from codeagent.agent.record import Record
+from codeagent.agent.reply import Asker
+from codeagent.agent.shrinking import cut_point, long_results, shorten, shrunk
+from codeagent.core.approvals import ApprovalRequest, Approve, Decision, Deny, TextPreview, Verdict, Withdraw
+from codeagent.core.desk import Approver
+from codeagent.core.errors import ProviderError
+from codeagent.core.events import (
+    CompactionReason,
+    CompactionStarted,
+    ContextMeasured,
+    HistoryCompacted,
+    Level,
+    NoticeGiven,
+)
+from codeagent.core.messages import AssistantMessage, Message, StopReason
+from codeagent.core.protocols import Ledger, ModelRequest, Provider
+
+_MOST_KEPT = 20_000
+_GOOD_ENOUGH = 0.6  # of the window: when clearing gets this far, nothing has to be summed up
+_CLEARED_FROM = 400  # characters
+_SHORTEST_RESULT = 1_000
+_CHARACTERS = 3  # a token, counted so low that what is cut by it surely fits
+_MOST_SUMMARY, _LEAST_SUMMARY = 8_000, 400
+_MOST_FAILURES = 3
+_GIVEN_UP = "It is not tried by itself again. /compact tries once more, /new starts a new session."
+
+Pay = Callable[[AssistantMessage], Awaitable[None]]
+"""Counts what a request of ours has cost."""
+
+
+class _NotSummedUp(Exception):
+    """There is no summary, and the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judges:
+    """Who looks at a summary before it is used: nobody without an ``approver``, or while ``reviews`` says no."""
+
+    approver: Approver | None = None
+    reviews: Callable[[], bool] = lambda: True
+
+
+class Compactor:
+    """Keeps one history within the window; ``provider`` is asked for anew each time."""
+
+    def __init__(
+        self,
+        history: History,
+        meter: Meter,
+        record: Record,
+        provider: Callable[[], Provider],
+        *,
+        ledger: Ledger,
+        limits: Limits,
+        judges: Judges,
+    ) -> None:
+        self._history = history
+        self._meter = meter
+        self._record = record
+        self._provider = provider
+        self._ledger = ledger
+        self._limits = limits
+        self._judges = judges
+        self._asker = Asker(record, limits, is_shown=False)
+        self._failures = 0
+        self._overflows = 0
+        self._is_refused = False
+        self._numbers = count(1)
+
+    @property
+    def window(self) -> int | None:
+        """The window of the model that answers now, in tokens."""
+        return self._ledger.window(self._provider().model)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether room should be made before the next request."""
+        at, window = self._limits.compact_at, self.window
+        if at is None or window is None or self._is_refused or self._failures >= _MOST_FAILURES:
+            return False
+        return self._meter.used >= at * window
+
+    def fits_again(self) -> None:
+        """A request went through."""
+        self._overflows = 0
+
+    async def compact(self, reason: CompactionReason, pay: Pay, focus: str = "") -> bool:
+        """Makes the history shorter; False when it stayed as it was, which was then said.
+
+        ``focus`` is what the summary should keep above all. Raises JournalError.
+        """
+        self._record.tell(CompactionStarted(reason=reason))
+        if reason is CompactionReason.OVERFLOW:
+            self._overflows += 1
+        try:
+            compaction = await self._compaction(reason, focus, pay)
+        except _NotSummedUp as problem:
+            self._fail(reason, str(problem))
+            return False
+        if compaction is None:
+            self._is_refused = reason is not CompactionReason.WANTED
+            self._record.tell(NoticeGiven(text="The conversation stays as it is: the summary was refused."))
+            return False
+        await self._history.compact(compaction)
+        self._meter.start_over()
+        self._record.tell(ContextMeasured(tokens=self._meter.used, window=self.window))
+        self._is_refused = False
+        if reason is CompactionReason.FULL and self.is_due:
+            self._fail(reason, "The conversation is still too long after it was compacted.")
+        else:
+            self._failures = 0
+        return True
+
+    async def _compaction(self, reason: CompactionReason, focus: str, pay: Pay) -> HistoryCompacted | None:
+        """What to do to the history; None when the person refused it."""
+        messages = self._history.messages
+        before = self._meter.used
+        room = self.window or before
+        keep = min(_MOST_KEPT, room // 4) >> max(self._overflows - 1, 0)
+        if reason is CompactionReason.WANTED:
+            keep = min(keep, sum(map(tokens_of, messages)) // 3)
+        cut = cut_point(messages, keep)
+        older, kept = messages[:cut], messages[cut:]
+        plan = HistoryCompacted(
+            reason=reason,
+            kept=len(kept),
+            cleared=long_results(older, _CLEARED_FROM),
+            before=before,
+            window=self.window,
+        )
+        plan = _with_shortened(plan, kept, keep)
+        if reason is CompactionReason.FULL and self._after(messages, plan) <= _GOOD_ENOUGH * room:
+            return self._measured(messages, plan)
+        if not any(isinstance(message, AssistantMessage) for message in older):
+            if plan.cleared or plan.shortened:
+                return self._measured(messages, plan)
+            raise _NotSummedUp("There is nothing that could be summed up.")
+        plan = replace(plan, cleared=())
+        summary = await self._summary(reason, older, kept, room, focus, pay)
+        return None if summary is None else self._measured(messages, replace(plan, summary=summary))
+
+    async def _summary(
+        self,
+        reason: CompactionReason,
+        older: Sequence[Message],
+        kept: Sequence[Message],
+        room: int,
+        focus: str,
+        pay: Pay,
+    ) -> str | None:
+        """The summary as the person lets it stand; None when it is refused."""
+        most = min(_MOST_SUMMARY, max(room // 8, _LEAST_SUMMARY))
+        for _ in range(_MOST_FAILURES):
+            try:
+                text = await self._ask(summary_request(older, focus, room // 2 * _CHARACTERS, most), pay)
+            except _NotSummedUp:
+                if reason is not CompactionReason.OVERFLOW:
+                    raise
+                text = _excerpt(older, room)
+            summary = with_certainties(text, older, kept)
+            verdict = await self._judged(summary, len(older))
+            match verdict:
+                case Approve(edited=edited):
+                    return summary if edited is None else edited.strip() or None
+                case Deny(feedback=""):
+                    return None
+                case Deny(feedback=feedback):
+                    focus = f"{focus}\n{feedback}".strip()
+                case Withdraw():
+                    return None
+                case _:
+                    assert_never(verdict)
+        return None
+
+    async def _ask(self, request: ModelRequest, pay: Pay) -> str:
+        try:
+            reply = await self._asker.ask(self._provider(), request)
+        except ProviderError as error:
+            raise _NotSummedUp(f"The conversation could not be summed up: {error}") from error
+        await pay(reply)
+        text = reply.text.strip()
+        if not text or reply.stop in {StopReason.REFUSAL, StopReason.CONTEXT_EXCEEDED}:
+            raise _NotSummedUp("The model gave no summary of the conversation.")
+        return shorten(text, (request.max_tokens or _MOST_SUMMARY) * _CHARACTERS)
+
+    async def _judged(self, summary: str, replaced: int) -> Approve | Deny | Withdraw:
+        approver = self._judges.approver
+        if approver is None or not self._judges.reviews():
+            return Approve()
+        title = f"compact: this summary in place of {replaced} messages"
+        because = (
+            "The model's window is nearly full. From here on the model would see this summary in place of the "
+            "earlier messages; the session's record keeps them. Editing changes what it will know."
+        )
+        return await approver.ask(
+            ApprovalRequest(
+                call_id=f"compaction-{next(self._numbers)}",
+                tool="compact",
+                preview=TextPreview(title=title, text=summary, is_proposal=True),
+                touches=(),
+                verdict=Verdict(decision=Decision.ASK, because=because),
+            )
+        )
+
+    def _after(self, messages: Sequence[Message], plan: HistoryCompacted) -> int:
+        return self._meter.scaled(self._meter.fixed + sum(map(tokens_of, shrunk(messages, plan))))
+
+    def _measured(self, messages: Sequence[Message], plan: HistoryCompacted) -> HistoryCompacted:
+        return replace(plan, after=self._after(messages, plan))
+
+    def _fail(self, reason: CompactionReason, problem: str) -> None:
+        if reason is CompactionReason.FULL:
+            self._failures += 1
+        is_over = self._failures >= _MOST_FAILURES
+        text = f"{problem} {_GIVEN_UP}" if is_over else problem
+        self._record.tell(NoticeGiven(text=text, level=Level.WARNING))
+
+
+def _with_shortened(plan: HistoryCompacted, kept: Sequence[Message], keep: int) -> HistoryCompacted:
+    """Cuts the outputs of the part that is kept when they alone are too much for it."""
+    if sum(map(tokens_of, kept)) <= keep:
+        return plan
+    long = long_results(kept, _SHORTEST_RESULT)
+    most = max(keep * _CHARACTERS // max(len(long), 1), _SHORTEST_RESULT)
+    return replace(plan, shortened=long_results(kept, most), shortened_to=most)
+
+
+def _excerpt(older: Sequence[Message], room: int) -> str:
+    """What stands for a summary when the model gives none and nothing fits without one."""
+    session = session_text(older, room // 8 * _CHARACTERS)
+    return f"The model could not sum this up. This is an excerpt of what was said:\n\n{session}"

@@ -1,0 +1,82 @@
+"""How a history becomes shorter: what is kept, what is taken out, and the same again when a session is resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codeagent.agent.meter import tokens_of
+from codeagent.core.events import HistoryCompacted
+from codeagent.core.messages import ImageBlock, Message, Origin, ResultsMessage, TextBlock, ToolResult, UserMessage
+
+CLEARED = "[The output of this call was removed to make room. Make the call again if you need it.]"
+_CUT_MARK = "\n[… {count} characters were removed here to make room …]\n"
+_OPENING = (
+    "The conversation so far was summed up to make room. What follows is the summary; the work goes on from here.\n\n"
+)
+
+
+def shrunk(messages: Sequence[Message], compaction: HistoryCompacted) -> list[Message]:
+    """The history after a compaction; the same for the same history, now and when the session is resumed."""
+    kept = list(messages[max(len(messages) - compaction.kept, 0) :]) if compaction.summary else list(messages)
+    cleared, shortened = frozenset(compaction.cleared), frozenset(compaction.shortened)
+    if cleared or shortened:
+        kept = [_lightened(message, cleared, shortened, compaction.shortened_to) for message in kept]
+    if not compaction.summary:
+        return kept
+    summary = UserMessage(blocks=(TextBlock(text=_OPENING + compaction.summary),), origin=Origin.SUMMARY)
+    return [summary, *kept]
+
+
+def cut_point(messages: Sequence[Message], most: int) -> int:
+    """Where the part begins that is kept: at most about ``most`` tokens, and never results without their calls.
+
+    The last reply with its results, or the last thing said, is always kept.
+    """
+    total = 0
+    cut = len(messages)
+    for index in range(len(messages) - 1, -1, -1):
+        total += tokens_of(messages[index])
+        is_whole = not isinstance(messages[index], ResultsMessage)
+        if total > most and cut < len(messages):
+            break
+        if is_whole:
+            cut = index
+            if total > most:
+                break
+    return cut
+
+
+def long_results(messages: Sequence[Message], longer_than: int) -> tuple[str, ...]:
+    """The ids of the calls whose result has more than so many characters, or an image."""
+    return tuple(
+        result.call_id
+        for message in messages
+        if isinstance(message, ResultsMessage)
+        for result in message.results
+        if len(result.text) > longer_than or any(isinstance(block, ImageBlock) for block in result.blocks)
+    )
+
+
+def shorten(text: str, most: int) -> str:
+    """The text in about ``most`` characters: a third from its beginning, the rest from its end."""
+    if len(text) <= most:
+        return text
+    head = most // 3
+    tail = most - head
+    return text[:head] + _CUT_MARK.format(count=f"{len(text) - most:,}") + text[len(text) - tail :]
+
+
+def _lightened(message: Message, cleared: frozenset[str], shortened: frozenset[str], most: int) -> Message:
+    if not isinstance(message, ResultsMessage):
+        return message
+    results = tuple(_light(result, cleared, shortened, most) for result in message.results)
+    return message if results == message.results else replace(message, results=results)
+
+
+def _light(result: ToolResult, cleared: frozenset[str], shortened: frozenset[str], most: int) -> ToolResult:
+    if result.call_id in cleared:
+        return replace(result, blocks=(TextBlock(text=CLEARED),), details=None)
+    if result.call_id in shortened:
+        return replace(result, blocks=(TextBlock(text=shorten(result.text, most) or CLEARED),), details=None)
+    return result

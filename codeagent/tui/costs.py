@@ -1,0 +1,44 @@
+"""What a session has used, by turn and in all, gathered from its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from codeagent.core.events import AgentEvent, ModelChanged, SessionStarted, TurnEnded, TurnStarted, UsageReported
+from codeagent.core.messages import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnCost:
+    """One turn; ``cost`` in US dollars is None when a price is unknown."""
+
+    turn: int
+    text: str
+    usage: Usage
+    cost: float | None
+
+
+@dataclass(slots=True)
+class CostBook:
+    """Listens to events and adds up; ``cost`` in US dollars is None when a price is unknown."""
+
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+    model: str = ""
+    turns: list[TurnCost] = field(default_factory=list[TurnCost])
+    _said: str = ""
+
+    def take(self, event: AgentEvent) -> None:
+        """One event, past or present."""
+        match event:
+            case SessionStarted(model=model) | ModelChanged(model=model):
+                self.model = model
+            case TurnStarted(text=text):
+                self._said = text
+            case UsageReported(usage=usage, cost=cost):
+                self.usage += usage
+                self.cost = cost
+            case TurnEnded(turn=turn, usage=usage, cost=cost):
+                self.turns.append(TurnCost(turn=turn, text=self._said, usage=usage, cost=cost))
+            case _:
+                pass

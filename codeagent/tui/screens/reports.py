@@ -1,0 +1,111 @@
+"""What fills the window and what the session has cost, as pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from textual.content import Content
+
+from codeagent.core.context import ContextPart, ContextReport
+from codeagent.core.messages import Usage
+from codeagent.core.text import show_invisible
+from codeagent.tui.costs import CostBook, TurnCost
+
+_BAR = 24
+_MOST_TURNS = 20
+_LONGEST_NAME = 40
+
+
+def context_text(report: ContextReport, model: str) -> Content:
+    """The window, what fills it, and how to free it."""
+    used = f"{report.used:,} tokens"
+    if report.window:
+        used += f" of {report.window:,} ({_percent(report.used, report.window)})"
+    how = "estimated; the next reply counts it" if report.is_estimate else "counted by the model service"
+    lines = [
+        Content.assemble((show_invisible(model), "bold"), (f"  {used}", "$text")),
+        Content.styled(how, "$text-muted"),
+        Content(),
+        *_parts(report.parts, report.window or report.used),
+    ]
+    for title, parts in (("Tool results by tool", report.by_tool), ("Tool results by file", report.by_file)):
+        if parts:
+            lines += [Content(), Content.styled(title, "bold $accent"), *_parts(parts, report.window or report.used)]
+    lines += [Content(), Content.styled("To free it", "bold $accent"), *_ways(report)]
+    return Content("\n").join(lines)
+
+
+def cost_text(book: CostBook) -> Content:
+    """The session's tokens and money, then each of the latest turns."""
+    lines = [Content.assemble(("This session  ", "bold"), (_money(book.cost), "bold $accent"))]
+    if book.cost is None:
+        lines.append(
+            Content.styled(
+                f"The price of {show_invisible(book.model)} is unknown; models.toml beside your settings can name it.",
+                "$warning",
+            )
+        )
+    lines += [Content.styled(line, "$text-muted") for line in _tokens(book.usage)]
+    if book.turns:
+        title = "Turns, the latest first" if len(book.turns) <= _MOST_TURNS else f"The latest {_MOST_TURNS} turns"
+        lines += [Content(), Content.styled(title, "bold $accent")]
+        lines += [_turn(turn) for turn in reversed(book.turns[-_MOST_TURNS:])]
+    return Content("\n").join(lines)
+
+
+def _parts(parts: Sequence[ContextPart], whole: int) -> Iterator[Content]:
+    for part in parts:
+        name = show_invisible(part.name)
+        shown = name if len(name) <= _LONGEST_NAME else f"…{name[-(_LONGEST_NAME - 1) :]}"
+        filled = min(round(_BAR * part.tokens / whole), _BAR) if whole else 0
+        yield Content.assemble(
+            (f"  {shown:<{22 if len(shown) <= 22 else _LONGEST_NAME}}", "$text"),  # noqa: PLR2004 - the column
+            (f"{part.tokens:>10,}  ", "$text-muted"),
+            ("━" * filled, "$accent"),
+            ("─" * (_BAR - filled), "$rule"),
+        )
+
+
+def _ways(report: ContextReport) -> Iterator[Content]:
+    yield Content("  /compact FOCUS  sums up all but the last part, keeping what you name")
+    yield Content("  /new            starts a new session with an empty window")
+    yield Content("  /model NAME     goes on with a model that has a larger window")
+    if report.compact_at is None:
+        yield Content.styled("  Nothing is summed up by itself: [context] compact_at is off.", "$text-muted")
+    elif report.window:
+        at = f"{report.compact_at:.0%}".replace("%", " %")
+        yield Content.styled(f"  At {at} this happens by itself; the record keeps everything.", "$text-muted")
+    else:
+        yield Content.styled("  The size of this model's window is unknown; models.toml can name it.", "$text-muted")
+
+
+def _tokens(usage: Usage) -> Iterator[str]:
+    sent = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    yield f"sent      {sent:>12,} tokens"
+    if usage.cache_read_tokens:
+        share = _percent(usage.cache_read_tokens, sent)
+        yield f"  cached  {usage.cache_read_tokens:>12,} tokens, {share} of what was sent came from the cache"
+    if usage.cache_write_tokens:
+        yield f"  stored  {usage.cache_write_tokens:>12,} tokens went into the cache"
+    yield f"received  {usage.output_tokens:>12,} tokens"
+
+
+def _turn(turn: TurnCost) -> Content:
+    sent = turn.usage.context_tokens - turn.usage.output_tokens
+    cached = f"{_percent(turn.usage.cache_read_tokens, sent)} cached" if turn.usage.cache_read_tokens else ""
+    text = " ".join(show_invisible(turn.text).split()) or "went on"
+    return Content.assemble(
+        (f"  {turn.turn:>4}  {_money(turn.cost):>9}", "$text"),
+        (f"  {sent:>9,} sent {turn.usage.output_tokens:>7,} received  {cached:<12}", "$text-muted"),
+        (text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…", "$text"),
+    )
+
+
+def _money(cost: float | None) -> str:
+    if cost is None:
+        return "unknown"
+    return f"${cost:.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}".replace("%", " %") if whole else "0 %"

@@ -1,0 +1,49 @@
+"""The commands that are about the session: its mode, rules, window and cost."""
+
+from __future__ import annotations
+
+from textual.app import App
+
+from codeagent.core.approvals import Mode
+from codeagent.core.desk import Conversation, Desk, Workbench
+from codeagent.tui.commands import MODE_WORDS, CommandCall, CommandName, NoSuchCommand, NotReady
+from codeagent.tui.costs import CostBook
+from codeagent.tui.screens.pages import Page, doctor_text, permissions_text
+from codeagent.tui.screens.picker import Item, Picker
+from codeagent.tui.screens.reports import context_text, cost_text
+
+
+async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: CommandCall) -> None:
+    """Carries one of these commands out; raises CodeagentErrors for what cannot be done."""
+    match call.name:
+        case CommandName.MODE:
+            await _choose_mode(app, desk.workbench, call.argument)
+        case CommandName.PERMISSIONS:
+            await app.push_screen(Page("Permissions", await permissions_text(desk.workbench, call.argument)))
+        case CommandName.DOCTOR:
+            await app.push_screen(Page("Doctor", doctor_text(await desk.workbench.doctor())))
+        case CommandName.COMPACT:
+            await _compact(desk.conversation, call.argument)
+        case CommandName.CONTEXT:
+            await app.push_screen(Page("Context", context_text(desk.conversation.context(), costs.model)))
+        case CommandName.COST:
+            await app.push_screen(Page("Cost", cost_text(costs)))
+        case _:
+            raise NoSuchCommand(f"/{call.name} is no command of the session.")
+
+
+async def _choose_mode(app: App[str], bench: Workbench, name: str) -> None:
+    names = [str(mode) for mode in Mode]
+    if not name:
+        items = [Item(value=str(mode), detail=MODE_WORDS[mode]) for mode in Mode]
+        name = await app.push_screen_wait(Picker("Mode", items, current=str(bench.mode()))) or ""
+    elif name not in names:
+        raise NoSuchCommand(f"There is no mode {name}; there are {', '.join(names)}.")
+    if name:
+        bench.set_mode(Mode(name))
+
+
+async def _compact(conversation: Conversation, focus: str) -> None:
+    if not any(part.name.startswith("what") and part.tokens for part in conversation.context().parts):
+        raise NotReady("Nothing was said yet that could be summed up.")
+    await conversation.compact(focus)

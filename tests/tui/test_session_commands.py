@@ -1,0 +1,128 @@
+"""The commands that are about the session."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codeagent.core.approvals import ApprovalRequest, Approve, Decision, TextPreview, Verdict
+from codeagent.core.context import ContextReport
+from codeagent.core.events import (
+    CompactionReason,
+    ContextMeasured,
+    HistoryCompacted,
+    ModelChanged,
+    TurnEnd,
+    TurnEnded,
+    TurnStarted,
+    UsageReported,
+)
+from codeagent.core.messages import Usage
+
+TITLE = "compact: this summary in place of 12 messages"
+USAGE = Usage(input_tokens=1_000, cache_read_tokens=9_000, output_tokens=50)
+COMPACTED = HistoryCompacted(
+    reason=CompactionReason.FULL, kept=4, summary="## Task\nThe [totals].", before=90_000, after=9_000, window=100_000
+)
+
+
+def summary_question() -> ApprovalRequest:
+    return ApprovalRequest(
+        call_id="compaction-1",
+        tool="compact",
+        preview=TextPreview(
+            title="compact: this summary in place of 12 messages", text="## Task\nAll.", is_proposal=True
+        ),
+        touches=(),
+        verdict=Verdict(decision=Decision.ASK, because="The window is nearly full."),
+    )
+
+
+async def test_compact_passes_its_focus_on(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/compact the discount\n")
+        await stage.until(lambda: stage.conversation.compacted == ["the discount"])
+
+
+async def test_compact_says_so_when_there_is_nothing_to_sum_up(stage_of):
+    async with stage_of() as stage:
+        stage.conversation.report = ContextReport(used=0, window=None, is_estimate=True, parts=())
+        await stage.type("/compact\n")
+        await stage.until(lambda: "Nothing was said yet" in stage.text)
+        assert stage.conversation.compacted == []
+
+
+async def test_context_shows_what_fills_the_window_and_how_to_free_it(stage_of):
+    async with stage_of(size=(100, 40)) as stage:
+        await stage.type("/context\n")
+        await stage.until(lambda: "60,000 tokens of 100,000 (60 %)" in stage.text)
+        assert "shop/[cart].py" in stage.text
+        assert "/compact FOCUS" in stage.text
+        assert "At 85 % this happens by itself" in stage.text
+
+
+async def test_cost_shows_tokens_cache_hits_and_each_turn_also_of_a_resumed_session(stage_of):
+    past = (
+        TurnStarted(turn=1, text="first things"),
+        UsageReported(usage=USAGE, cost=0.5),
+        TurnEnded(turn=1, reason=TurnEnd.DONE, text="Done.", usage=USAGE, cost=0.5),
+    )
+    async with stage_of(past=past, size=(120, 40)) as stage:
+        stage.app.bridge.emit(TurnStarted(turn=2, text="second things"))
+        stage.app.bridge.emit(UsageReported(usage=USAGE, cost=1.25))
+        stage.app.bridge.emit(TurnEnded(turn=2, reason=TurnEnd.DONE, text="Done.", usage=USAGE, cost=0.75))
+        await stage.type("/cost\n")
+        await stage.until(lambda: "This session  $1.25" in stage.text)
+        assert "18,000 tokens, 90 % of what was sent came from the cache" in stage.text
+        page = stage.text.partition("Turns, the latest first")[2]
+        assert page.index("second things") < page.index("first things")
+
+
+async def test_an_unknown_price_is_said(stage_of):
+    async with stage_of(size=(100, 30)) as stage:
+        stage.app.bridge.emit(UsageReported(usage=USAGE, cost=None))
+        await stage.type("/cost\n")
+        await stage.until(lambda: "The price of anthropic/claude-test is unknown" in stage.text)
+
+
+async def test_the_meter_follows_estimates_compactions_and_a_new_model(stage_of):
+    async with stage_of() as stage:
+        stage.app.bridge.emit(ContextMeasured(tokens=86_000, window=100_000))
+        await stage.until(lambda: "context 86 %" in stage.text)
+        stage.app.bridge.emit(COMPACTED)
+        await stage.until(lambda: "context 9 %" in stage.text)
+        stage.app.bridge.emit(ModelChanged(model="openai/gpt-other"))
+        await stage.until(lambda: "gpt-other" in stage.text)
+
+
+async def test_a_compaction_is_one_line_that_opens_to_the_summary(stage_of):
+    async with stage_of() as stage:
+        stage.app.bridge.emit(COMPACTED)
+        await stage.until(lambda: "summed up to make room: 90,000 → 9,000 tokens" in stage.text)
+        assert "The [totals]." not in stage.text
+        await stage.pilot.press("ctrl+o")
+        await stage.until(lambda: "The [totals]." in stage.text)
+
+
+async def test_a_resumed_session_shows_its_compactions_and_how_full_the_window_was_after(stage_of):
+    past = (UsageReported(usage=replace(USAGE, input_tokens=80_000), window=100_000, cost=0.5), COMPACTED)
+    async with stage_of(past=past) as stage:
+        await stage.until(lambda: "summed up" in stage.text)
+        assert "context 9 %" in stage.text
+        assert "claude-test" in stage.text
+
+
+async def test_a_summary_is_shown_and_can_be_edited_before_it_is_used(stage_of):
+    answers = []
+
+    async def turn(emit, approver):
+        answers.append(await approver.ask(summary_question()))
+
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: "this summary in place of 12 messages" in stage.text)
+        await stage.pilot.press("tab")
+        await stage.pilot.press("e")
+        await stage.pilot.press("ctrl+home", "X")
+        await stage.pilot.press("ctrl+s")
+        await stage.until(lambda: answers)
+        assert answers == [Approve(edited="X## Task\nAll.")]
