@@ -96,13 +96,13 @@ def by_walk(search: Search, stop: threading.Event) -> Iterator[FileHits]:
             text = decode(read_bytes(search.folder / name, limit=LARGEST_FILE)).text
         except FileProblem:
             continue
-        text = text.replace("\r\n", "\n")
+        lines = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")] if text else []
         deadline = time.monotonic() + FILE_SECONDS
         hits: list[Hit] = []
         problem = ""
         try:
-            if search.pattern.search(text, timeout=FILE_SECONDS, concurrent=True) is not None:
-                hits += _hits(text.removesuffix("\n").split("\n"), search, deadline)
+            if search.pattern.search("\n".join(lines), timeout=FILE_SECONDS, concurrent=True) is not None and lines:
+                hits += _hits(lines, search, deadline)
         except TimeoutError:
             problem = "the search took too long here"
         if hits or problem:

@@ -86,6 +86,8 @@ class _Reader:
                 self._brace()
             elif char == "}":
                 self._put("\\}", 1)
+            elif char == ".":
+                self._put("[^\\r\\n]", 1)  # for ripgrep a dot matches no carriage return, for Python it does
             elif char in "*+?" and self._pattern[self._at + 1 : self._at + 2] == "+":
                 raise self._problem("possessive repetition is not supported")
             else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import socket
+import stat
 import tempfile
 import threading
 import time
@@ -126,3 +128,23 @@ async def test_a_search_of_a_hundred_thousand_files_ends_soon_after_it_is_cancel
         async with asyncio.timeout(1):
             await walking
     assert len(seen) < MANY
+
+
+@pytest.mark.parametrize("name", ["read", "edit", "write", "grep"])
+@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a device"])
+def test_what_is_no_regular_file_is_refused_at_once(searching, name, kind):
+    path = searching.root / "odd"
+    if kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a socket":
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(os.fspath(path))
+    else:
+        try:
+            os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 5))
+        except PermissionError:
+            pytest.skip("only root makes devices")
+    rest = {"edit": {"old": "a", "new": "b"}, "write": {"content": "x"}, "grep": {"pattern": "x"}}
+
+    with pytest.raises(FileProblem, match=kind):
+        searching.run(name, path="odd", **rest.get(name, {}))
