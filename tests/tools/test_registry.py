@@ -10,7 +10,7 @@ from codeagent.workspace.paths import PathSandbox
 
 
 def test_tools_are_listed_in_one_order(at):
-    assert [spec.name for spec in at.tools.specs()] == ["bash", "edit", "glob", "grep", "ls", "read", "write"]
+    assert [spec.name for spec in at.tools.specs()] == ["bash", "edit", "glob", "grep", "job", "ls", "read", "write"]
 
 
 def test_all_the_model_is_told_of_tools_is_short(at):
@@ -24,7 +24,7 @@ def test_a_name_twice_is_refused(tmp_path):
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones(at):
-    with pytest.raises(UnknownTool, match="bash, edit, glob, grep, ls, read, write"):
+    with pytest.raises(UnknownTool, match="bash, edit, glob, grep, job, ls, read, write"):
         at.tools.find("Bash")
 
 
@@ -44,7 +44,8 @@ def test_schemas_name_the_arguments_models_are_trained_on(at):
         "read": {"path", "offset", "limit"},
         "write": {"path", "content"},
         "edit": {"path", "old", "new", "replace_all", "edits"},
-        "bash": {"command", "cwd", "timeout"},
+        "bash": {"command", "cwd", "timeout", "background"},
+        "job": {"id", "action"},
         "grep": {"pattern", "path", "glob", "context", "literal"},
         "glob": {"pattern", "path"},
         "ls": {"path"},
