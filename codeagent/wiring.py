@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.compaction import Judges
 from codeagent.agent.history import restore
 from codeagent.agent.limits import Limits
@@ -44,10 +45,13 @@ from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import Trust, trust_state
 from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
+from codeagent.store.change_store import ChangeStore
 from codeagent.store.journal import JournalFile, NoJournal, Past
 from codeagent.store.prompts import Prompts
+from codeagent.store.retention import clear_old
 from codeagent.store.seen_record import load_seen, save_seen
 from codeagent.store.sessions import Sessions
+from codeagent.store.undoing import open_undoing
 from codeagent.tools.bash import BashTool
 from codeagent.tools.edit import EditTool
 from codeagent.tools.glob import GlobTool
@@ -123,7 +127,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keeping:
-    """Where a session is kept: its record, the output of its commands, and what the model has seen."""
+    """Where a session is kept: its record, what it changed, its commands' output, and what the model has seen."""
 
     session_id: str
     journal: JournalFile | NoJournal
@@ -131,6 +135,7 @@ class Keeping:
     seen: SeenFiles
     seen_file: Path | None
     past: Past
+    store: ChangeStore
 
     def after(self, event: AgentEvent) -> None:
         """Makes room for the output of commands with the first turn, keeps what was seen at the end of each."""
@@ -160,25 +165,23 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     rules = RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow)
     redactor = Redactor(secrets_in(launch.environ))
     stored = Sessions(launch.places.sessions, root)
-    keeping = open_keeping(launch, stored, redactor)
-    record = Record(keeping.journal, _both(emit, keeping))
+    prompts, keeping = Prompts(stored.folder, redactor.redact), open_keeping(launch, stored, redactor)
+    listeners: list[Emit] = [emit, keeping.after]
+    record = Record(keeping.journal, _each(listeners))
     modes = ModeSwitch(mode=asked.mode, emit=record.tell)
     confinement, sandbox = confine_commands(settings, root)
     extra = [Path(folder).expanduser() for folder in asked.add_dirs]
-    own = (launch.places.config, launch.places.data, launch.places.state)
-    paths = PathSandbox(root, extra, readable=(keeping.logs,), protected=own)
+    paths = PathSandbox(root, extra, readable=(keeping.logs,), protected=launch.places.own)
+    is_held, grants = confinement is not None, launch.places.grants_file
+    is_off = settings.sandbox.level == confine.Level.OFF
     gate = ToolGate(
-        paths,
-        rules,
-        approver,
-        record.tell,
-        modes.get,
-        is_confined=confinement is not None,
-        sandbox_is_off=confine.Level(settings.sandbox.level) is confine.Level.OFF,
-        grants_file=launch.places.grants_file,
+        paths, rules, approver, record.tell, modes.get, is_confined=is_held, sandbox_is_off=is_off, grants_file=grants
     )
     jobs = Jobs(partial(tell_person, emit=record.tell))
     tools = make_tools(settings, launch, paths, keeping, gate, jobs, confinement)
+    undoing = open_undoing(keeping.store, keeping.seen, record.tell, paths.show, lambda: session.is_running)
+    listeners.append(undoing.listen)
+    bookmarks = Bookmarks()
     session = Session(
         keeping.session_id,
         provider,
@@ -187,21 +190,24 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         locks=LockTable(),
         journal=keeping.journal,
         ledger=catalog,
-        emit=_both(emit, keeping),
+        emit=_each(listeners),
         system=make_prompt(root, tools),
-        history=restore(keeping.past.events),
+        hooks=(undoing.hook,),
+        history=restore(keeping.past.events, bookmarks),
+        before_turn=undoing.news,
         limits=make_limits(settings),
         news=partial(news_for_model, jobs),
         judges=Judges(approver=approver, reviews=lambda: modes.get() in {Mode.ASK, Mode.PLAN}),
-        before=before(keeping.past.events),
+        before=before(keeping.past.events, bookmarks),
     )
-    prompts = Prompts(stored.folder, redactor.redact)
     return Parts(
         session=session,
-        bench=Bench(root, settings, launch.environ, session, gate, modes, prompts, stored, jobs, sandbox),
+        bench=Bench(
+            root, settings, launch.environ, session, gate, modes, prompts, stored, jobs, sandbox, undoing.timeline
+        ),
         started=_started(keeping.session_id, name, modes.get(), root),
         notices=_notices(loaded, keeping.past, root, trusted),
-        past=keeping.past.events,
+        past=undoing.catch_up(keeping.past.events),
         record=record,
         keeping=keeping,
         jobs=jobs,
@@ -275,8 +281,10 @@ def make_provider(name: ModelName, settings: Settings, launch: Launch, catalog: 
 def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keeping:
     """A new record, the one to go on with, or none; raises JournalError and SessionBusy."""
     seen = SeenFiles()
+    changes = launch.places.state / "checkpoints" / stored.folder.name
     if not launch.keeps_session:
         logs = Path(tempfile.mkdtemp(prefix="codeagent-logs-"))
+        changes = logs / "checkpoints"
         session_id, journal, past, seen_file = stored.new_id(), NoJournal(), Past(records=()), None
     elif launch.resume is None:
         session_id, past = stored.new_id(), Past(records=())
@@ -287,7 +295,16 @@ def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keepin
         journal, past = JournalFile.reopen(stored.path(session_id), redact=redactor.redact)
         logs, seen_file = stored.logs(session_id), stored.seen(session_id)
         seen.restore(load_seen(seen_file), _content)
-    return Keeping(session_id=session_id, journal=journal, logs=logs, seen=seen, seen_file=seen_file, past=past)
+    clear_old(changes)
+    return Keeping(
+        session_id=session_id,
+        journal=journal,
+        logs=logs,
+        seen=seen,
+        seen_file=seen_file,
+        past=past,
+        store=ChangeStore(launch.root.resolve(), changes, session_id),
+    )
 
 
 def confine_commands(settings: Settings, root: Path) -> tuple[confine.Confinement | None, str]:
@@ -312,7 +329,7 @@ def make_limits(settings: Settings) -> Limits:
     )
 
 
-def before(past: Iterable[AgentEvent]) -> Before:
+def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
     """What a resumed session had done before."""
     turns, cost = 0, 0.0
     for event in past:
@@ -323,7 +340,7 @@ def before(past: Iterable[AgentEvent]) -> Before:
                 cost = known
             case _:
                 pass
-    return Before(turns=turns, cost=cost)
+    return Before(turns=turns, cost=cost, bookmarks=bookmarks)
 
 
 def _started(session_id: str, model: ModelName, mode: Mode, root: Path) -> SessionStarted:
@@ -332,10 +349,12 @@ def _started(session_id: str, model: ModelName, mode: Mode, root: Path) -> Sessi
     return SessionStarted(session_id=session_id, model=shown, mode=mode, cwd=str(root), started_at=now)
 
 
-def _both(emit: Emit, keeping: Keeping) -> Emit:
+def _each(listeners: list[Emit]) -> Emit:
+    """Tells all listeners, those that join later too."""
+
     def tell(event: AgentEvent) -> None:
-        emit(event)
-        keeping.after(event)
+        for listener in listeners:
+            listener(event)
 
     return tell
 

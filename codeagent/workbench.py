@@ -22,6 +22,7 @@ from codeagent.core.text import clean
 from codeagent.policy.gate import ToolGate
 from codeagent.store.prompts import Prompts
 from codeagent.store.sessions import Sessions
+from codeagent.store.timeline import ChangeTimeline
 from codeagent.tools.walk import find_ripgrep, list_files
 from codeagent.workspace import git, process
 from codeagent.workspace.jobs import Jobs
@@ -63,6 +64,7 @@ class Bench:
     stored: Sessions
     background: Jobs
     sandbox: str
+    timeline: ChangeTimeline
     _files: FileIndex = field(init=False)
 
     def __post_init__(self) -> None:

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.record import Record
 from codeagent.agent.results import unknown
 from codeagent.agent.shrinking import shrunk
-from codeagent.core.errors import JournalError
-from codeagent.core.events import AgentEvent, HistoryAppended, HistoryCompacted, ToolEnded
+from codeagent.core.errors import JournalError, NothingToUndo
+from codeagent.core.events import (
+    AgentEvent,
+    ConversationRestored,
+    ConversationRewound,
+    HistoryAppended,
+    HistoryCompacted,
+    ToolEnded,
+    TurnStarted,
+)
 from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -35,8 +44,9 @@ class History:
     message are there, ``open_calls`` says what they are waited for.
     """
 
-    def __init__(self, messages: Iterable[Message], record: Record) -> None:
+    def __init__(self, messages: Iterable[Message], record: Record, bookmarks: Bookmarks | None = None) -> None:
         self._messages = list(messages)
+        self._bookmarks = bookmarks or Bookmarks()
         self._record = record
         self._ids = {call.id for message in self._messages for call in _calls(message)}
         self._next_number: dict[str, int] = {}
@@ -72,6 +82,28 @@ class History:
         """Makes the history shorter once that is written; raises JournalError, and then it is as it was."""
         await self._record.keep(compaction)
         self._messages = shrunk(self._messages, compaction)
+
+    @property
+    def rewound_turn(self) -> int | None:
+        """The turn that the conversation just went back before, while nothing was said since."""
+        return self._bookmarks.rewound_turn
+
+    def begin_turn(self, turn: int) -> None:
+        """Remembers where a turn begins."""
+        self._bookmarks.begin(turn, self._messages)
+
+    async def rewind(self, turn: int) -> None:
+        """Goes back to before a turn, once that is written; raises NothingToUndo and JournalError."""
+        self._bookmarks.check(turn)
+        await self._record.keep(ConversationRewound(turn=turn))
+        self._messages = self._bookmarks.rewind(turn, self._messages)
+
+    async def take_rewind_back(self) -> None:
+        """Takes the last rewind back, once that is written; raises NothingToUndo and JournalError."""
+        turn = self.rewound_turn
+        messages = self._bookmarks.restore()
+        await self._record.keep(ConversationRestored(turn=turn or 0))
+        self._messages = messages
 
     async def _add(self, message: Message) -> None:
         await self._record.keep(HistoryAppended(message=message))
@@ -121,12 +153,14 @@ class History:
         return unique
 
 
-def restore(past: Iterable[AgentEvent]) -> tuple[Message, ...]:
+def restore(past: Iterable[AgentEvent], bookmarks: Bookmarks | None = None) -> tuple[Message, ...]:
     """The history that a session's past events add up to, with a result for every call that has none.
 
     Where the program was stopped in mid-step, results of calls that had ended are
-    taken from their end events; the others are reported as not finished.
+    taken from their end events; the others are reported as not finished. The
+    ``bookmarks`` learn where the turns began.
     """
+    bookmarks = bookmarks or Bookmarks()
     messages: list[Message] = []
     ended: list[ToolResult] = []
     open_calls: tuple[ToolCall, ...] = ()
@@ -143,16 +177,36 @@ def restore(past: Iterable[AgentEvent]) -> tuple[Message, ...]:
                     messages.append(message)
                 open_calls = _calls(message)
                 ended = []
-            case HistoryCompacted():
+            case HistoryCompacted() | TurnStarted() | ConversationRewound() | ConversationRestored():
                 if open_calls:
                     messages.append(ResultsMessage(results=results_for(open_calls, ended)))
                     open_calls, ended = (), []
-                messages = shrunk(messages, event)
+                if isinstance(event, HistoryCompacted):
+                    messages = shrunk(messages, event)
+                else:
+                    messages = _turned(event, messages, bookmarks)
             case _:
                 continue
     if open_calls:
         messages.append(ResultsMessage(results=results_for(open_calls, ended)))
     return tuple(messages)
+
+
+def _turned(
+    event: TurnStarted | ConversationRewound | ConversationRestored, messages: list[Message], bookmarks: Bookmarks
+) -> list[Message]:
+    """The history after a turn's start or a rewind; one that makes no sense changes nothing."""
+    try:
+        match event:
+            case TurnStarted(turn=turn):
+                bookmarks.begin(turn, messages)
+                return messages
+            case ConversationRewound(turn=turn):
+                return bookmarks.rewind(turn, messages)
+            case ConversationRestored():
+                return bookmarks.restore()
+    except NothingToUndo:
+        return messages
 
 
 def results_for(calls: Sequence[ToolCall], known: Iterable[ToolResult]) -> tuple[ToolResult, ...]:

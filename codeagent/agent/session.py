@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
+from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.breaker import Breaker, Repeats
 from codeagent.agent.budget import Budget
 from codeagent.agent.compaction import Compactor, Judges
@@ -41,10 +42,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
-    """What a resumed session had done before; ``cost`` in US dollars is None when it is not known."""
+    """What a resumed session had done before; ``cost`` in US dollars is None when it is not known.
+
+    The ``bookmarks`` know where in the history the turns began.
+    """
 
     turns: int = 0
     cost: float | None = 0.0
+    bookmarks: Bookmarks = field(default_factory=Bookmarks)
 
 
 class Session:
@@ -64,6 +69,7 @@ class Session:
         system: str,
         hooks: Sequence[Hook] = (),
         history: Iterable[Message] = (),
+        before_turn: Callable[[], Awaitable[Sequence[str]]] | None = None,
         limits: Limits | None = None,
         news: Callable[[], str] = lambda: "",
         judges: Judges | None = None,
@@ -73,18 +79,20 @@ class Session:
 
         ``news`` is asked before each request what the model should know of things that
         happened meanwhile, such as the end of a background job; empty is nothing.
+        ``before_turn`` gives what it should hear right before the person's next message.
         """
         limits = limits or Limits()
         self._session_id = session_id
         self._provider = provider
         self._record = Record(journal, emit)
-        self._history = History(history, self._record)
+        before = before or Before()
+        self._history = History(history, self._record, before.bookmarks)
+        self._before_turn = before_turn
         self._queue = Queue()
         self._turn: Turn | None = None
         self._is_listening = False
         self._has_ended = asyncio.Event()
-        before = before or Before(turns=sum(map(_opens_turn, self._history.messages)))
-        self._turns = before.turns
+        self._turns = max(before.turns, before.bookmarks.last_turn, sum(map(_opens_turn, self._history.messages)))
         workshop = _workshop(tools, gate, locks, hooks, self._record, limits)
         judges = judges or Judges()
         meter = Meter(lambda: self._history.latest, system, tools.specs())
@@ -154,6 +162,21 @@ class Session:
         text = f"I ran this in the shell myself:\n$ {command}\n{result.text}"
         self._history.set_aside(user_message(text, Origin.SHELL))
 
+    @property
+    def rewound_turn(self) -> int | None:
+        """The turn that the conversation just went back before, while nothing was said since."""
+        return self._history.rewound_turn
+
+    async def rewind(self, turn: int) -> None:
+        """Goes on from before a turn; raises NothingToUndo, SessionBusy and JournalError."""
+        self._check_idle()
+        await self._history.rewind(turn)
+
+    async def take_rewind_back(self) -> None:
+        """Brings back what the last rewind left out; raises NothingToUndo, SessionBusy and JournalError."""
+        self._check_idle()
+        await self._history.take_rewind_back()
+
     async def send(self, text: str, images: tuple[ImageBlock, ...] = ()) -> TurnEnded:
         """Runs one turn to its end; raises SessionBusy while another is under way.
 
@@ -218,8 +241,7 @@ class Session:
 
     async def _run_turn(self, text: str, opening: UserMessage | None, *, focus: str | None = None) -> TurnEnded:
         """Runs the turn in a task of its own, which is seen to its end even when the caller is cancelled."""
-        if self._turn is not None:
-            raise SessionBusy("A turn is under way.", hint="Steer it, or stop it first.")
+        self._check_idle()
         self._turns += 1
         turn = self._turn = Turn(self._turns, self._setting, focus=focus)
         self._is_listening = True
@@ -237,12 +259,19 @@ class Session:
             raise cancellation
         return task.result()
 
+    def _check_idle(self) -> None:
+        if self._turn is not None:
+            raise SessionBusy("A turn is under way.", hint="Steer it, or stop it first.")
+
     async def _play(self, turn: Turn, text: str, opening: UserMessage | None) -> TurnEnded:
         workshop = self._setting.workshop
         workshop.breaker.reopen()
         workshop.repeats.forget()
         try:
             await self._record.keep(TurnStarted(turn=turn.number, text=text))
+            self._history.begin_turn(turn.number)
+            for told in await self._before_turn() if self._before_turn is not None else ():
+                self._history.set_aside(user_message(told, Origin.HARNESS))
             if opening is not None:
                 if news := self._setting.news():
                     self._history.set_aside(user_message(news, Origin.HARNESS))

@@ -198,7 +198,12 @@ class CallRun:
         outermost, inner = hooks[0], hooks[1:]
         if reason := await outermost.before(self.call, plan):
             return results.denied(self.call, Denied(reason=reason))
-        return await outermost.after(self.call, await self._through(inner, plan))
+        try:
+            result = await self._through(inner, plan)
+        except BaseException:
+            await outermost.dropped(self.call)
+            raise
+        return await outermost.after(self.call, result)
 
     async def _run_plan(self, plan: Plan) -> ToolResult:
         """The run itself, within its time limit; a plan that shows a diff is writing a file and is never cut midway."""

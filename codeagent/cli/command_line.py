@@ -15,6 +15,7 @@ _COMMANDS = """commands:
   codeagent demo                 play a real session on a sample project; no key, no network
   codeagent doctor               check terminal, key, model, git, ripgrep and sandbox
   codeagent sessions list        the stored sessions of this directory
+  codeagent sessions undo        take back the last change that the agent made here
   codeagent config               the settings in force, and where each one comes from
   codeagent trust [PATH]         let a project's own settings take effect
   codeagent permissions check    what the gate would say to a command or path

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from codeagent.cli import undo
 from codeagent.config.places import find_places
 from codeagent.core.text import clean
 from codeagent.store.sessions import Sessions
@@ -17,11 +18,17 @@ from codeagent.store.sessions import Sessions
 def run(words: Sequence[str]) -> int:
     """Reads the subcommand and runs it; returns the exit code."""
     parser = argparse.ArgumentParser(prog="codeagent sessions", description="The stored sessions of this directory.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     lister = commands.add_parser("list", help="id, time, turns and first request of each session, the latest first")
     lister.add_argument("--json", action="store_true", help="one JSON object a line")
+    undo.add_words(
+        commands.add_parser("undo", help="take back the last change of the latest session; again: the one before")
+    )
     found = parser.parse_args(words)
-    sessions = Sessions(find_places(os.environ).sessions, Path.cwd().resolve())
+    places, root = find_places(os.environ), Path.cwd().resolve()
+    sessions = Sessions(places.sessions, root)
+    if found.command == "undo":
+        return undo.run(found, sessions, places, root)
     for summary in sessions.summaries():
         if found.json:
             print(json.dumps(asdict(summary)))

@@ -14,6 +14,8 @@ from codeagent.core.events import (
     CheckpointTaken,
     CompactionStarted,
     ContextMeasured,
+    ConversationRestored,
+    ConversationRewound,
     HistoryAppended,
     HistoryCompacted,
     JobChanged,
@@ -86,6 +88,8 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
             | MessageDelivered()
             | MessagesReturned()
             | CheckpointTaken()
+            | ConversationRewound()
+            | ConversationRestored()
             | ModeChanged()
             | ModelChanged()
             | CompactionStarted()

@@ -22,6 +22,11 @@ class Places:
     cache: Path
 
     @property
+    def own(self) -> tuple[Path, Path, Path]:
+        """The folders that hold what nobody else may write."""
+        return self.config, self.data, self.state
+
+    @property
     def config_file(self) -> Path:
         """The person's own settings."""
         return self.config / "config.toml"

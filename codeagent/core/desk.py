@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Scope, Verdict
+from codeagent.core.changes import Timeline
 from codeagent.core.context import ContextReport
 from codeagent.core.events import AgentEvent, Emit, Progress, TurnEnded
 from codeagent.core.jobs import Job
@@ -66,6 +67,19 @@ class Conversation(Protocol):
 
     async def cancel(self) -> None:
         """Stops the turn and returns when it has ended; queued messages are given back as an event."""
+        ...
+
+    @property
+    def rewound_turn(self) -> int | None:
+        """The turn that the conversation just went back before, while nothing was said since."""
+        ...
+
+    async def rewind(self, turn: int) -> None:
+        """Goes on from before a turn; raises NothingToUndo, SessionBusy and JournalError."""
+        ...
+
+    async def take_rewind_back(self) -> None:
+        """Brings back what the last rewind left out; raises NothingToUndo, SessionBusy and JournalError."""
         ...
 
 
@@ -179,6 +193,11 @@ class Workbench(Protocol):
 
     def draft(self) -> str:
         """The unsent prompt that was kept."""
+        ...
+
+    @property
+    def timeline(self) -> Timeline:
+        """The agent's changes of files, to look at and to take back."""
         ...
 
 

@@ -11,6 +11,8 @@
     │   └── ContextOverflow       the history no longer fits the model's window
     ├── JournalError              the session's record cannot be written or read
     ├── SessionBusy               another process, or another turn, is using the session
+    ├── CheckpointError           the state of the files cannot be kept or found again
+    │   └── NothingToUndo         there is no change to take back, or to bring back
     └── ToolError                 a tool cannot do what was asked; read by the model
         ├── BadArguments          the arguments do not fit the tool's schema
         ├── UnknownTool           no tool of that name
@@ -88,6 +90,14 @@ class JournalError(CodeagentError):
 
 class SessionBusy(CodeagentError):
     """Another process or another turn is using the session."""
+
+
+class CheckpointError(CodeagentError):
+    """The state of the files cannot be kept or found again."""
+
+
+class NothingToUndo(CheckpointError):
+    """There is no change to take back, or to bring back."""
 
 
 class ToolError(CodeagentError):

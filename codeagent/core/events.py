@@ -297,6 +297,22 @@ class CheckpointTaken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRewound:
+    """The conversation goes on from before ``turn``; what was said since is out of it."""
+
+    kind: Literal["conversation_rewound"] = "conversation_rewound"
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRestored:
+    """The last rewind of the conversation was taken back."""
+
+    kind: Literal["conversation_restored"] = "conversation_restored"
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModeChanged:
     """The permission mode is another one from now on."""
 
@@ -359,6 +375,8 @@ AgentEvent = (
     | UsageReported
     | ModelChanged
     | CheckpointTaken
+    | ConversationRewound
+    | ConversationRestored
     | ModeChanged
     | JobChanged
     | NoticeGiven

@@ -126,7 +126,11 @@ class ChangeDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandDetails:
-    """How a command ended; ``log`` is the file with its full output, or empty."""
+    """How a command ended; ``log`` is the file with its full output, or empty.
+
+    ``changes`` are the first files that it changed, of ``changed_files`` in all;
+    ``uncovered`` names files that it changed and that cannot be taken back.
+    """
 
     kind: Literal["command"] = "command"
     command: str
@@ -135,6 +139,9 @@ class CommandDetails:
     exit_code: int | None = None
     seconds: float = 0.0
     log: str = ""
+    changes: tuple[FileDiff, ...] = ()
+    changed_files: int = 0
+    uncovered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

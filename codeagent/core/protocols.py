@@ -187,6 +187,10 @@ class Hook(Protocol):
         """The result as it is, or another one in its place."""
         ...
 
+    async def dropped(self, call: ToolCall) -> None:
+        """The run ended without a result: stopped, stale, or by a fault. What ended it goes on afterwards."""
+        ...
+
 
 # --- locks -------------------------------------------------------------------------------------
 

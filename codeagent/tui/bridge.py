@@ -23,6 +23,8 @@ from codeagent.core.events import (
     CheckpointTaken,
     CompactionStarted,
     ContextMeasured,
+    ConversationRestored,
+    ConversationRewound,
     HistoryAppended,
     HistoryCompacted,
     JobChanged,
@@ -52,6 +54,7 @@ from codeagent.core.text import clean
 from codeagent.tui.costs import CostBook
 from codeagent.tui.running import CallEvent, RunningCalls
 from codeagent.tui.screens.main import MainScreen
+from codeagent.tui.widgets.past import rewind_note
 from codeagent.tui.widgets.queue import Queued
 
 _SessionEvent = SessionStarted | TurnStarted | ModeChanged | JobChanged | NoticeGiven | TurnEnded
@@ -124,6 +127,8 @@ class Bridge:
                 self._show_queue(event)
             case CompactionStarted() | HistoryCompacted() | ContextMeasured() | UsageReported() | ModelChanged():
                 self._show_context(event)
+            case ConversationRewound() | ConversationRestored():
+                self._screen.transcript.add_note(rewind_note(event))
             case HistoryAppended() | CheckpointTaken():
                 pass  # what they hold was shown as it happened
             case _:

@@ -457,6 +457,7 @@ class Stage:
         journal: Journal | None = None,
         news: Callable[[], str] = lambda: "",
         judges: Judges | None = None,
+        before_turn: Callable[[], Awaitable[Sequence[str]]] | None = None,
     ) -> None:
         self.model = model
         self.events: list[AgentEvent] = []
@@ -478,6 +479,7 @@ class Stage:
             system="You are tested.",
             hooks=hooks,
             history=history,
+            before_turn=before_turn,
             limits=limits,
             news=news,
             judges=judges,

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from codeagent.core.events import (
     AgentEvent,
+    ConversationRestored,
+    ConversationRewound,
     HistoryAppended,
     HistoryCompacted,
     Level,
@@ -43,6 +45,19 @@ _ENDS = {
 }
 
 
+def rewind_note(event: ConversationRewound | ConversationRestored) -> str:
+    """What a rewind, or its end, leaves to see."""
+    if isinstance(event, ConversationRestored):
+        return "The conversation is whole again."
+    return f"The conversation goes on from before message {event.turn}; the model no longer knows what came after."
+
+
+def _note(event: NoticeGiven | ConversationRewound | ConversationRestored) -> blocks.NoteBlock:
+    if isinstance(event, NoticeGiven):
+        return blocks.NoteBlock(event.text, event.level)
+    return blocks.NoteBlock(rewind_note(event))
+
+
 def past_blocks(events: Iterable[AgentEvent]) -> list[blocks.Block]:
     """The blocks of a session that is over, in order; a call without an end shows as stopped."""
     past = _Past()
@@ -77,8 +92,8 @@ class _Past:
                 self._end(result, seconds)
             case HistoryCompacted():
                 self.blocks.append(CompactionBlock(event))
-            case NoticeGiven(text=text, level=level):
-                self.blocks.append(blocks.NoteBlock(text, level))
+            case NoticeGiven() | ConversationRewound() | ConversationRestored():
+                self.blocks.append(_note(event))
             case TurnEnded(reason=reason, text=text):
                 self._turn_ended(reason, text)
             case _:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from codeagent.core.approvals import CommandPreview, DiffPreview, Preview
 from codeagent.core.messages import ChangeDetails, CommandDetails, Outcome, ToolResult
+from codeagent.core.patch import as_patch
 from codeagent.core.text import clean, show_invisible
 from codeagent.tui.widgets.blocks import INDENT, RIGHT_MARGIN, Kind, grounded, gutter
 from codeagent.tui.widgets.inks import Inks
@@ -124,7 +125,7 @@ class ToolPanel:
         if result is None:
             return clean(self._output)
         if isinstance(result.details, ChangeDetails):
-            return "".join(_as_patch(result.details))
+            return "".join(as_patch(diff) for diff in result.details.diffs)
         return clean(result.text)
 
     def words(self) -> str:
@@ -214,15 +215,3 @@ class ToolPanel:
         if elapsed >= _TELLS_TIME_AFTER:
             pieces.append(Piece(("  " if pieces else "") + seconds_text(elapsed), inks.muted))
         return pieces
-
-
-def _as_patch(details: ChangeDetails) -> list[str]:
-    """The change as a unified diff."""
-    patch: list[str] = []
-    for diff in details.diffs:
-        patch.append(f"--- {diff.path}\n+++ {diff.path}\n")
-        for hunk in diff.hunks:
-            old, new = len(hunk.old_lines), len(hunk.new_lines)
-            patch.append(f"@@ -{hunk.old_start},{old} +{hunk.new_start},{new} @@\n")
-            patch += [line.kind.value + line.text.rstrip("\r\n") + "\n" for line in hunk.lines]
-    return patch

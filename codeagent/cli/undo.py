@@ -1,0 +1,69 @@
+"""``codeagent sessions undo``: takes back the last thing that the agent changed here, after showing it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from codeagent.config.places import Places
+from codeagent.core.changes import Reversal, Standing
+from codeagent.core.patch import as_patch
+from codeagent.core.text import show_invisible
+from codeagent.store.change_store import ChangeStore
+from codeagent.store.journal import JournalFile
+from codeagent.store.sessions import Sessions
+from codeagent.store.timeline import ChangeTimeline
+
+_STANDINGS = {
+    Standing.CLEAN: "",
+    Standing.MERGED: "what you changed since is kept",
+    Standing.CONFLICT: "you changed the same lines since; left alone without --overwrite",
+}
+
+
+def add_words(parser: argparse.ArgumentParser) -> None:
+    """The flags."""
+    parser.add_argument("--session", metavar="ID", help="of that session instead of the latest")
+    parser.add_argument("--redo", action="store_true", help="bring back what was last taken back")
+    parser.add_argument("--yes", action="store_true", help="do it without a question")
+    parser.add_argument("--overwrite", action="store_true", help="also where that loses what you changed since")
+
+
+def run(found: argparse.Namespace, sessions: Sessions, places: Places, root: Path) -> int:
+    """Shows what would be taken back, asks, and does it; raises NothingToUndo, SessionBusy and other errors."""
+    session_id = sessions.find(found.session) if found.session else sessions.latest()
+    journal, _ = JournalFile.reopen(sessions.path(session_id), redact=lambda text: text)
+    try:
+        store = ChangeStore(root, places.state / "checkpoints" / sessions.folder.name, session_id)
+        return asyncio.run(_take_back(ChangeTimeline(store, asyncio.Lock(), lambda: False), found))
+    finally:
+        journal.close()
+
+
+async def _take_back(timeline: ChangeTimeline, found: argparse.Namespace) -> int:
+    reversal = await (timeline.plan_redo() if found.redo else timeline.plan_undo())
+    print(as_text(reversal), end="")
+    if not found.yes:
+        if not sys.stdin.isatty():
+            print("codeagent: nothing was done; --yes does it.", file=sys.stderr)
+            return 0
+        if (await asyncio.to_thread(input, "Do this? [y/N] ")).strip().lower() not in {"y", "yes"}:
+            return 0
+    print(show_invisible(await timeline.carry_out(reversal, overwrites=found.overwrite)))
+    return 0
+
+
+def as_text(reversal: Reversal) -> str:
+    """What would be done, as patches."""
+    verb = "Bring back" if reversal.is_redo else "Take back"
+    parts = [f"{verb} {reversal.what}\n"]
+    for file in reversal.files:
+        if said := _STANDINGS[file.standing]:
+            parts.append(f"# {file.path}: {said}\n")
+        parts.append(as_patch(file.diff))
+    parts += [f"# {remark}\n" for remark in reversal.remarks]
+    if not reversal.files and not reversal.remarks:
+        parts.append("# the files are as they were before already\n")
+    return show_invisible("".join(parts))

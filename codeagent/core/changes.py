@@ -1,0 +1,93 @@
+"""What the agent changed, how taking it back would look, and the port through which screens do it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from codeagent.core.diff import FileDiff
+
+
+class Standing(StrEnum):
+    """How a file stands towards being taken back."""
+
+    CLEAN = "clean"
+    MERGED = "merged"
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReversal:
+    """What taking a change back does to one file.
+
+    ``diff`` leads from what is there now to what would be. With ``Standing.MERGED``
+    changes that the person made since are kept; with ``CONFLICT`` they would be
+    lost, so the file is left alone unless they say otherwise.
+    """
+
+    path: str
+    standing: Standing
+    diff: FileDiff
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reversal:
+    """A change to take back, or to bring back, as it would be carried out now.
+
+    ``entries`` are the ids of what is reversed, in the order in which that is done;
+    ``what`` says it in words. ``turn`` is the turn that a rewind goes back before, else 0.
+    """
+
+    entries: tuple[str, ...]
+    what: str
+    files: tuple[FileReversal, ...]
+    is_redo: bool = False
+    turn: int = 0
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def conflicts(self) -> tuple[FileReversal, ...]:
+        """The files that the person changed since in the same places."""
+        return tuple(file for file in self.files if file.standing is Standing.CONFLICT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnChanges:
+    """What one turn changed in the files, all its calls together; ``text`` is what the person had said."""
+
+    turn: int
+    text: str
+    diffs: tuple[FileDiff, ...]
+
+
+class Timeline(Protocol):
+    """The changes of a session, to look at and to take back."""
+
+    async def plan_undo(self) -> Reversal:
+        """How taking back the last changing call would look; raises NothingToUndo."""
+        ...
+
+    async def plan_redo(self) -> Reversal:
+        """How bringing back what was last taken back would look; raises NothingToUndo."""
+        ...
+
+    async def plan_rewind(self, turn: int) -> Reversal:
+        """How taking back everything since the start of ``turn`` would look; raises NothingToUndo."""
+        ...
+
+    async def carry_out(self, reversal: Reversal, *, overwrites: bool = False) -> str:
+        """Does what was shown, and says in a sentence what was done.
+
+        ``overwrites`` includes the files in conflict. Raises StaleFile, having changed
+        nothing, when a file is no longer what the plan was made from.
+        """
+        ...
+
+    async def turns(self) -> tuple[TurnChanges, ...]:
+        """All turns, oldest first, with what is left of their changes."""
+        ...
+
+    async def changes(self, turn: int | None = None) -> tuple[FileDiff, ...]:
+        """What the agent changed and nobody took back: in the whole session, or in one turn."""
+        ...

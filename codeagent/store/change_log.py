@@ -1,0 +1,161 @@
+"""The list of what the agent changed, call by call, and of what was taken back: one line each, only ever appended."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from codeagent.core.errors import CheckpointError
+from codeagent.store.file_states import FileChange, from_json, to_json
+
+
+class Kind(StrEnum):
+    """What an entry is about; ``told`` says that the model knows of earlier entries."""
+
+    CALL = "call"
+    UNDO = "undo"
+    REDO = "redo"
+    TOLD = "told"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One call's changes, or their reversal.
+
+    ``what`` names the call in a few words; ``reverses`` are the ids of what an undo
+    took back, or of the undo that a redo took back. ``made`` are the folders that a
+    call made for its file, outermost first.
+    """
+
+    id: str
+    kind: Kind
+    what: str
+    turn: int = 0
+    call_id: str = ""
+    changes: tuple[FileChange, ...] = ()
+    reverses: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Balance:
+    """What is in force: calls that were not taken back, undos that can be taken back, reversals the model must hear of.
+
+    Each is ordered, the oldest first.
+    """
+
+    done: tuple[Entry, ...]
+    undone: tuple[Entry, ...]
+    untold: tuple[Entry, ...]
+
+
+class ChangeLog:
+    """The log of one session, in a private file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._entries: list[Entry] = []
+        data = b""
+        with suppress(OSError):
+            data = path.read_bytes()
+        self._is_torn = bool(data) and not data.endswith(b"\n")
+        self._count = data.count(b"\n") + 1
+        for line in data.split(b"\n"):
+            entry = _decoded(line)
+            if entry is not None:
+                self._entries.append(entry)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Everything, oldest first."""
+        return tuple(self._entries)
+
+    def next_id(self) -> str:
+        """An id that no entry has yet."""
+        self._count += 1
+        return f"c{self._count}"
+
+    def add(self, entry: Entry) -> None:
+        """Returns when the entry is on the disk; raises CheckpointError."""
+        fields: dict[str, object] = {
+            "id": entry.id,
+            "kind": str(entry.kind),
+            "what": entry.what,
+            "turn": entry.turn,
+            "call": entry.call_id,
+            "changes": to_json(entry.changes),
+            "reverses": list(entry.reverses),
+            "made": list(entry.made),
+        }
+        line = json.dumps(fields, separators=(",", ":")) + "\n"
+        try:
+            descriptor = os.open(
+                self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+            )
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                file.write("\n" + line if self._is_torn else line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise CheckpointError(f"What was changed cannot be kept: {error.strerror}.") from error
+        self._is_torn = False
+        self._entries.append(entry)
+
+    def balance(self) -> Balance:
+        """What all entries add up to."""
+        done: dict[str, Entry] = {}
+        undone: dict[str, Entry] = {}
+        untold: dict[str, Entry] = {}
+        by_id = {entry.id: entry for entry in self._entries}
+        for entry in self._entries:
+            match entry.kind:
+                case Kind.CALL:
+                    done[entry.id] = entry
+                    undone.clear()
+                case Kind.UNDO:
+                    for reversed_id in entry.reverses:
+                        done.pop(reversed_id, None)
+                    undone[entry.id] = untold[entry.id] = entry
+                case Kind.REDO:
+                    untold[entry.id] = entry
+                    for undo_id in entry.reverses:
+                        undone.pop(undo_id, None)
+                        brought = by_id[undo_id].reverses if undo_id in by_id else ()
+                        done |= {one: by_id[one] for one in brought if one in by_id}
+                case Kind.TOLD:
+                    for known in entry.reverses:
+                        untold.pop(known, None)
+        order = {entry.id: place for place, entry in enumerate(self._entries)}
+        in_order = sorted(done.values(), key=lambda entry: order[entry.id])
+        return Balance(done=tuple(in_order), undone=tuple(undone.values()), untold=tuple(untold.values()))
+
+    def blobs(self) -> Iterable[str]:
+        """The ids of all contents that it speaks of."""
+        for entry in self._entries:
+            for change in entry.changes:
+                for state in (change.before, change.after):
+                    if state is not None:
+                        yield state.blob
+
+
+def _decoded(line: bytes) -> Entry | None:
+    """The entry on a line; None for an empty or damaged one."""
+    try:
+        fields = json.loads(line)
+        return Entry(
+            id=str(fields["id"]),
+            kind=Kind(fields["kind"]),
+            what=str(fields["what"]),
+            turn=int(fields["turn"]),
+            call_id=str(fields["call"]),
+            changes=from_json(fields["changes"]),
+            reverses=tuple(str(one) for one in fields["reverses"]),
+            made=tuple(str(one) for one in fields["made"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,219 @@
+"""All that is kept of one session's changes: contents, the log, and which call has begun."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeagent.core.errors import CheckpointError, FileProblem
+from codeagent.store.blobs import Blobs
+from codeagent.store.change_log import ChangeLog, Entry, Kind
+from codeagent.store.file_states import FileChange, FileState, from_json, state_of, to_json
+from codeagent.store.snapshots import Look, Snapshots, index_name
+from codeagent.workspace.birth import born_at
+from codeagent.workspace.files import decode
+from codeagent.workspace.private import make_private_folder, open_private
+from codeagent.workspace.private_git import PrivateGit, look_around
+
+_MOST_ADOPTED = 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """A changing call that has begun, kept on the disk until it is known what it did.
+
+    For write and edit ``name`` is the file, ``before`` its state and ``proposal`` the
+    digest of the text that is to be written; a command has none of them.
+    """
+
+    id: str
+    call_id: str
+    turn: int
+    what: str
+    name: str = ""
+    before: FileState | None = None
+    proposal: str = ""
+    made: tuple[str, ...] = ()
+    begun_at: float = 0.0
+
+
+class ChangeStore:
+    """Everything that is kept of one session's changes; for one thread at a time."""
+
+    def __init__(self, root: Path, folder: Path, session: str) -> None:
+        """``folder`` is the workspace's, shared by its sessions; ``session`` is an id."""
+        self.root = root
+        self._place = folder / "sessions" / session
+        self._folder = folder
+        self._git: PrivateGit | None = None
+        self._snapshots: Snapshots | None = None
+        self.log = ChangeLog(self._place / "changes.jsonl")
+        self._blobs: Blobs | None = None
+
+    @property
+    def git(self) -> PrivateGit:
+        """The private git, made when first needed; raises CheckpointError."""
+        if self._git is None:
+            around = look_around(self.root)
+            try:
+                make_private_folder(self._place)
+                index = self._place / index_name(around.top)
+                folder = self._folder / f"git-{around.object_format}"
+                git = PrivateGit(folder=folder, root=self.root, surroundings=around, index=index)
+                make_private_folder(folder)
+                git.prepare()
+            except OSError as error:
+                raise CheckpointError(f"Nothing can be kept in {self._folder}: {error.strerror}.") from error
+            self._git = git
+        return self._git
+
+    @property
+    def blobs(self) -> Blobs:
+        """The contents of files."""
+        if self._blobs is None:
+            self._blobs = Blobs(self.git)
+        return self._blobs
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """The last known state of the workspace; raises CheckpointError."""
+        if self._snapshots is None:
+            self._snapshots = Snapshots(self.git, self.blobs)
+        return self._snapshots
+
+    def look_before(self) -> None:
+        """Takes the state of all files as the one before a command; raises CheckpointError."""
+        self.settle_all()
+        self.git.hold()
+        self.snapshots.look()
+        self.snapshots.set_mark()
+
+    def name_of(self, path: Path) -> str:
+        """How the log calls a file."""
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+
+    def path_of(self, name: str) -> Path:
+        """The file that the log calls so."""
+        return self.root / name
+
+    # --- what has begun
+
+    def pending(self) -> Pending | None:
+        """The call that has begun and whose end is not known, after a crash perhaps."""
+        for path in sorted(self._place.glob("pending-*.json")):
+            if (found := _read_pending(path)) is not None:
+                return found
+            path.unlink(missing_ok=True)
+        return None
+
+    def begin(self, pending: Pending) -> None:
+        """Notes that a call begins; raises CheckpointError."""
+        change = FileChange(name=pending.name, before=pending.before, after=None)
+        fields: dict[str, object] = {
+            "id": pending.id,
+            "call": pending.call_id,
+            "turn": pending.turn,
+            "what": pending.what,
+            "file": to_json([change]),
+            "proposal": pending.proposal,
+            "made": list(pending.made),
+            "at": pending.begun_at,
+        }
+        path = self._pending_path(pending)
+        try:
+            make_private_folder(self._place)
+            with open_private(path.with_suffix(".new"), os.O_TRUNC) as file:
+                file.write(json.dumps(fields))
+            path.with_suffix(".new").replace(path)
+        except OSError as error:
+            raise CheckpointError(f"Nothing can be kept in {self._folder}: {error.strerror}.") from error
+
+    def settle(self, pending: Pending, *, is_done: bool = False) -> Look:
+        """Finds out what a begun call did and keeps it; raises CheckpointError.
+
+        Of a write or edit that did not say that it ``is_done``, only the very text that
+        it was to write counts: anything else is somebody else's.
+        """
+        if any(entry.id == pending.id for entry in self.log.entries):
+            look = Look(changes=())  # a crash came between the log and this
+        elif pending.name:
+            look = Look(changes=self._written(pending, is_done=is_done))
+        else:
+            self.snapshots.go_back()
+            look = self.snapshots.look()
+        if look.changes:
+            states = [state for change in look.changes for state in (change.before, change.after) if state is not None]
+            if len(states) <= _MOST_ADOPTED:
+                self.blobs.adopt(state.blob for state in states)
+            self.log.add(
+                Entry(
+                    id=pending.id,
+                    kind=Kind.CALL,
+                    what=pending.what,
+                    turn=pending.turn,
+                    call_id=pending.call_id,
+                    changes=look.changes,
+                    made=pending.made or self._made_since(pending.begun_at, look.changes),
+                )
+            )
+        self._pending_path(pending).unlink(missing_ok=True)
+        return look
+
+    def settle_all(self) -> None:
+        """Finds out what calls did whose end nobody saw; raises CheckpointError."""
+        while (pending := self.pending()) is not None:
+            self.settle(pending)
+
+    def _written(self, pending: Pending, *, is_done: bool) -> tuple[FileChange, ...]:
+        path = self.path_of(pending.name)
+        try:
+            after = state_of(path, self.blobs)
+            if not is_done and (after is None or digest(decode(self.blobs.read(after.blob)).text) != pending.proposal):
+                return ()
+        except FileProblem:
+            return ()
+        change = FileChange(name=pending.name, before=pending.before, after=after)
+        return (change,) if change.before != change.after else ()
+
+    def _made_since(self, begun_at: float, changes: Iterable[FileChange]) -> tuple[str, ...]:
+        """The folders of created files that were made since, outermost first."""
+        folders = {
+            folder
+            for change in changes
+            if change.before is None
+            for folder in self.path_of(change.name).parents
+            if folder.is_relative_to(self.root) and folder != self.root
+        }
+        made = [folder for folder in sorted(folders) if (born := born_at(folder)) is not None and born >= begun_at]
+        return tuple(self.name_of(folder) for folder in made)
+
+    def _pending_path(self, pending: Pending) -> Path:
+        return self._place / f"pending-{pending.id}.json"
+
+
+def digest(text: str) -> str:
+    """Tells texts apart."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read_pending(path: Path) -> Pending | None:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        fields = json.loads(path.read_bytes())
+        (change,) = from_json(fields["file"])
+        return Pending(
+            id=str(fields["id"]),
+            call_id=str(fields["call"]),
+            turn=int(fields["turn"]),
+            what=str(fields["what"]),
+            name=change.name,
+            before=change.before,
+            proposal=str(fields["proposal"]),
+            made=tuple(str(one) for one in fields["made"]),
+            begun_at=float(fields["at"]),
+        )
+    return None

@@ -1,0 +1,143 @@
+"""How files stand at one moment, and how they changed between two: values that the change log keeps."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote, unquote_to_bytes
+
+from pydantic import TypeAdapter
+
+from codeagent.core.errors import FileProblem
+from codeagent.store.blobs import Blobs
+from codeagent.workspace.files import read_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileState:
+    """A file's content by its id, and its mode bits; of a link the content is where it leads."""
+
+    blob: str
+    mode: int
+    is_link: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One file before and after; None is no file. ``name`` is relative to the workspace, or absolute outside."""
+
+    name: str
+    before: FileState | None
+    after: FileState | None
+
+
+def state_of(path: Path, blobs: Blobs) -> FileState | None:
+    """How a file stands now, its content kept; None when there is none, or a folder.
+
+    Raises FileProblem and CheckpointError. ``path`` is canonical save that it may be a link itself.
+    """
+    try:
+        found = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise FileProblem(f"{path} cannot be looked at: {error.strerror}.") from error
+    if stat.S_ISDIR(found.st_mode):
+        return None
+    if stat.S_ISLNK(found.st_mode):
+        return FileState(blob=blobs.add(os.fsencode(path.readlink())), mode=0o777, is_link=True)
+    return FileState(blob=blobs.add(read_bytes(path)), mode=stat.S_IMODE(found.st_mode))
+
+
+def to_json(changes: Iterable[FileChange]) -> object:
+    """Changes as the log keeps them; names may be any bytes."""
+    return _changes.dump_python(tuple(replace(change, name=quoted(change.name)) for change in changes), mode="json")
+
+
+def from_json(value: object) -> tuple[FileChange, ...]:
+    """Changes from the log; raises ValueError for what is none."""
+    return tuple(replace(change, name=unquoted(change.name)) for change in _changes.validate_python(value))
+
+
+def quoted(name: str) -> str:
+    """A file's name in plain letters, as in a web address."""
+    return quote(os.fsencode(name))
+
+
+def unquoted(text: str) -> str:
+    """The name again."""
+    return os.fsdecode(unquote_to_bytes(text))
+
+
+_changes: TypeAdapter[tuple[FileChange, ...]] = TypeAdapter(tuple[FileChange, ...])
+
+
+@dataclass(slots=True, kw_only=True)
+class Modes:
+    """Mode bits that git's index cannot tell: the usual ones once, the others by name.
+
+    ``fresh`` are files changed so shortly before the look that a further change
+    in the same second would not show in their times: they are looked at again.
+    """
+
+    plain: int = 0o644
+    program: int = 0o755
+    odd: dict[str, int]
+    fresh: list[str]
+
+    def of(self, name: str, git_mode: str) -> int:
+        """The mode bits of a file that git knows as ``git_mode``."""
+        return self.odd.get(name, self.program if git_mode.endswith("755") else self.plain)
+
+    def note(self, name: str, mode: int | None) -> None:
+        """Remembers a file's mode bits; None when the file is gone."""
+        self.odd.pop(name, None)
+        if mode is not None and mode != (self.program if mode & 0o100 else self.plain):
+            self.odd[name] = mode
+
+    @classmethod
+    def gather(cls, modes: Mapping[str, int], fresh: list[str]) -> Modes:
+        """The modes of many files, the most frequent ones taken for the usual."""
+        counts: dict[int, int] = {}
+        for mode in modes.values():
+            counts[mode] = counts.get(mode, 0) + 1
+        usual = sorted(counts, key=lambda mode: counts[mode], reverse=True)
+        made = cls(
+            plain=next((mode for mode in usual if not mode & 0o100), 0o644),
+            program=next((mode for mode in usual if mode & 0o100), 0o755),
+            odd={},
+            fresh=fresh,
+        )
+        for name, mode in modes.items():
+            made.note(name, mode)
+        return made
+
+    @classmethod
+    def load(cls, path: Path) -> Modes | None:
+        """What was saved; None when there is nothing, or it is damaged."""
+        with suppress(OSError, ValueError):
+            found = _modes.validate_json(path.read_bytes())
+            found.odd = {unquoted(name): mode for name, mode in found.odd.items()}
+            found.fresh = [unquoted(name) for name in found.fresh]
+            return found
+        return None
+
+    def save(self, path: Path) -> None:
+        """Keeps it in a private file; raises OSError."""
+        kept = replace(
+            self,
+            odd={quoted(name): mode for name, mode in self.odd.items()},
+            fresh=[quoted(name) for name in self.fresh],
+        )
+        fresh = path.with_suffix(".new")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_modes.dump_json(kept))
+        fresh.replace(path)
+
+
+_modes: TypeAdapter[Modes] = TypeAdapter(Modes)

@@ -1,0 +1,209 @@
+"""The changes of a session as people take them back: the last call, a turn and all after it, or an undo itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from codeagent.core.changes import Reversal, TurnChanges
+from codeagent.core.diff import FileDiff
+from codeagent.core.errors import NothingToUndo, StaleFile
+from codeagent.core.events import AgentEvent, ConversationRestored, ConversationRewound, TurnStarted
+from codeagent.core.text import show_invisible
+from codeagent.store.change_log import Entry, Kind
+from codeagent.store.change_store import ChangeStore
+from codeagent.store.difference import diffs_of, joined
+from codeagent.store.reversing import apply, as_shown, work_out
+
+_MOST_NAMED = 10
+Result = TypeVar("Result")
+
+
+class ChangeTimeline:
+    """Plans and carries out; what is slow happens on a thread, one thing after the other."""
+
+    def __init__(self, store: ChangeStore, busy: asyncio.Lock, is_running: Callable[[], bool]) -> None:
+        """``busy`` is held by whoever works with the store; while a turn ``is_running`` nothing is taken back."""
+        self._store = store
+        self._busy = busy
+        self._is_running = is_running
+        self._turns: dict[int, str] = {}
+        self._rewound: dict[int, str] = {}
+
+    def listen(self, event: AgentEvent) -> None:
+        """Learns what the turns were about."""
+        match event:
+            case TurnStarted(turn=turn, text=text):
+                self._turns[turn] = text
+                self._rewound = {}
+            case ConversationRewound(turn=turn):
+                self._rewound = {number: text for number, text in self._turns.items() if number >= turn}
+                self._turns = {number: text for number, text in self._turns.items() if number < turn}
+            case ConversationRestored():
+                self._turns |= self._rewound
+            case _:
+                pass
+
+    async def plan_undo(self) -> Reversal:
+        """How taking back the last changing call would look; raises NothingToUndo."""
+        return await self._on_thread(self._undo)
+
+    async def plan_redo(self) -> Reversal:
+        """How bringing back what was last taken back would look; raises NothingToUndo."""
+        return await self._on_thread(self._redo)
+
+    async def plan_rewind(self, turn: int) -> Reversal:
+        """How taking back everything since the start of ``turn`` would look; raises NothingToUndo."""
+        return await self._on_thread(lambda: self._rewind(turn))
+
+    async def carry_out(self, reversal: Reversal, *, overwrites: bool = False) -> str:
+        """Does what was shown, and says in a sentence what was done; raises StaleFile when that is no longer right."""
+        return await self._on_thread(lambda: self._carry_out(reversal, overwrites=overwrites))
+
+    async def turns(self) -> tuple[TurnChanges, ...]:
+        """All turns, oldest first, with what is left of their changes."""
+        async with self._busy:
+            return await asyncio.to_thread(self._all_turns)
+
+    async def changes(self, turn: int | None = None) -> tuple[FileDiff, ...]:
+        """What the agent changed and nobody took back: in the whole session, or in one turn."""
+        async with self._busy:
+            return await asyncio.to_thread(self._changes, turn)
+
+    async def take_news(self) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+        """What the model must hear of reversals, once, and the files that they were about."""
+        async with self._busy:
+            return await asyncio.to_thread(self._news)
+
+    async def _on_thread(self, work: Callable[[], Result]) -> Result:
+        if self._is_running():
+            raise NothingToUndo("The agent is at work.", hint="Stop it with Esc first.")
+        async with self._busy:
+            return await asyncio.to_thread(work)
+
+    # --- planning
+
+    def _undo(self) -> Reversal:
+        self._store.settle_all()
+        done = self._store.log.balance().done
+        if not done:
+            raise NothingToUndo("There is no change of the agent's to take back.")
+        return self._planned([done[-1]], done[-1].what)
+
+    def _redo(self) -> Reversal:
+        self._store.settle_all()
+        undone = self._store.log.balance().undone
+        if not undone:
+            raise NothingToUndo("There is nothing to bring back: the last thing was no undo.")
+        return self._planned([undone[-1]], undone[-1].what, is_redo=True, turn=undone[-1].turn)
+
+    def _rewind(self, turn: int) -> Reversal:
+        self._store.settle_all()
+        since = [entry for entry in self._store.log.balance().done if entry.turn >= turn]
+        if not since:
+            raise NothingToUndo("No files were changed since then.")
+        count = len(since)
+        what = since[0].what if count == 1 else f"{count} calls since “{_shortened(self._turns.get(turn, ''))}”"
+        return self._planned(since[::-1], what, turn=turn)
+
+    def _planned(self, entries: Sequence[Entry], what: str, *, is_redo: bool = False, turn: int = 0) -> Reversal:
+        items, problems = work_out(entries, self._store)
+        return Reversal(
+            entries=tuple(entry.id for entry in entries),
+            what=what,
+            files=as_shown(items, self._store),
+            remarks=problems,
+            is_redo=is_redo,
+            turn=turn,
+        )
+
+    # --- doing
+
+    def _carry_out(self, reversal: Reversal, *, overwrites: bool) -> str:
+        store = self._store
+        by_id = {entry.id: entry for entry in store.log.entries}
+        balance = store.log.balance()
+        valid = {entry.id for entry in (balance.undone if reversal.is_redo else balance.done)}
+        entries = [by_id[name] for name in reversal.entries if name in valid]
+        items, _ = work_out(entries, store)
+        if len(entries) != len(reversal.entries) or as_shown(items, store) != reversal.files:
+            raise StaleFile("The files changed since this was shown; nothing was done.", hint="Look at it again.")
+        shown = {file.path for file in reversal.conflicts}
+        left = () if overwrites else tuple(item for item in items if item.name in shown)
+        chosen = tuple(item for item in items if item not in left)
+        made = [folder for entry in entries for folder in entry.made]
+        store.log.add(
+            Entry(
+                id=store.log.next_id(),
+                kind=Kind.REDO if reversal.is_redo else Kind.UNDO,
+                what=reversal.what,
+                turn=reversal.turn,
+                changes=tuple(item.change for item in chosen),
+                reverses=reversal.entries,
+                made=() if reversal.is_redo else tuple(made),
+            )
+        )
+        problems = apply(chosen, () if reversal.is_redo else made, store)
+        said = [f"{_did(reversal)} {reversal.what}: {_counted(len(chosen))}."]
+        said += [f"{show_invisible(item.name)} was left as you changed it." for item in left]
+        return " ".join([*said, *reversal.remarks, *problems])
+
+    # --- looking
+
+    def _all_turns(self) -> tuple[TurnChanges, ...]:
+        done = self._store.log.balance().done
+        numbers = sorted({*self._turns, *(entry.turn for entry in done if entry.turn in self._turns)})
+        return tuple(
+            TurnChanges(
+                turn=number,
+                text=self._turns[number],
+                diffs=self._diffs(entry for entry in done if entry.turn == number),
+            )
+            for number in numbers
+        )
+
+    def _changes(self, turn: int | None) -> tuple[FileDiff, ...]:
+        return self._diffs(entry for entry in self._store.log.balance().done if turn is None or entry.turn == turn)
+
+    def _diffs(self, entries: Iterable[Entry]) -> tuple[FileDiff, ...]:
+        changes = joined(change for entry in entries for change in entry.changes)
+        return diffs_of(changes, self._store.blobs) if changes else ()
+
+    def _news(self) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+        store = self._store
+        untold = store.log.balance().untold
+        if not untold:
+            return (), ()
+        names = [change.name for entry in untold for change in entry.changes]
+        told = Entry(id=store.log.next_id(), kind=Kind.TOLD, what="", reverses=tuple(entry.id for entry in untold))
+        store.log.add(told)
+        texts = tuple(_told(entry) for entry in untold)
+        return texts, tuple(store.path_of(name) for name in dict.fromkeys(names))
+
+
+def _told(entry: Entry) -> str:
+    """An undo or redo in words for the model."""
+    names = [show_invisible(change.name) for change in entry.changes]
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    files = ", ".join(names[:_MOST_NAMED]) + more
+    if entry.kind is Kind.REDO:
+        return f"The person brought back a change of yours that they had taken back ({entry.what}): {files}."
+    return (
+        f"The person took back a change of yours ({entry.what}); do not make it again unless asked. "
+        f"These files are as they were before it: {files}."
+    )
+
+
+def _did(reversal: Reversal) -> str:
+    return "Brought back" if reversal.is_redo else "Took back"
+
+
+def _counted(files: int) -> str:
+    return f"{files:,} file{'' if files == 1 else 's'}"
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else f"{line[:39]}…"  # noqa: PLR2004 - it stands inside a sentence

@@ -1,0 +1,198 @@
+"""A git directory of our own: git's speed at finding what changed, and nothing of the person's repository at work.
+
+No setting, hook, filter or attribute of any repository, person or machine takes
+part; only ignore files do.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeagent.core.errors import CheckpointError
+from codeagent.workspace.git import run_git
+from codeagent.workspace.held_objects import hold
+
+_SETTINGS = """\
+[core]
+\trepositoryformatversion = {version}
+\tbare = true
+\tfilemode = true
+\tsymlinks = true
+\tautocrlf = false
+\tsafecrlf = false
+\tignorecase = false
+\ttrustctime = true
+\tfsmonitor = false
+\tuntrackedcache = false
+\tlooseCompression = 1
+\thooksPath = /dev/null
+[gc]
+\tauto = 0
+[extensions]
+{extensions}
+"""
+_ATTRIBUTES = "* -text -crlf -eol -ident -filter -working-tree-encoding -merge -diff\n"
+_FIXED = {
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """The repository that a folder lies in, or the bare folder itself when there is none.
+
+    ``top`` is the folder that git's names start from; ``index``, ``objects`` and
+    ``excludes`` (ignore files besides those in the tree) are the person's own files, only ever read.
+    """
+
+    top: Path
+    object_format: str = "sha1"
+    index: Path | None = None
+    objects: Path | None = None
+    excludes: tuple[Path, ...] = ()
+
+
+def look_around(root: Path) -> Surroundings:
+    """What git says about the repository around ``root``."""
+    words = ("--show-object-format", "--show-toplevel", "--git-path", "index", "--git-path", "objects")
+    out = run_git(root, "rev-parse", "--path-format=absolute", *words, "--git-path", "info/exclude")
+    lines = out.rstrip("\n").split("\n") if out else []
+    if len(lines) != 5:  # noqa: PLR2004 - one line an answer; names with line ends are not worth guessing at
+        return Surroundings(top=root)
+    object_format, top, index, objects, exclude = lines
+    return Surroundings(
+        top=Path(top),
+        object_format=object_format,
+        index=Path(index),
+        objects=Path(objects),
+        excludes=(_own_excludes(root), Path(exclude)),
+    )
+
+
+def _own_excludes(root: Path) -> Path:
+    """The person's own ignore file, wherever it is set or by custom lies."""
+    out = run_git(root, "config", "--path", "--get", "core.excludesFile")
+    if out:
+        return Path(out.rstrip("\n"))
+    home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(home).expanduser() / "git" / "ignore"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateGit:
+    """Runs git on a folder of ours (``folder``) and on the files below ``root``; ``index`` is ours too."""
+
+    folder: Path
+    root: Path
+    surroundings: Surroundings
+    index: Path
+
+    @property
+    def held(self) -> Path:
+        """Where second names of the person's objects lie."""
+        return self.folder / "held"
+
+    def hold(self) -> None:
+        """Keeps the person's objects from going; what was held stays held."""
+        if self.surroundings.objects is not None:
+            hold(self.surroundings.objects, self.held)
+
+    def prepare(self) -> None:
+        """Makes the git directory where it is missing; raises OSError."""
+        old = os.umask(0o077)
+        try:
+            for inner in ("objects/info", "objects/pack", "refs", "info"):
+                (self.folder / inner).mkdir(mode=0o700, parents=True, exist_ok=True)
+        finally:
+            os.umask(old)
+        sha256 = self.surroundings.object_format != "sha1"
+        extensions = f"\tobjectformat = {self.surroundings.object_format}" if sha256 else ""
+        excludes = b"\n".join(_contents(path) for path in self.surroundings.excludes)
+        files = {
+            "HEAD": b"ref: refs/heads/none\n",
+            "config": _SETTINGS.format(version=int(sha256), extensions=extensions).encode(),
+            "info/attributes": _ATTRIBUTES.encode(),
+            "info/exclude": excludes,
+            "objects/info/alternates": b"",
+        }
+        for name, content in files.items():
+            _keep(self.folder / name, content)
+
+    def run(
+        self,
+        *words: str,
+        given: bytes = b"",
+        at: Path | None = None,
+        borrows: bool = False,
+        seconds: float = 60.0,
+    ) -> bytes:
+        """What a git command prints; raises CheckpointError when it fails or takes longer than ``seconds``.
+
+        ``given`` is its standard input, ``at`` is another folder to take for the
+        whole work tree. When it ``borrows``, objects of the person's repository count as present.
+        """
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        environment |= _FIXED
+        environment["GIT_DIR"] = str(self.folder)
+        environment["GIT_WORK_TREE"] = str(at or self.surroundings.top)
+        environment["GIT_INDEX_FILE"] = str(self.folder / "no-index" if at else self.index)
+        if borrows:
+            theirs = self.surroundings.objects
+            folders = (self.held,) if theirs is None else (self.held, theirs)
+            environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = ":".join(map(_quoted, folders))
+        try:
+            done = subprocess.run(
+                ["git", "--no-pager", *words],
+                input=given,
+                capture_output=True,
+                cwd=at or self.root,
+                env=environment,
+                timeout=seconds,
+                check=False,
+                umask=0o077,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise CheckpointError(f"git {words[0]} took longer than {seconds:.0f} s") from error
+        except OSError as error:
+            raise CheckpointError(f"git cannot be run: {error.strerror}") from error
+        if done.returncode != 0:
+            said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
+            raise CheckpointError(f"git {words[0]} failed: {said}")
+        return done.stdout
+
+
+def _quoted(path: Path) -> str:
+    """A path as the list of alternates wants it: in quotes, as C would write it, where it holds odd characters."""
+    text = str(path)
+    if ":" not in text and not text.startswith('"'):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        return path.read_bytes() if path.is_file() else b""
+    except OSError:
+        return b""
+
+
+def _keep(path: Path, content: bytes) -> None:
+    """Writes a private file unless it holds just that."""
+    if _contents(path) == content and path.is_file():
+        return
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    fresh.replace(path)

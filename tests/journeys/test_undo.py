@@ -1,0 +1,167 @@
+"""What the agent changed is taken back from outside, also after the program was killed in the middle of it."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tests.journeys.conftest import PROGRAM
+
+pytestmark = pytest.mark.journey
+
+AUTO = ("--mode", "auto", "--sandbox", "off")
+
+
+def script(place, *steps):
+    """A model that makes these calls, one a step, and then is done."""
+    lines = [{"say": "", "calls": [{"name": name, "arguments": arguments}]} for name, arguments in steps]
+    path = place.root.parent / "script.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in [*lines, {"say": "Done."}]))
+    return "--model", f"scripted/{path}"
+
+
+def git(place, *words):
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *words], cwd=place.root, check=True)
+
+
+def tree(root):
+    files = (
+        path for path in root.rglob("*") if ".git" not in path.parts and not path.name.startswith(".codeagent-tmp")
+    )
+    return {str(path.relative_to(root)): path.read_bytes() if path.is_file() else b"/" for path in sorted(files)}
+
+
+def undo(place, *words):
+    return place.run("sessions", "undo", *words)
+
+
+def test_undo_takes_back_the_last_call_then_the_one_before(place):
+    start = tree(place.root)
+    steps = script(place, ("write", {"path": "new.txt", "content": "n\n"}), ("bash", {"command": "echo x >> cart.py"}))
+    assert place.run("-p", "go", *steps, *AUTO).returncode == 0
+    after = tree(place.root)
+    shown = undo(place)
+    assert "-x" in shown.stdout
+    assert "--yes" in shown.stderr
+    assert tree(place.root) == after
+    assert "Took back bash echo x >> cart.py: 1 file." in undo(place, "--yes").stdout
+    assert tree(place.root) == {**start, "new.txt": b"n\n"}
+    undo(place, "--yes")
+    assert tree(place.root) == start
+    nothing = undo(place, "--yes")
+    assert (nothing.returncode, "no change" in nothing.stderr) == (1, True)
+    undo(place, "--redo", "--yes")
+    undo(place, "--redo", "--yes")
+    assert tree(place.root) == after
+
+
+def test_a_change_of_the_person_since_is_left_alone_until_they_say_so(place):
+    steps = script(place, ("bash", {"command": "sed -i s/full/agent/ cart.py"}))
+    place.run("-p", "go", *steps, *AUTO)
+    (place.root / "cart.py").write_text("person\n")
+    assert "left" in undo(place, "--yes").stdout
+    assert (place.root / "cart.py").read_text() == "person\n"
+
+
+def test_the_model_hears_of_the_undo_with_the_next_message(place):
+    place.run("-p", "go", *script(place, ("bash", {"command": "sed -i s/full/agent/ cart.py"})), *AUTO)
+    undo(place, "--yes")
+    place.run("-c", "-p", "and now?", *script(place), *AUTO)
+    (record,) = [path for path in place.home.rglob("*.jsonl") if "data" in path.parts]
+    said = [json.loads(line)["event"] for line in record.read_text().splitlines()]
+    texts = [
+        block["text"]
+        for event in said
+        if event["kind"] == "history_appended" and event["message"]["kind"] == "user"
+        for block in event["message"]["blocks"]
+    ]
+    assert "took back a change of yours (bash sed -i s/full/agent/ cart.py)" in texts[-2]
+    assert texts[-1] == "and now?"
+
+
+def test_without_a_session_nothing_is_kept(place):
+    steps = script(place, ("bash", {"command": "sed -i s/full/agent/ cart.py"}))
+    assert place.run("-p", "go", *steps, *AUTO, "--no-session").returncode == 0
+    assert list(place.home.rglob("changes.jsonl")) == []
+
+
+def test_a_session_that_is_open_elsewhere_is_not_touched(place):
+    steps = script(place, ("bash", {"command": "sed -i s/full/agent/ cart.py; touch ready; sleep 30"}))
+    running = subprocess.Popen(
+        [*PROGRAM, "-p", "go", *steps, *AUTO],
+        cwd=place.root,
+        env={**os.environ, **place.environ},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    wait_for(place.root / "ready")
+    refused = undo(place, "--yes")
+    running.send_signal(signal.SIGINT)
+    running.wait(20)
+    assert "open in another codeagent" in refused.stderr
+    assert "Took back" in undo(place, "--yes").stdout
+    assert "agent" not in (place.root / "cart.py").read_text()
+
+
+def wait_for(path, seconds=20.0):
+    deadline = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+MUCH = [
+    step
+    for number in range(3)
+    for step in (
+        ("write", {"path": f"n{number}/w.txt", "content": f"w{number}\n" * 2000}),
+        ("bash", {"command": f"for i in 1 2 3 4 5; do echo $i >> cart.py; cp cart.py b{number}-$i; sleep 0.01; done"}),
+        ("bash", {"command": f"rm -f b{number}-3; mv b{number}-4 n{number}/moved; chmod 600 b{number}-1; git add -A"}),
+    )
+]
+
+
+def test_much_is_done_when_nobody_kills_it(place):
+    place.run("-p", "go", *script(place, *MUCH), *AUTO)
+    done = tree(place.root)
+    assert {"n2/w.txt", "n2/moved", "b2-1"} <= set(done)
+    assert "b2-3" not in done
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("seed", range(2))
+def test_killed_at_any_moment_all_that_was_done_can_be_taken_back(place, seed):
+    git(place, "init", "-q")
+    (place.root / "mine.txt").write_text("untracked, mine\n")
+    start = tree(place.root)
+    moment = random.Random(seed)
+    steps = script(place, *MUCH)
+    for _ in range(3):
+        running = subprocess.Popen(
+            [*PROGRAM, "-p", "go", *steps, *AUTO],
+            cwd=place.root,
+            env={**os.environ, **place.environ},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 20
+        while tree(place.root) == start and running.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(moment.uniform(0, 0.8))
+        running.kill()
+        running.wait(20)
+        time.sleep(0.3)  # what the last command had started writes on for a moment
+        for name, data in tree(place.root).items():
+            if name.endswith("w.txt"):
+                assert data.count(b"\n") == 2000, name  # whole, or not there
+        for _ in range(20):
+            undone = undo(place, "--yes")
+            if undone.returncode != 0:
+                break
+        assert "no change" in undone.stderr
+        assert tree(place.root) == start
