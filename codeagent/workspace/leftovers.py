@@ -9,6 +9,7 @@ import secrets
 import stat
 import tempfile
 import time
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,21 +28,25 @@ def new_temp_name() -> str:
     return f"{TEMP_PREFIX}{os.getpid()}-{_THIS_RUN}-{secrets.token_hex(4)}"
 
 
-def sweep_leftovers(root: Path) -> int:
+def sweep_leftovers(root: Path, seconds: float = 1.0) -> int:
     """Removes temporary files that crashed runs left below ``root``, never those in use; returns how many.
 
-    Folders that cannot be read, links and git's own folders are passed over.
+    Folders that cannot be read, links and git's own folders are passed over. The start of the program waits for
+    it, so after ``seconds`` what lies deepest in a huge tree is left to another time.
     """
     swept = 0
-    waiting = [root]
+    end = time.monotonic() + seconds
+    waiting = deque([root])
     while waiting:
-        folder = waiting.pop()
+        folder = waiting.popleft()
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.startswith(TEMP_PREFIX):
                     swept += _sweep(folder, entry.name)
                 elif entry.name != ".git" and entry.is_dir(follow_symlinks=False):
                     waiting.append(folder / entry.name)
+        if time.monotonic() > end:
+            break
     return swept
 
 

@@ -94,6 +94,16 @@ def test_links_and_git_s_own_folder_are_not_entered(tmp_path):
     assert sweep_leftovers(tmp_path / "root") == 0
 
 
+def test_a_huge_tree_does_not_hold_up_the_start_and_is_swept_from_the_top(tmp_path):
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    for folder in (deep, tmp_path):
+        (folder / f"{TEMP_PREFIX}4194304-0badcafe-00000001").touch()
+    assert sweep_leftovers(tmp_path, seconds=0) == 1
+    assert temps(tmp_path) == temps(deep)
+    assert sweep_leftovers(tmp_path) == 1
+
+
 def test_a_folder_that_is_not_there_holds_no_leftovers(tmp_path):
     assert sweep_leftovers(tmp_path / "none") == 0
 
