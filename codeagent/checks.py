@@ -12,9 +12,10 @@ from pathlib import Path
 
 from codeagent.config.settings import Settings
 from codeagent.core.desk import Check, CheckState
+from codeagent.core.errors import ConfigError, NoModel
+from codeagent.models import NO_KEY_NEEDED, choose_model, key_for
+from codeagent.providers.catalog import Catalog
 from codeagent.workspace.confine import Level, find_confinement
-
-KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai-chat": "OPENAI_API_KEY"}
 
 _VERSION_SECONDS = 5
 
@@ -76,29 +77,20 @@ def _terminal(environ: Mapping[str, str]) -> Check:
 
 
 def _model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
-    name = settings.model.name
-    keys = [variable for variable in KEY_VARIABLES.values() if environ.get(variable)]
-    if name is None:
-        yield Check(
-            name="model",
-            state=CheckState.GOOD if "ANTHROPIC_API_KEY" in keys else CheckState.MISSING,
-            finding="none chosen" + ("; the key decides" if keys else ""),
-            remedy="" if "ANTHROPIC_API_KEY" in keys else "Set CODEAGENT_MODEL or use --model PROVIDER/NAME.",
-        )
+    try:
+        name = choose_model(settings.model, environ, Catalog())
+    except ConfigError as error:
+        remedy = error.hint or "Set a key such as ANTHROPIC_API_KEY, or use --model PROVIDER/NAME."
+        yield Check(name="model", state=CheckState.MISSING, finding=error.message, remedy=remedy)
+        return
+    yield Check(name="model", state=CheckState.GOOD, finding=str(name))
+    try:
+        key = key_for(name, settings.model, environ)
+    except NoModel as error:
+        yield Check(name="key", state=CheckState.MISSING, finding=error.message, remedy=error.hint)
     else:
-        yield Check(name="model", state=CheckState.GOOD, finding=name)
-    variable = KEY_VARIABLES.get((name or "").partition("/")[0])
-    if variable and not environ.get(variable) and not settings.model.openai_base_url:
-        yield Check(
-            name="key", state=CheckState.MISSING, finding=f"{variable} is not set", remedy=f"export {variable}=…"
-        )
-    else:
-        yield Check(
-            name="key",
-            state=CheckState.GOOD if keys or settings.model.openai_base_url else CheckState.MISSING,
-            finding=", ".join(keys) if keys else "no key in the environment",
-            remedy="" if keys or settings.model.openai_base_url else "export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=…",
-        )
+        is_own = key in {"", NO_KEY_NEEDED}
+        yield Check(name="key", state=CheckState.GOOD, finding="none needed" if is_own else "found in the environment")
 
 
 def _program(name: str, *, needed_for: str, remedy: str) -> Check:

@@ -10,7 +10,7 @@ from codeagent.core.errors import ConfigError, NoModel
 from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
 
 ANTHROPIC_KEY, OPENAI_KEY = "ANTHROPIC_API_KEY", "OPENAI_API_KEY"
-_NO_KEY_NEEDED = "none"
+NO_KEY_NEEDED = "none"
 
 
 def choose_model(settings: ModelSettings, environ: Mapping[str, str], catalog: Catalog) -> ModelName:
@@ -41,7 +41,7 @@ def key_for(name: ModelName, settings: ModelSettings, environ: Mapping[str, str]
     key = environ.get(variable, "")
     if not key and needs_one:
         raise NoModel(f"{name} needs a key, and {variable} is not set.", hint=f"export {variable}=…")
-    return key or _NO_KEY_NEEDED
+    return key or NO_KEY_NEEDED
 
 
 def script_of(name: ModelName) -> Path:

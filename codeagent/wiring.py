@@ -155,8 +155,7 @@ class Keeping:
 def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     """Puts a session together; call it on a thread where something must stay alive meanwhile."""
     root = launch.root.resolve()
-    trusted = Trust.TRUSTED if launch.trusts else trust_state(root, launch.places.trust_file)
-    loaded = load_settings(launch.places, root, launch.environ, launch.flags, is_trusted=trusted is Trust.TRUSTED)
+    loaded, trusted = _settings(launch, root)
     settings = loaded.settings
     catalog = Catalog(launch.places.models_file)
     name = choose_model(settings.model, launch.environ, catalog)
@@ -165,7 +164,8 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     rules = RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow)
     redactor = Redactor(secrets_in(launch.environ))
     stored = Sessions(launch.places.sessions, root)
-    prompts, keeping = Prompts(stored.folder, redactor.redact), open_keeping(launch, stored, redactor)
+    prompts = make_prompts(launch, stored, redactor)
+    keeping = open_keeping(launch, stored, redactor)
     listeners: list[Emit] = [emit, keeping.after]
     record = Record(keeping.journal, _each(listeners))
     modes = ModeSwitch(mode=asked.mode, emit=record.tell)
@@ -214,6 +214,12 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     )
 
 
+def _settings(launch: Launch, root: Path) -> tuple[LoadedSettings, Trust]:
+    trusted = Trust.TRUSTED if launch.trusts else trust_state(root, launch.places.trust_file)
+    is_trusted = trusted is Trust.TRUSTED
+    return load_settings(launch.places, root, launch.environ, launch.flags, is_trusted=is_trusted), trusted
+
+
 def make_tools(
     settings: Settings,
     launch: Launch,
@@ -246,6 +252,12 @@ def make_tools(
             LsTool(paths),
         )
     )
+
+
+def make_prompts(launch: Launch, stored: Sessions, redactor: Redactor) -> Prompts:
+    """What was typed in this workspace before; a session that is not kept adds nothing."""
+    folder = launch.places.prompts / stored.folder.name
+    return Prompts(folder, redactor.redact, keeps=launch.keeps_session)
 
 
 def make_prompt(root: Path, tools: Registry) -> str:

@@ -73,7 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add("-C", "--cd", type=Path, metavar="DIR", help="work in DIR instead of the current directory")
     add("--model", metavar="PROVIDER/NAME", help="anthropic/NAME, openai/NAME, openai-chat/NAME or scripted/FILE")
-    add("--mode", type=Mode, choices=list(Mode), metavar="MODE", help="plan, ask (default), edits or auto")
+    add("--mode", type=_mode, metavar="MODE", help="plan, ask (default), edits or auto")
     add("--allow", action="append", metavar="RULE", help="let calls through that fit, such as 'bash(pytest *)'")
     add("--ask", action="append", metavar="RULE", help="always ask about calls that fit")
     add("--deny", action="append", metavar="RULE", help="never run calls that fit")
@@ -99,6 +99,12 @@ def build_parser() -> argparse.ArgumentParser:
     add("--max-cost", type=float, metavar="USD", help="stop when the session has cost more")
     add("--version", action="version", version=f"codeagent {__version__}")
     return parser
+
+
+def _mode(text: str) -> Mode:
+    if text not in set(Mode):
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(Mode)}")
+    return Mode(text)
 
 
 def _tables(found: argparse.Namespace) -> dict[str, dict[str, object]]:

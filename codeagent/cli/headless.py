@@ -67,7 +67,7 @@ class Printer:
                 self._out.write(clean(text).rstrip("\n") + "\n")
                 self._out.flush()
             case TurnEnded(text=text):
-                print(f"codeagent: {clean(text)}", file=self._notes)
+                print(f"codeagent: {clean(text) or 'Stopped.'}", file=self._notes)
             case NoticeGiven(text=text, level=Level.WARNING | Level.ERROR):
                 print(f"codeagent: {clean(text)}", file=self._notes)
             case RetryScheduled(reason=reason, seconds=seconds):

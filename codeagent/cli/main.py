@@ -31,13 +31,18 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     gc.disable()
     try:
-        return run(sys.argv[1:] if words is None else words)
+        code = run(sys.argv[1:] if words is None else words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: that is no fault
+        return FAILED
     except CodeagentError as error:
         return fail(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as fault:  # noqa: BLE001 - the program's top: a fault is one sentence, its report a file
         return report(fault)
+    return code
 
 
 def report(fault: Exception) -> int:

@@ -52,6 +52,11 @@ class Places:
         return self.state / "trust.json"
 
     @property
+    def prompts(self) -> Path:
+        """What was typed before, one folder a workspace."""
+        return self.state / "prompts"
+
+    @property
     def themes(self) -> Path:
         """The person's own themes."""
         return self.config / "themes"

@@ -17,12 +17,14 @@ class Prompts:
     """The prompt history and draft of one workspace, in a private folder.
 
     Nothing here is worth stopping for: where the disk refuses, the history lasts
-    as long as the program runs. ``redact`` takes secrets out before writing.
+    as long as the program runs. ``redact`` takes secrets out before writing;
+    without ``keeps`` nothing is written.
     """
 
-    def __init__(self, folder: Path, redact: Callable[[str], str]) -> None:
+    def __init__(self, folder: Path, redact: Callable[[str], str], *, keeps: bool = True) -> None:
         self._folder = folder
         self._redact = redact
+        self._keeps = keeps
         self._history = _read_history(folder / "history.jsonl")
 
     def history(self) -> tuple[str, ...]:
@@ -34,6 +36,8 @@ class Prompts:
         if not text.strip() or (self._history and self._history[-1] == text):
             return
         self._history.append(text)
+        if not self._keeps:
+            return
         line = json.dumps(self._redact(text)) + "\n"
         with suppress(OSError):
             make_private_folder(self._folder)
@@ -49,6 +53,8 @@ class Prompts:
 
     def save_draft(self, text: str) -> None:
         """Keeps a draft in place of the one before; an empty one removes it."""
+        if not self._keeps:
+            return
         path = self._folder / "draft.txt"
         with suppress(OSError, UnicodeEncodeError):
             if not text:

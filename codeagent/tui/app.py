@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+from rich.text import Text
 from textual import events
 from textual.app import App, SuspendNotSupported
 from textual.binding import Binding, BindingType
@@ -17,8 +18,9 @@ from textual.worker import Worker
 
 from codeagent.core.approvals import Mode
 from codeagent.core.desk import Connect, Desk
-from codeagent.core.errors import CodeagentError, NoModel
+from codeagent.core.errors import CodeagentError, ConfigError, NoModel
 from codeagent.core.events import Level
+from codeagent.core.text import clean
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.commands import (
     COMMANDS,
@@ -123,8 +125,7 @@ class CodeagentApp(App[str]):
             await self.push_screen(WelcomeScreen(error), self.exit)
             return
         except CodeagentError as error:
-            status.show(replace(status.status, is_connecting=False))
-            self._say(str(error), Level.ERROR)
+            self._give_up(error)
             return
         self._desk = desk
         bench = desk.workbench
@@ -135,6 +136,13 @@ class CodeagentApp(App[str]):
         self.main.prompt.connect(Completer(bench.files), history, draft)
         self._outgoing.open(desk)
         await self._look_at_workspace()
+
+    def _give_up(self, error: CodeagentError) -> None:
+        """There is no session to work with: leaves, saying why, with what was typed meanwhile."""
+        unsent = [*self._outgoing.waiting, self.main.prompt.full_text]
+        typed = "\n".join(text for text in unsent if text.strip())
+        said = f"codeagent: {clean(str(error))}" + (f"\nNot sent:\n{clean(typed)}" if typed else "")
+        self.exit(return_code=2 if isinstance(error, ConfigError) else 1, message=Text(said))
 
     def _rest(self) -> None:
         self.run_worker(self._look_at_workspace, group="workspace", exclusive=True)

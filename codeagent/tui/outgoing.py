@@ -32,6 +32,11 @@ class Outgoing:
         self._kept: list[Queued] = []
         self._number = 0
 
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """What waits for the session to be open."""
+        return tuple(message.text for message in self._kept)
+
     def open(self, desk: Desk) -> None:
         """The session is open: what was sent before goes out first."""
         self._desk = desk

@@ -210,3 +210,42 @@ def test_the_terminal_is_given_back_clean_when_the_program_is_ended(place):
         terminal.wait_for_exit()
         assert b"\x1b[?1049l" in terminal.raw
         assert b"\x1b[?25h" in terminal.raw
+
+
+def test_c_goes_on_with_the_conversation_whatever_was_typed_last(place, model_server):
+    model_server.reply(Reply(parts=(Say("Nice to meet you."),)))
+    with place.open() as terminal:
+        send(terminal, "hello there")
+        terminal.wait("Nice to meet you")
+        terminal.type("!echo mine")
+        terminal.press("enter")
+        terminal.wait("echo mine")
+        terminal.pump(1)
+        terminal.press("ctrl+d")
+        assert terminal.wait_for_exit() == 0
+    with place.open("-c") as terminal:
+        terminal.wait("Nice to meet you")
+        assert "damaged" not in terminal.text
+
+
+def test_a_session_that_is_open_elsewhere_ends_the_start_in_one_sentence(place, model_server):
+    model_server.reply(Reply(parts=(Say("First."),)))
+    with place.open() as first:
+        send(first, "hello")
+        first.wait("First")
+        with place.open("-c") as second:
+            assert second.wait_for_exit() == 1
+            assert "is open in another codeagent" in second.raw.decode()
+
+
+def test_a_call_that_a_kill_cut_off_is_shown_when_the_session_goes_on(place, model_server):
+    model_server.reply(Reply(parts=(Say("Waiting."), Call("bash", {"command": "sleep 81"}))))
+    with place.open("--mode", "auto", "--sandbox", "off") as terminal:
+        send(terminal, "wait")
+        terminal.wait("sleep 81")
+        terminal.pump(1)
+        os.kill(terminal.pid, signal.SIGKILL)
+        terminal.wait_for_exit()
+    with place.open("-c") as terminal:
+        terminal.wait("Waiting")
+        terminal.wait("bash +sleep 81")

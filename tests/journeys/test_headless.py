@@ -120,6 +120,20 @@ def test_everything_kept_is_private_and_holds_no_key(place, model_server):
         assert not path.is_dir() or stat.S_IMODE(path.stat().st_mode) == 0o700, path
 
 
+def test_a_reader_that_goes_away_is_no_fault(place):
+    command = f"{' '.join(PROGRAM)} config | true; echo ${{PIPESTATUS[0]}}"
+    finished = subprocess.run(
+        ["bash", "-c", command],
+        cwd=place.root,
+        env={**os.environ, **place.environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.stderr == ""
+    assert not list(place.home.rglob("fault-*"))
+
+
 def test_no_session_leaves_nothing(place, model_server):
     model_server.reply(Reply(parts=(Say("Done."),)))
     assert place.run("-p", "go", "--no-session").returncode == 0

@@ -47,3 +47,13 @@ def test_a_folder_that_cannot_be_made_does_not_stop_the_program(tmp_path):
     prompts.remember("one")
     prompts.save_draft("x")
     assert prompts.history() == ("one",)
+
+
+def test_a_session_that_is_not_kept_writes_nothing_of_what_is_typed(tmp_path):
+    Prompts(tmp_path / "p", str).remember("before")
+    prompts = Prompts(tmp_path / "p", str, keeps=False)
+    prompts.remember("one")
+    prompts.save_draft("x")
+    assert prompts.history() == ("before", "one")
+    assert Prompts(tmp_path / "p", str).history() == ("before",)
+    assert Prompts(tmp_path / "p", str).draft() == ""

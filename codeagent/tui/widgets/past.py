@@ -27,6 +27,7 @@ from codeagent.core.messages import (
     ResultsMessage,
     TextBlock,
     ThinkingBlock,
+    ToolCall,
     ToolResult,
     UserMessage,
 )
@@ -73,6 +74,7 @@ class _Past:
     def __init__(self) -> None:
         self.blocks: list[blocks.Block] = []
         self._open: dict[str, ToolPanel] = {}
+        self._announced: dict[str, ToolCall] = {}
 
     def take(self, event: AgentEvent) -> None:
         """One event; those that leave nothing to see are passed over."""
@@ -84,8 +86,7 @@ class _Past:
             case HistoryAppended(message=message):
                 self._message(message)
             case ToolStarted(call_id=call_id, name=name, arguments_json=arguments):
-                self._open[call_id] = panel = ToolPanel(call_id, name, arguments)
-                self.blocks.append(panel)
+                self._start(call_id, name, arguments)
             case ToolPreviewed(call_id=call_id, preview=preview, label=label) if call_id in self._open:
                 self._open[call_id].show_preview(preview, label)
             case ToolEnded(result=result, seconds=seconds):
@@ -100,13 +101,20 @@ class _Past:
                 pass
 
     def close(self) -> None:
-        """The session is over: nothing runs any more."""
+        """The session is over: nothing runs any more.
+
+        What the program could not write down of a call before a crash is made up
+        for: the call was made, and it has an end.
+        """
+        for call in list(self._announced.values()):
+            self._start(call.id, call.name, call.arguments_json)
         for call_id in list(self._open):
             self._end(ToolResult(call_id=call_id, blocks=(), outcome=Outcome.CANCELLED), 0.0)
 
     def _message(self, message: Message) -> None:
         match message:
             case AssistantMessage():
+                self._announced |= {call.id: call for call in message.calls}
                 for block in message.blocks:
                     if isinstance(block, ThinkingBlock) and block.text.strip():
                         self.blocks.append(blocks.ThinkingBlock(block.text))
@@ -126,7 +134,14 @@ class _Past:
         parts = [*stream.feed(text), *stream.finish()]
         self.blocks += [blocks.TextBlock(part.source, number=part.number) for part in parts]
 
+    def _start(self, call_id: str, name: str, arguments_json: str) -> None:
+        self._announced.pop(call_id, None)
+        self._open[call_id] = panel = ToolPanel(call_id, name, arguments_json)
+        self.blocks.append(panel)
+
     def _end(self, result: ToolResult, seconds: float) -> None:
+        if (call := self._announced.get(result.call_id)) is not None:
+            self._start(call.id, call.name, call.arguments_json)
         panel = self._open.pop(result.call_id, None)
         if panel is not None:
             panel.end(result, seconds)

@@ -1,0 +1,38 @@
+"""Doctor says what works here and how to mend what does not."""
+
+import pytest
+
+from codeagent.checks import look_around
+from codeagent.config.settings import ModelSettings, Settings
+from codeagent.core.desk import CheckState
+
+
+def found(tmp_path, environ, **model):
+    settings = Settings(model=ModelSettings(**model))
+    return {check.name: check for check in look_around(settings, tmp_path, environ)}
+
+
+def test_without_key_and_model_it_says_what_to_set(tmp_path):
+    model = found(tmp_path, {})["model"]
+    assert model.state is CheckState.MISSING
+    assert "ANTHROPIC_API_KEY" in model.remedy
+
+
+def test_a_key_decides_the_model(tmp_path):
+    checks = found(tmp_path, {"ANTHROPIC_API_KEY": "x"})
+    assert checks["model"].finding.startswith("anthropic/")
+    assert checks["key"].state is CheckState.GOOD
+
+
+@pytest.mark.parametrize(
+    "model",
+    [{"name": "scripted/demo.jsonl"}, {"name": "openai-chat/qwen", "openai_base_url": "http://127.0.0.1:11434/v1"}],
+)
+def test_a_model_that_needs_no_key_is_not_missing_one(tmp_path, model):
+    assert found(tmp_path, {}, **model)["key"].state is CheckState.GOOD
+
+
+def test_a_model_without_its_key_names_the_variable(tmp_path):
+    key = found(tmp_path, {"ANTHROPIC_API_KEY": "x"}, name="openai/gpt")["key"]
+    assert key.state is CheckState.MISSING
+    assert "OPENAI_API_KEY" in key.remedy
