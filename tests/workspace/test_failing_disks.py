@@ -23,9 +23,10 @@ HOME = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(shutil.which("strace") is None, reason="lets system calls fail with strace")
 
 
-def failing(call: str, error: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a write in which the first system call of that name fails."""
+def failing(call: str, error: str, *arguments: str, only: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs a write in which the first system call of that name, on the file ``only`` if given, fails."""
     words = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}"]
+    words += ["-P", str(only)] if only else []
     words += ["-e", f"inject={call}:error={error}:when=1", sys.executable, "-c", WRITE, *arguments]
     done = subprocess.run(
         words, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(HOME)}
@@ -56,6 +57,17 @@ def test_a_failing_step_leaves_the_old_file_and_the_reason(tmp_path, call, error
     done = failing(call, error, str(file), "old")
 
     assert (done.returncode, reason in done.stderr, str(file) in done.stderr) == (1, True, True), done.stderr
+    assert file.read_bytes() == b"old"
+    assert [path.name for path in file.parent.iterdir()] == ["a.txt"]
+
+
+def test_an_old_file_that_cannot_be_read_back_is_not_replaced(tmp_path):
+    file = tmp_path.resolve() / "a.txt"
+    file.write_bytes(b"old")
+
+    done = failing("pread64", "EIO", str(file), "old", only=file)
+
+    assert (done.returncode, str(file) in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
     assert file.read_bytes() == b"old"
     assert [path.name for path in file.parent.iterdir()] == ["a.txt"]
 
