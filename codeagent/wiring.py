@@ -385,8 +385,11 @@ def _notices(loaded: LoadedSettings, past: Past, root: Path, trusted: Trust) -> 
 
 def _left_behind(folders: Sequence[Path]) -> Iterator[str]:
     """Cleans up after earlier runs that crashed, and says what it found."""
-    if swept := sum(map(sweep_leftovers, folders)):
-        yield f"{swept} temporary files of an interrupted write were removed."
+    swept = [sweep_leftovers(folder) for folder in folders]
+    if removed := sum(one.removed for one in swept):
+        yield f"{removed} temporary files of an interrupted write were removed."
+    for save in (save for one in swept for save in one.saves):
+        yield f"A file was saved at the moment in which an earlier run broke off; that version of it is in {save}."
     for copy in interrupted_copies():
         yield f"An earlier run broke off while it was writing a file in place; the old content is in {copy}."
     if ended := process_tree.terminate_orphans():

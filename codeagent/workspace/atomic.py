@@ -13,7 +13,7 @@ from pathlib import Path
 
 from codeagent.core.errors import FileProblem, StaleFile
 from codeagent.workspace.handles import opened_file, opened_folder, problems_of, read_all, write_all
-from codeagent.workspace.leftovers import COPY_PREFIX, new_temp_name
+from codeagent.workspace.leftovers import COPY_PREFIX, new_temp_name, ready_name
 from codeagent.workspace.metadata import copy_metadata
 from codeagent.workspace.renames import exchange, rename_new
 
@@ -133,12 +133,20 @@ def _replace_at_once(target: _Target, old: int, data: bytes) -> str:
             write_all(temp.file, data)
             if not copy_metadata(old, temp.file):
                 return "its owner or group could not be kept otherwise"
+            _make_ready(target, temp, data)
             _exchange(target, temp)
     except OSError as error:
         if error.errno in _NO_RENAME_HERE:
             return "its folder does not allow files to be replaced"
         raise
     return ""
+
+
+def _make_ready(target: _Target, temp: _Temporary, data: bytes) -> None:
+    """From here on a crash may leave somebody else's save under the temporary name; the name tells it apart."""
+    name = ready_name(temp.name, target.expected, data)
+    os.rename(temp.name, name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+    temp.name = name
 
 
 def _exchange(target: _Target, temp: _Temporary) -> None:
@@ -246,7 +254,7 @@ def _temporary(folder: int, mode: int) -> Generator[_Temporary]:
         os.close(file)
         if not temp.is_kept:
             with suppress(OSError):
-                os.unlink(name, dir_fd=folder)
+                os.unlink(temp.name, dir_fd=folder)
 
 
 def _sync(folder: int) -> None:

@@ -17,6 +17,8 @@ def test_the_next_run_sweeps_every_folder_it_may_write_in_and_names_the_copy_of_
     left = [folder / f"{TEMP_PREFIX}4194304-0badcafe-00000001" for folder in (place.root, more / "deep")]
     for file in left:
         file.write_text("half a file")
+    save = place.root / f"{TEMP_PREFIX}4194304-0badcafe-00000002-{'0' * 16}-{'1' * 16}"
+    save.write_text("saved by a person in the very moment")
     copy = tmp_path / f"{COPY_PREFIX}x1-notes.txt"
     copy.write_text("the old notes")
     place.environ["TMPDIR"] = str(tmp_path)
@@ -27,4 +29,5 @@ def test_the_next_run_sweeps_every_folder_it_may_write_in_and_names_the_copy_of_
     assert code == 0
     assert "2 temporary files" in notices
     assert str(copy) in notices
-    assert (copy.exists(), [file.exists() for file in left]) == (True, [False, False])
+    assert str(save) in notices
+    assert (save.exists(), copy.exists(), [file.exists() for file in left]) == (True, True, [False, False])

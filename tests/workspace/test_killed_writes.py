@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from codeagent.workspace import renames
-from codeagent.workspace.atomic import write_atomic
-from codeagent.workspace.leftovers import interrupted_copies
+from codeagent.workspace.atomic import _exchange, _make_ready, _Target, _temporary, write_atomic
+from codeagent.workspace.handles import opened_folder, write_all
+from codeagent.workspace.leftovers import TEMP_PREFIX, interrupted_copies
 
-OLD, NEW = b"old bytes, more of them\n" * 200, b"new bytes\n" * 300
+OLD, NEW, SAVED = b"old bytes, more of them\n" * 200, b"new bytes\n" * 300, b"what a person saved\n"
 TRACE_ME, NEXT_SYSTEM_CALL = 0, 24
 _ptrace = ctypes.CDLL(None).ptrace if sys.platform == "linux" else None
 
@@ -47,8 +48,11 @@ def killed_at(stop: int, work: Callable[[], object]) -> bool:
     return True
 
 
-def kill_everywhere(root: Path, prepare: Callable[[Path], Path], expected: bytes | None) -> list[Path]:
+def kill_everywhere(
+    root: Path, prepare: Callable[[Path], Path], expected: bytes | None, write: Callable[[Path], object] | None = None
+) -> list[Path]:
     """Kills one write after another, each a system call later and in a folder of its own; the files written to."""
+    write = write or (lambda file: write_atomic(file, NEW, expected=expected))
     files: list[Path] = []
     is_killed = True
     while is_killed:
@@ -56,7 +60,7 @@ def kill_everywhere(root: Path, prepare: Callable[[Path], Path], expected: bytes
         folder.mkdir(parents=True)
         file = prepare(folder)
         files.append(file)
-        is_killed = killed_at(len(files), lambda file=file: write_atomic(file, NEW, expected=expected))
+        is_killed = killed_at(len(files), lambda file=file: write(file))
     assert len(files) > 30
     return files
 
@@ -94,6 +98,31 @@ def test_a_killed_replacement_leaves_one_whole_file_and_nothing_else(tmp_path, m
     assert everything_below(root) > set(files)
     start_again(root)
     assert everything_below(root) == set(files)
+
+
+def test_what_a_person_saved_in_the_moment_of_a_killed_write_is_never_swept_away(tmp_path):
+    def a_draft_beside_it(folder: Path) -> Path:
+        (folder / "draft").write_bytes(SAVED)
+        return an_old_file(folder)
+
+    def write_while_it_is_saved(file: Path) -> None:
+        with opened_folder(file.parent) as folder, _temporary(folder, 0o600) as temp:
+            target = _Target(path=file, folder=folder, expected=OLD)
+            write_all(temp.file, NEW)
+            _make_ready(target, temp, NEW)
+            (file.parent / "draft").replace(file)
+            _exchange(target, temp)
+
+    root = tmp_path.resolve()
+    files = kill_everywhere(root, a_draft_beside_it, OLD, write_while_it_is_saved)
+    start_again(root)
+
+    held = [{path.read_bytes() for path in everything_below(file.parent)} for file in files]
+    assert [number for number, contents in enumerate(held) if SAVED not in contents] == []
+    assert [len(everything_below(file.parent)) for file in files].count(1) > 3
+    kept = list(root.rglob(f"{TEMP_PREFIX}*"))
+    assert kept
+    assert {save.read_bytes() for save in kept} == {SAVED}
 
 
 def test_a_killed_creation_leaves_a_whole_file_or_none(tmp_path):
