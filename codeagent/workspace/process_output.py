@@ -44,6 +44,8 @@ class Captured:
 
     def add(self, data: bytes) -> None:
         """Takes more output; writes it to the log."""
+        if not data:
+            return
         with self._lock:
             self.total_bytes += len(data)
             self.total_newlines += data.count(b"\n")

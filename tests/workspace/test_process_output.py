@@ -1,10 +1,11 @@
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codeagent.workspace.process_output import Captured
 
 
 @given(st.lists(st.binary(max_size=50), max_size=30))
+@example([b"\n", b""])
 def test_the_counts_are_those_of_all_bytes_however_they_come(pieces):
     captured = Captured(limit=60)
     for piece in pieces:
