@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from codeagent.core.approvals import Access, Touch
 from codeagent.core.json_types import JsonObject
+from codeagent.core.messages import ToolResult
 from codeagent.core.protocols import (
     AnyTool,
     ArgumentsModel,
@@ -15,6 +16,9 @@ from codeagent.core.protocols import (
     Interruptible,
     Interruption,
     Labels,
+    Offer,
+    Offers,
+    Plan,
     ReadOnly,
 )
 
@@ -48,6 +52,11 @@ def interruption_of(tool: AnyTool, arguments: ArgumentsModel) -> Interruption:
 def time_limit_of(tool: AnyTool, arguments: ArgumentsModel, default: float) -> float | None:
     """Seconds the call may run; None when the tool ends its calls itself."""
     return tool.timeout(arguments) if isinstance(tool, HasTimeout) else default
+
+
+def offer_of(plan: Plan, result: ToolResult) -> Offer | None:
+    """What may follow the run of a plan; default: nothing."""
+    return plan.offer(result) if isinstance(plan, Offers) else None
 
 
 def label_of(tool: AnyTool, arguments: ArgumentsModel, mended: JsonObject) -> str:

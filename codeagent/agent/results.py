@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codeagent.agent.phases import Halt, Phase
 from codeagent.core.errors import JournalError, ToolError
 from codeagent.core.messages import Outcome, TextBlock, ToolCall, ToolResult
@@ -30,6 +32,12 @@ def denied(call: ToolCall, denial: Denied) -> ToolResult:
     """The gate or a hook said no; what the person typed is passed on."""
     says = f"The person says: {denial.feedback}" if denial.feedback else "Do not reach for the same end another way."
     return _result(call, f"Not run: {denial.reason}\n{says}", Outcome.DENIED, "DENIED")
+
+
+def not_followed(held: ToolResult, what: str, reason: str, feedback: str = "") -> ToolResult:
+    """What a call came to when the offer at its end was not taken up."""
+    says = f" The person says: {feedback}" if feedback else ""
+    return replace(held, blocks=(*held.blocks, TextBlock(text=f"[It was not {what}: {reason}{says}]")))
 
 
 def timed_out(call: ToolCall, seconds: float, shown: str) -> ToolResult:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from codeagent.agent import results
 from codeagent.agent.arguments import read_arguments
 from codeagent.agent.breaker import Breaker, Repeats
-from codeagent.agent.capabilities import claims_of, covers, interruption_of, label_of, time_limit_of
+from codeagent.agent.capabilities import claims_of, covers, interruption_of, label_of, offer_of, time_limit_of
 from codeagent.agent.history import storable_blocks
 from codeagent.agent.limits import Limits
 from codeagent.agent.phases import Halt, Phase
@@ -60,6 +60,7 @@ class CallRun:
         self._limit: float | None = workshop.limits.tool_seconds
         self._seconds = 0.0
         self._shown = ""
+        self._held: tuple[ToolResult, str] | None = None
         self._is_admitted = False
         self._was_cut_off = False
 
@@ -108,9 +109,9 @@ class CallRun:
             async with self._scope:
                 return await self._carry_out()
         except CalledOff:
-            return results.halted(self.call, self._halt, self.phase, self._shown)
+            return self._unless_held(results.halted(self.call, self._halt, self.phase, self._shown), f"{self._halt}.")
         except ToolError as error:
-            return results.failed(self.call, error)
+            return self._unless_held(results.failed(self.call, error), str(error))
         except Exception as fault:  # noqa: BLE001 - a bug in a tool or hook ends its call, not the turn
             _log.exception("%s failed in a way nobody thought of", self.call.name)
             return results.faulty(self.call, fault, self.phase)
@@ -138,7 +139,7 @@ class CallRun:
             return await self._decide_and_run(plan, claims, place)
 
     async def _decide_and_run(self, plan: Plan, claims: Sequence[Touch], place: AsyncExitStack) -> ToolResult:
-        """Steps 8 to 11, again from the preview whenever the file changed under a question."""
+        """Steps 8 to 11, again from the preview whenever the file changed under a question, or a run ends in an offer."""
         for _ in range(_MOST_QUESTIONS):
             # 8. What it would do is shown.
             self._show(plan)
@@ -147,7 +148,7 @@ class CallRun:
             decision = await self._check(plan)
             self.phase = Phase.PREPARING
             if isinstance(decision, Denied):
-                return results.denied(self.call, decision)
+                return self._unless_held(results.denied(self.call, decision), decision.reason, decision.feedback)
             if decision is None:
                 plan = await plan.rebuilt()
                 continue
@@ -163,7 +164,12 @@ class CallRun:
                     self.phase = Phase.RUNNING
                     # 11. It runs inside the hooks, the first one outermost.
                     result = await self._through(self._shop.hooks, decision.plan)
-                return replace(result, blocks=(*result.blocks, TextBlock(text=decision.note)))
+                result = replace(result, blocks=(*result.blocks, TextBlock(text=decision.note)))
+                if (offer := offer_of(decision.plan, result)) is None:
+                    return result
+                # Where the run ends in an offer, the person is asked about that as about any plan.
+                self.phase = Phase.PREPARING
+                self._held, plan = (result, offer.what), offer.plan
             except StaleFile:
                 if not decision.was_asked:
                     raise
@@ -172,6 +178,13 @@ class CallRun:
         raise StaleFile(
             f"{self.label} kept changing while it was asked about; nothing was done.", hint="Read it again."
         )
+
+    def _unless_held(self, result: ToolResult, reason: str, feedback: str = "") -> ToolResult:
+        """What an earlier run of this call came to, when there was one and the offer at its end was not taken up."""
+        if self._held is None or self.phase is Phase.RUNNING:
+            return result
+        held, what = self._held
+        return results.not_followed(held, what, reason, feedback)
 
     def _show(self, plan: Plan) -> None:
         self._shop.record.tell(ToolPreviewed(call_id=self.call.id, preview=plan.preview, label=self.label))

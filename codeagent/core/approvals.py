@@ -75,13 +75,17 @@ class DiffPreview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandPreview:
-    """A shell command, whole; ``timeout`` in seconds, 0 for a background command without one."""
+    """A shell command, whole; ``timeout`` in seconds, 0 for a background command without one.
+
+    ``held_back`` says what the sandbox kept it from; then this is about running it once more without the sandbox.
+    """
 
     kind: Literal["command"] = "command"
     command: str
     cwd: Path
     timeout: float
     background: bool = False
+    held_back: str = ""
 
 
 Preview = NoPreview | DiffPreview | CommandPreview

@@ -5,7 +5,8 @@ The screen is a pure function of these events. What listeners may rely on:
 * exactly one ``ToolStarted`` and one ``ToolEnded`` for each call id, on every
   way out, also for calls that never ran;
 * for one call: started < previewed < asked < settled < progressed < ended;
-  previewed, asked and settled may repeat when the plan changed;
+  previewed, asked and settled may repeat when the plan changed, and all four when
+  a run ends in an offer, such as to run a command again without the sandbox;
 * nothing of a turn comes after its ``TurnEnded`` (background jobs belong to none);
 * results enter the history in call order, whatever order the tools end in.
 

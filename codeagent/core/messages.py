@@ -130,6 +130,7 @@ class CommandDetails:
 
     ``changes`` are the first files that it changed, of ``changed_files`` in all;
     ``uncovered`` names files that it changed and that cannot be taken back.
+    ``refused`` is what the sandbox kept it from, in words.
     """
 
     kind: Literal["command"] = "command"
@@ -142,6 +143,7 @@ class CommandDetails:
     changes: tuple[FileDiff, ...] = ()
     changed_files: int = 0
     uncovered: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

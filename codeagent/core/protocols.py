@@ -78,6 +78,23 @@ class Plan(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What may follow a run when the person wants it; ``what`` completes "it was not …"."""
+
+    plan: Plan
+    what: str
+
+
+@runtime_checkable
+class Offers(Protocol):
+    """A plan whose run can end in an offer: to run a command without the sandbox, to undo what it did."""
+
+    def offer(self, result: ToolResult) -> Offer | None:
+        """What is offered after a run that came to ``result``; it is judged and asked about like any plan."""
+        ...
+
+
 Arguments_contra = TypeVar("Arguments_contra", contravariant=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
@@ -73,7 +74,10 @@ class ToolGate:
 
     def judge(self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode) -> Verdict:
         """What the policy says to a call, without asking anybody."""
-        return self._judge.call(tool, touches, preview, self._around(mode))
+        verdict = self._judge.call(tool, touches, preview, self._around(mode))
+        if isinstance(preview, CommandPreview) and preview.held_back and verdict.decision is not Decision.DENY:
+            return replace(verdict, decision=Decision.ASK, because=preview.held_back, remedy="--sandbox off")
+        return verdict
 
     def is_read_only(self, command: str, cwd: Path) -> bool:
         """Whether a shell command surely changes nothing."""
@@ -185,7 +189,7 @@ class ToolGate:
         case: CommandCase | None = None
         if isinstance(preview, CommandPreview):
             case = self._judge.examine(preview.command, preview.cwd, self._around(mode))
-            offers = command_offers(case)
+            offers = () if preview.held_back else command_offers(case)
         else:
             offers = path_offers(call.name, touches, self._sandbox) if verdict.remedy else ()
         return ApprovalRequest(
@@ -196,7 +200,7 @@ class ToolGate:
             verdict=verdict,
             offers=offers,
             warnings=warnings(preview, case),
-            is_confined=self._is_confined,
+            is_confined=self._is_confined and not (isinstance(preview, CommandPreview) and preview.held_back),
         )
 
     def _around(self, mode: Mode) -> Surroundings:

@@ -17,7 +17,7 @@ from codeagent.core.diff import split_lines
 from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, PathRefused, PlanFixed
 from codeagent.core.events import Progress
 from codeagent.core.messages import CommandDetails, Outcome, ToolResult
-from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.core.protocols import Interruption, Offer, Plan, ToolContext
 from codeagent.tools.command_output import changed_note, readable
 from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
@@ -176,6 +176,17 @@ class CommandPlan:
     shell: Shell
     remark: str = ""
 
+    def offer(self, result: ToolResult) -> Offer | None:
+        """To run it once more without the sandbox, when that is what it failed of."""
+        details = result.details
+        if not isinstance(details, CommandDetails) or not details.refused or details.exit_code in {0, None}:
+            return None
+        held_back = f"The sandbox kept it from {' and '.join(details.refused)}."
+        plan = replace(
+            self, preview=replace(self.preview, held_back=held_back), remark="[run once more, without the sandbox]"
+        )
+        return Offer(plan=plan, what="run once more without the sandbox")
+
     async def run(self, progress: Progress) -> ToolResult:
         """Runs it, cancelling ends everything it started; or starts it as a job and leaves it running."""
         shell, command, cwd = self.shell, self.preview.command, self.preview.cwd
@@ -183,6 +194,7 @@ class CommandPlan:
         if self.preview.background:
             return await self._start_job(log)
         is_read_only = shell.surely_reads(command, cwd)
+        confine = None if self.preview.held_back else shell.confine
         finished = await run(
             command,
             cwd=cwd,
@@ -190,15 +202,16 @@ class CommandPlan:
             on_output=progress,
             env=shell.environment,
             log=log,
-            confine=shell.confine,
+            confine=confine,
         )
         output = readable(finished.head_tail, finished.total_bytes)
+        refused = await asyncio.to_thread(confine.refused, output, cwd) if confine is not None else ()
         changed: tuple[Path, ...] = ()
         if is_read_only:
             await asyncio.to_thread(_note_shown, shell, command, cwd, output)
         else:
             changed = await asyncio.to_thread(shell.seen.changed, present_or_none)
-        return self._result(finished, output, changed)
+        return self._result(finished, output, changed, refused)
 
     async def is_stale(self) -> bool:
         """Never: a command is what it is."""
@@ -247,7 +260,9 @@ class CommandPlan:
         self.shell.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self.shell.logs / f"bash-{secrets.token_hex(6)}.log"
 
-    def _result(self, finished: Finished, output: str, changed: Sequence[Path]) -> ToolResult:
+    def _result(
+        self, finished: Finished, output: str, changed: Sequence[Path], refused: tuple[str, ...]
+    ) -> ToolResult:
         details = CommandDetails(
             command=self.preview.command,
             cwd=str(self.preview.cwd),
@@ -255,14 +270,15 @@ class CommandPlan:
             exit_code=finished.exit_code,
             seconds=round(finished.seconds, 3),
             log=str(finished.log or ""),
+            refused=refused,
         )
-        lines = [self.remark, output.removesuffix("\n"), *self._notes(finished, changed)]
+        lines = [self.remark, output.removesuffix("\n"), *self._notes(finished, changed, refused)]
         text = "\n".join(line for line in lines if line) or "[no output]"
         if finished.timed_out:
             return say(self.call_id, text, details=details, outcome=Outcome.TIMED_OUT, code="TIMEOUT")
         return say(self.call_id, text, details=details)
 
-    def _notes(self, finished: Finished, changed: Sequence[Path]) -> list[str]:
+    def _notes(self, finished: Finished, changed: Sequence[Path], refused: Sequence[str]) -> list[str]:
         notes: list[str] = []
         if finished.timed_out:
             notes.append(
@@ -278,6 +294,8 @@ class CommandPlan:
         if finished.still_running:
             more = f"; more output goes to {finished.log}" if finished.log and not finished.is_cut else ""
             notes.append(f"[still running in the background: {'; '.join(finished.still_running)}{more}]")
+        if refused:
+            notes.append(f"[the sandbox kept it from {' and '.join(refused)}]")
         if changed:
             notes.append(changed_note(self.shell.sandbox, changed))
         return notes

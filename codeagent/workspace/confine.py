@@ -13,11 +13,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from codeagent.workspace import landlock
+from codeagent.workspace.bounds import GIT_PARTS, Bounds
 
 _TRIAL_SECONDS = 5
 _CACHES = (
@@ -32,7 +33,6 @@ _CACHES = (
     "Library/Caches/uv",
     "Library/Caches/go-build",
 )
-_GIT_PARTS = ("hooks", "config", "info")
 _MAC_SANDBOX = Path("/usr/bin/sandbox-exec")
 
 
@@ -42,15 +42,6 @@ class Level(StrEnum):
     READ_ONLY = "read-only"
     WORKSPACE_WRITE = "workspace-write"
     OFF = "off"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """What confined commands may do: write below ``writable``, use the network or not."""
-
-    root: Path
-    writable: tuple[Path, ...]
-    has_network: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +59,7 @@ class Bubblewrap:
         for path in self.bounds.writable:
             if path.exists():
                 options += ["--bind", str(path), str(path)]
-        for part in _GIT_PARTS:
+        for part in GIT_PARTS:
             inside = self.bounds.root / ".git" / part
             if inside.exists():
                 options += ["--ro-bind", str(inside), str(inside)]
@@ -78,6 +69,10 @@ class Bubblewrap:
 
     def restrict_thread(self) -> None:
         """Nothing: bubblewrap confines the command itself."""
+
+    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
+        """What a command was kept from, as far as its output says so."""
+        return self.bounds.refused(output, cwd)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +97,10 @@ class Landlock:
         """Restricts the thread that starts the command. Raises OSError."""
         landlock.restrict_thread(self.bounds.writable, has_network=self.bounds.has_network)
 
+    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
+        """What a command was kept from, as far as its output says so."""
+        return self.bounds.refused(output, cwd)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxExec:
@@ -118,6 +117,10 @@ class SandboxExec:
 
     def restrict_thread(self) -> None:
         """Nothing: sandbox-exec confines the command itself."""
+
+    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
+        """What a command was kept from, as far as its output says so."""
+        return self.bounds.refused(output, cwd)
 
 
 Confinement = Bubblewrap | Landlock | SandboxExec
@@ -136,17 +139,18 @@ def find_confinement(level: Level, root: Path, write_dirs: Sequence[Path], *, ha
     caches = [path.resolve() for path in (home / cache for cache in _CACHES) if path.is_dir()]
     writable = [temporary] if level is Level.READ_ONLY else [root, *write_dirs, temporary, *caches]
     bounds = Bounds(root=root, writable=tuple(dict.fromkeys(writable)), has_network=has_network)
+    guarded = replace(bounds, protects_git=True)
     if sys.platform == "darwin":
-        return SandboxExec(bounds=bounds) if _MAC_SANDBOX.exists() else None
+        return SandboxExec(bounds=guarded) if _MAC_SANDBOX.exists() else None
     if (program := shutil.which("bwrap")) and _works(program):
-        return Bubblewrap(program=program, bounds=bounds)
+        return Bubblewrap(program=program, bounds=guarded)
     return Landlock(bounds=bounds) if landlock.abi() >= landlock.LEAST_ABI else None
 
 
 def seatbelt_profile(bounds: Bounds) -> str:
     """The profile in Seatbelt's language: everything but writing outside, and the network where it is off."""
     allowed = " ".join(f"(subpath {json.dumps(str(path))})" for path in bounds.writable)
-    protected = " ".join(f"(subpath {json.dumps(str(bounds.root / '.git' / part))})" for part in _GIT_PARTS)
+    protected = " ".join(f"(subpath {json.dumps(str(bounds.root / '.git' / part))})" for part in GIT_PARTS)
     lines = [
         "(version 1)",
         "(allow default)",

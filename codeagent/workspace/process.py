@@ -72,6 +72,10 @@ class Confine(Protocol):
         """Restricts the calling thread, which starts the command and nothing else. Raises OSError."""
         ...
 
+    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
+        """What a command that ran in ``cwd`` was kept from, as far as its output says so."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:

@@ -1,0 +1,84 @@
+"""What confined commands may do, and how their output tells that they were kept from something."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+GIT_PARTS = ("hooks", "config", "info")
+"""The parts of a repository's inside that can make programs run later."""
+
+_REFUSAL = re.compile(
+    r"Permission denied|Read-only file system|Operation not permitted|Device or resource busy|\b(?:EACCES|EROFS|EPERM)\b"
+)
+_NO_NETWORK = re.compile(
+    r"Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable"
+    r"|nodename nor servname|getaddrinfo|EAI_AGAIN|ENETUNREACH|[Cc]ould ?n.t connect|[Ff]ailed to connect",
+)
+_QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|`([^'`]+)['`]")
+_BEFORE = re.compile(r"(?:^|: )([^:]+): *$")
+_SLASHED = re.compile(r"[^\s'\"‘’`:,;()\[\]]*/[^\s'\"‘’`:,;()\[\]]*")
+_MOST_LINES = 400
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What confined commands may do: write below ``writable``, use the network or not.
+
+    ``protects_git``: also in a writable ``root`` the parts of git that make programs run are not writable.
+    """
+
+    root: Path
+    writable: tuple[Path, ...]
+    has_network: bool = True
+    protects_git: bool = False
+
+    def may_write(self, path: Path) -> bool:
+        """Whether a command may write there; links are followed."""
+        real = path.resolve()
+        if self.protects_git and any(real.is_relative_to(self.root / ".git" / part) for part in GIT_PARTS):
+            return False
+        return any(real.is_relative_to(folder) for folder in (*self.writable, Path("/dev")))
+
+    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
+        """What a command that ran in ``cwd`` was kept from, as far as its output says so: paths, or the network.
+
+        A path counts when these bounds, and not the rights of the file, keep the command from it.
+        """
+        found: dict[str, None] = {}
+        for line in output.splitlines()[-_MOST_LINES:]:
+            refusal = _REFUSAL.search(line)
+            paths = list(_paths_in(line, refusal.start())) if refusal else []
+            here = next((path for path in paths if self._keeps_from(cwd / path)), None)
+            if here is not None:
+                found[f"writing to {here}"] = None
+            elif not self.has_network and (_NO_NETWORK.search(line) or (refusal and not paths)):
+                found["using the network"] = None
+        return tuple(found)[:_MOST_NAMED]
+
+    def _keeps_from(self, path: Path) -> bool:
+        try:
+            return not self.may_write(path) and _is_writable(path)
+        except (OSError, ValueError):
+            return False
+
+
+def _paths_in(line: str, message_at: int) -> Iterator[str]:
+    """What the line may mean: quoted names, what stands right before the message, anything with a slash."""
+    for groups in _QUOTED.findall(line):
+        yield from (name for name in groups if name)
+    if before := _BEFORE.search(line[:message_at]):
+        yield before[1].strip()
+    yield from _SLASHED.findall(line)
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether the file's own rights, or those of the folder it would be in, let this user write."""
+    if path.exists() or path.is_symlink():
+        return os.access(path, os.W_OK) or os.access(path.parent, os.W_OK)
+    nearest = next((folder for folder in path.parents if folder.is_dir()), None)
+    return nearest is not None and os.access(nearest, os.W_OK)
