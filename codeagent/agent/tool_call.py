@@ -139,7 +139,7 @@ class CallRun:
             return await self._decide_and_run(plan, claims, place)
 
     async def _decide_and_run(self, plan: Plan, claims: Sequence[Touch], place: AsyncExitStack) -> ToolResult:
-        """Steps 8 to 11, again from the preview whenever the file changed under a question, or a run ends in an offer."""
+        """Steps 8 to 11, again from the preview when the file changed under a question or a run ends in an offer."""
         for _ in range(_MOST_QUESTIONS):
             # 8. What it would do is shown.
             self._show(plan)

@@ -54,7 +54,9 @@ def warnings(preview: Preview, case: CommandCase | None) -> tuple[str, ...]:
     """Plain sentences on what could be lost or overlooked."""
     found: list[str] = []
     if isinstance(preview, CommandPreview) and preview.held_back:
-        found.append(f"{preview.held_back} It would run once more, without the sandbox: it can then write wherever you can.")
+        found.append(
+            f"{preview.held_back} It would run once more, without the sandbox: it can then write wherever you can."
+        )
     if case is not None:
         found += [sentence for command in case.analysis.commands for sentence in case.losses(command)]
         found += [f"It is not certain what this does: {doubt.reason}." for doubt in case.analysis.doubts]

@@ -7,7 +7,7 @@ import logging
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,9 +19,11 @@ from codeagent.core.events import Progress
 from codeagent.core.messages import CommandDetails, Outcome, ToolResult
 from codeagent.core.protocols import Interruption, Offer, Plan, ToolContext
 from codeagent.tools.command_output import changed_note, readable
+from codeagent.tools.git_undo import GitUndoPlan, named
 from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
 from codeagent.workspace.files import decode, read_bytes
+from codeagent.workspace.git_guard import GitChange, git_changes, git_state
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.process import Confine, Finished, clean_environment, run
@@ -175,9 +177,16 @@ class CommandPlan:
     touches: tuple[Touch, ...]
     shell: Shell
     remark: str = ""
+    changed_git: list[GitChange] = field(default_factory=list)
 
     def offer(self, result: ToolResult) -> Offer | None:
-        """To run it once more without the sandbox, when that is what it failed of."""
+        """To undo what it did to git's hooks and settings; to run it without the sandbox, when it failed of that."""
+        if self.changed_git:
+            changes = tuple(self.changed_git)
+            return Offer(
+                plan=GitUndoPlan(changes=changes, root=self.shell.sandbox.root, result=result),
+                what="put back as it was",
+            )
         details = result.details
         if not isinstance(details, CommandDetails) or not details.refused or details.exit_code in {0, None}:
             return None
@@ -195,6 +204,9 @@ class CommandPlan:
             return await self._start_job(log)
         is_read_only = shell.surely_reads(command, cwd)
         confine = None if self.preview.held_back else shell.confine
+        guarded = None
+        if confine is not None and not is_read_only:
+            guarded = await asyncio.to_thread(git_state, shell.sandbox.root)
         finished = await run(
             command,
             cwd=cwd,
@@ -211,6 +223,8 @@ class CommandPlan:
             await asyncio.to_thread(_note_shown, shell, command, cwd, output)
         else:
             changed = await asyncio.to_thread(shell.seen.changed, present_or_none)
+        if guarded is not None:
+            self.changed_git[:] = await asyncio.to_thread(git_changes, guarded)
         return self._result(finished, output, changed, refused)
 
     async def is_stale(self) -> bool:
@@ -260,9 +274,7 @@ class CommandPlan:
         self.shell.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self.shell.logs / f"bash-{secrets.token_hex(6)}.log"
 
-    def _result(
-        self, finished: Finished, output: str, changed: Sequence[Path], refused: tuple[str, ...]
-    ) -> ToolResult:
+    def _result(self, finished: Finished, output: str, changed: Sequence[Path], refused: tuple[str, ...]) -> ToolResult:
         details = CommandDetails(
             command=self.preview.command,
             cwd=str(self.preview.cwd),
@@ -296,6 +308,8 @@ class CommandPlan:
             notes.append(f"[still running in the background: {'; '.join(finished.still_running)}{more}]")
         if refused:
             notes.append(f"[the sandbox kept it from {' and '.join(refused)}]")
+        if self.changed_git:
+            notes.append(f"[it changed {named(self.changed_git, self.shell.sandbox.root)}]")
         if changed:
             notes.append(changed_note(self.shell.sandbox, changed))
         return notes

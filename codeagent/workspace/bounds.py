@@ -12,7 +12,8 @@ GIT_PARTS = ("hooks", "config", "info")
 """The parts of a repository's inside that can make programs run later."""
 
 _REFUSAL = re.compile(
-    r"Permission denied|Read-only file system|Operation not permitted|Device or resource busy|\b(?:EACCES|EROFS|EPERM)\b"
+    r"Permission denied|Read-only file system|Operation not permitted|Device or resource busy"
+    r"|\b(?:EACCES|EROFS|EPERM)\b"
 )
 _NO_NETWORK = re.compile(
     r"Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable"
@@ -23,6 +24,7 @@ _BEFORE = re.compile(r"(?:^|: )([^:]+): *$")
 _SLASHED = re.compile(r"[^\s'\"‘’`:,;()\[\]]*/[^\s'\"‘’`:,;()\[\]]*")
 _MOST_LINES = 400
 _MOST_NAMED = 5
+_LONGEST_NAME = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +55,17 @@ class Bounds:
         for line in output.splitlines()[-_MOST_LINES:]:
             refusal = _REFUSAL.search(line)
             paths = list(_paths_in(line, refusal.start())) if refusal else []
-            here = next((path for path in paths if self._keeps_from(cwd / path)), None)
+            here = next((path for path in paths if self._keeps_from(cwd, path)), None)
             if here is not None:
                 found[f"writing to {here}"] = None
             elif not self.has_network and (_NO_NETWORK.search(line) or (refusal and not paths)):
                 found["using the network"] = None
         return tuple(found)[:_MOST_NAMED]
 
-    def _keeps_from(self, path: Path) -> bool:
+    def _keeps_from(self, cwd: Path, name: str) -> bool:
+        if len(name) > _LONGEST_NAME or not any(map(str.isalnum, name)):
+            return False
+        path = cwd / name
         try:
             return not self.may_write(path) and _is_writable(path)
         except (OSError, ValueError):

@@ -142,7 +142,7 @@ def find_confinement(level: Level, root: Path, write_dirs: Sequence[Path], *, ha
     guarded = replace(bounds, protects_git=True)
     if sys.platform == "darwin":
         return SandboxExec(bounds=guarded) if _MAC_SANDBOX.exists() else None
-    if (program := shutil.which("bwrap")) and _works(program):
+    if (program := shutil.which("bwrap")) and works(program):
         return Bubblewrap(program=program, bounds=guarded)
     return Landlock(bounds=bounds) if landlock.abi() >= landlock.LEAST_ABI else None
 
@@ -163,7 +163,7 @@ def seatbelt_profile(bounds: Bounds) -> str:
     return "\n".join(lines)
 
 
-def _works(program: str) -> bool:
+def works(program: str) -> bool:
     """Whether bubblewrap may make its namespaces here; containers and some systems refuse."""
     try:
         trial = subprocess.run(

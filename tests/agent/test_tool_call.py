@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 
 from codeagent.agent.limits import Limits
-from codeagent.core.approvals import Access, Approve, Deny, Touch
+from codeagent.core.approvals import Access, Approve, CommandPreview, Deny, Touch
 from codeagent.core.errors import FileProblem
 from codeagent.core.events import ApprovalAsked, ApprovalSettled, ToolEnded, ToolPreviewed, ToolProgressed, ToolStarted
 from codeagent.core.messages import ImageBlock, Outcome, TextBlock, ToolResult
-from codeagent.core.protocols import Allowed
+from codeagent.core.protocols import Allowed, Offer
 from tests.agent.stage import (
     FAST,
     FixedPlan,
@@ -514,3 +516,69 @@ async def test_a_reply_that_cannot_be_written_down_ends_the_turn_before_any_tool
     ended = await stage.send()
     assert ended.reason.value == "error"
     assert stage.of(ToolStarted) == []
+
+
+class Offering(FixedPlan):
+    """Fails of a sandbox; its offer is a plan that works."""
+
+    def offer(self, result):
+        return Offer(plan=self.better, what="run once more")
+
+
+class Offerer(Probe):
+    """A command that the person may have run once more."""
+
+    async def plan(self, arguments, context):
+        async def fail(progress):
+            progress("trying")
+            return said(context.call_id, "held back")
+
+        async def work(progress):
+            return said(context.call_id, await self.action(arguments.say, progress))
+
+        preview = CommandPreview(command="x", cwd=Path("/"), timeout=1)
+        plan = Offering((), fail, preview)
+        plan.better = FixedPlan((), work, replace(preview, held_back="The sandbox kept it."))
+        return plan
+
+
+async def works(say, progress):
+    return "done"
+
+
+async def answered(*answers, act=works):
+    stage = Stage(Model(reply("", call("c1", "p"))), Offerer("p", act), gate=Person())
+    turn = asyncio.ensure_future(stage.send())
+    asked = [await stage.gate.answer(answer) for answer in answers]
+    await turn
+    return stage.results()["c1"], asked, stage
+
+
+async def test_an_offer_at_the_end_of_a_run_is_asked_about_and_its_result_counts():
+    result, asked, _ = await answered(Approve(), Approve())
+    assert [request.preview.held_back for request in asked] == ["", "The sandbox kept it."]
+    assert (result.text, result.outcome) == ("done", Outcome.OK)
+
+
+async def test_an_offer_that_is_turned_down_leaves_the_first_result_and_says_so():
+    result, _, _ = await answered(Approve(), Deny(feedback="never"))
+    assert result.text == "held back\n[It was not run once more: The person said no. The person says: never]"
+    assert result.outcome is Outcome.OK
+
+
+async def test_stopping_while_an_offer_is_open_keeps_the_first_result():
+    stage = Stage(Model(reply("", call("c1", "p"))), Offerer("p", works), gate=Person())
+    turn = asyncio.ensure_future(stage.send())
+    await stage.gate.answer(Approve())
+    await stage.until(lambda event: isinstance(event, ApprovalAsked) and event.request.preview.held_back)
+    await stage.session.cancel()
+    await turn
+    assert stage.results()["c1"].text == "held back\n[It was not run once more: the person stopped the turn.]"
+
+
+async def test_an_offer_that_cannot_be_kept_leaves_the_first_result():
+    async def breaks(say, progress):
+        raise FileProblem("It is gone.")
+
+    result, _, _ = await answered(Approve(), Approve(), act=breaks)
+    assert "It is gone." in result.text

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,8 +14,10 @@ from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
 from codeagent.tools.bash import BashTool
 from codeagent.tools.edit import EditTool
+from codeagent.tools.job import JobTool
 from codeagent.tools.read import ReadTool
 from codeagent.tools.write import WriteTool
+from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.seen import SeenFiles
 
@@ -41,6 +44,7 @@ class Desk:
         self.events = []
         self.sandbox = PathSandbox(root)
         self.seen = SeenFiles()
+        self.jobs = Jobs(lambda _: None)
         self.gate = ToolGate(
             self.sandbox,
             RuleSet.parse(**rules),
@@ -57,7 +61,10 @@ class Desk:
                 ReadTool(self.sandbox, self.seen),
                 WriteTool(self.sandbox, self.seen),
                 EditTool(self.sandbox, self.seen),
-                BashTool(self.sandbox, self.seen, logs=root, is_read_only=self.gate.is_read_only, environ={}),
+                BashTool(
+                    self.sandbox, self.seen, logs=root, is_read_only=self.gate.is_read_only, environ={}, jobs=self.jobs
+                ),
+                JobTool(self.jobs, self.sandbox, self.seen),
             )
         }
 
@@ -388,3 +395,47 @@ def test_judging_asks_nobody(root):
     verdict = desk.gate.judge("write", plan_touches, None, Mode.ASK)
     assert verdict.decision is Decision.ASK
     assert desk.events == []
+
+
+async def held_back(desk, command="touch /elsewhere/x"):
+    """A command that the sandbox kept from something, before the gate again."""
+    tool = desk.tools["bash"]
+    plan = await tool.plan(tool.Arguments(command=command), ToolContext(call_id="c1"))
+    plan = replace(plan, preview=replace(plan.preview, held_back="The sandbox kept it from writing to /elsewhere/x."))
+    return await desk.gate.check(ToolCall(id="c1", name="bash", arguments_json="{}"), plan)
+
+
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.EDITS, Mode.AUTO])
+async def test_leaving_the_sandbox_is_asked_each_time_whatever_mode_and_rules_allow(root, mode):
+    person = Person(Approve())
+    desk = Desk(root, person, mode=mode, confined=True, allow=["bash(touch *)", "write(/elsewhere/**)"])
+    assert isinstance(await held_back(desk), Allowed)
+    (request,) = person.requests
+    assert not request.is_confined
+    assert request.offers == ()
+    assert "without the sandbox" in request.warnings[0]
+    assert request.verdict.because == "The sandbox kept it from writing to /elsewhere/x."
+
+
+async def test_a_denied_command_never_leaves_the_sandbox(root):
+    desk = Desk(root, Person(Approve()), mode=Mode.AUTO, confined=True, deny=["bash(touch *)"])
+    assert isinstance(await held_back(desk), Denied)
+    assert desk.person.requests == []
+
+
+async def test_without_a_person_leaving_the_sandbox_is_denied_naming_the_flag(root):
+    denied = await held_back(Desk(root, mode=Mode.AUTO, confined=True))
+    assert isinstance(denied, Denied)
+    assert "--sandbox off would allow it" in denied.reason
+
+
+async def test_a_background_command_is_judged_like_any_other(root):
+    desk = Desk(root, mode=Mode.ASK)
+    assert isinstance(await desk.check("bash", command="touch a", background=True), Denied)
+    assert isinstance(await desk.check("bash", command="cat long.txt", background=True), Allowed)
+    assert isinstance(await Desk(root, mode=Mode.PLAN).check("bash", command="touch a", background=True), Denied)
+
+
+async def test_looking_at_a_job_asks_nobody_unless_a_rule_says_so(root):
+    assert isinstance(await Desk(root).check("job", id=1, action="output"), Allowed)
+    assert isinstance(await Desk(root, deny=["job"]).check("job", id=1, action="stop"), Denied)

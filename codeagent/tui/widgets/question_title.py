@@ -46,6 +46,8 @@ def _certainty(request: ApprovalRequest) -> tuple[str, bool]:
         return "", True
     if preview.diff.change is ChangeKind.CREATED:
         return "new file", True
-    if request.tool != "edit":
+    if request.tool == "write":
         return "whole file", True
+    if request.tool != "edit":
+        return "put back as it was", True
     return ("exact match", True) if preview.level == "exact" else (preview.level, False)

@@ -1,0 +1,93 @@
+"""What is offered after a command that changed what makes git run programs: to put it back as it was."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codeagent.core.approvals import Access, Concern, ConcernKind, DiffPreview, Touch
+from codeagent.core.diff import make_diff
+from codeagent.core.errors import FileProblem, PlanFixed, StaleFile
+from codeagent.core.events import Progress
+from codeagent.core.messages import TextBlock, ToolResult
+from codeagent.core.protocols import Plan
+from codeagent.workspace.git_guard import Entry, GitChange, undo_git_change
+
+_LONGEST_SHOWN = 20_000
+
+
+def named(changes: Sequence[GitChange], root: Path) -> str:
+    """The changed files in a few words."""
+    return ", ".join(str(change.path.relative_to(root)) for change in changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitUndoPlan:
+    """Puts back the changed parts of git; ``result`` is what the command came to."""
+
+    changes: tuple[GitChange, ...]
+    root: Path
+    result: ToolResult
+
+    @property
+    def preview(self) -> DiffPreview:
+        """All that would be put back, one file after the other."""
+        now = "".join(self._text(change, change.after) for change in self.changes)
+        then = "".join(self._text(change, change.before) for change in self.changes)
+        return DiffPreview(diff=make_diff(".git", now, then), proposal=then)
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        """Each changed file, with the reason to ask."""
+        reason = (
+            f"The command changed {named(self.changes, self.root)}, which can make git run programs later. "
+            "Approving puts back what was there; denying keeps the change."
+        )
+        concern = Concern(kind=ConcernKind.SENSITIVE, reason=reason)
+        return tuple(
+            Touch(
+                path=change.path, access=Access.WRITE, written=str(change.path.relative_to(self.root)), concern=concern
+            )
+            for change in self.changes
+        )
+
+    async def run(self, progress: Progress) -> ToolResult:
+        """Puts it back; raises StaleFile when it was changed again meanwhile, and FileProblem."""
+        del progress
+        try:
+            undone = await asyncio.to_thread(lambda: [undo_git_change(change) for change in self.changes])
+        except OSError as error:
+            raise FileProblem(f"It could not be put back: {error.strerror}.") from error
+        if not all(undone):
+            raise StaleFile("It is no longer as the command left it.")
+        note = TextBlock(text=f"[the person had this put back as it was: {named(self.changes, self.root)}]")
+        return replace(self.result, blocks=(*self.result.blocks, note))
+
+    async def is_stale(self) -> bool:
+        """Never: the run looks."""
+        return False
+
+    async def rebuilt(self) -> Plan:
+        """Raises StaleFile: it was changed again, by somebody else."""
+        raise StaleFile("It is no longer as the command left it.")
+
+    def narrowed(self, hunks: frozenset[int]) -> Plan:
+        """Raises PlanFixed: all of it, or nothing."""
+        raise PlanFixed(f"This is put back whole or not at all ({len(hunks)} parts chosen).")
+
+    async def edited(self, text: str) -> Plan:
+        """Raises PlanFixed: what was there is put back, nothing else."""
+        raise PlanFixed(f"What was there is put back, nothing else ({len(text)} characters sent).")
+
+    def _text(self, change: GitChange, entry: Entry | None) -> str:
+        name = change.path.relative_to(self.root)
+        if entry is None:
+            return ""
+        if entry.data is None:
+            return f"=== {name} (large)\n"
+        if b"\0" in entry.data:
+            return f"=== {name} (binary, {len(entry.data):,} bytes)\n"
+        text = entry.data.decode("utf-8", "replace")[:_LONGEST_SHOWN]
+        return f"=== {name} (mode {entry.mode & 0o7777:o})\n{text}" + ("" if text.endswith("\n") else "\n")

@@ -1,0 +1,108 @@
+"""What a confined command could not do is offered again; what it did to git is offered to be undone."""
+
+import asyncio
+import os
+import subprocess
+
+import pytest
+
+from codeagent.core.approvals import Access, ConcernKind
+from codeagent.core.errors import StaleFile
+from codeagent.core.protocols import ToolContext
+from codeagent.tools.bash import BashArguments, BashTool
+from codeagent.workspace.jobs import Jobs
+from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.seen import SeenFiles
+from tests.workspace.confined import KINDS, bounds_in, confinement
+
+
+class Place:
+    def __init__(self, tmp_path, kind, **more):
+        confined = confinement(kind, bounds_in(tmp_path, **more))
+        self.root, self.outside = confined.bounds.root, tmp_path / "outside"
+        logs = tmp_path / "logs"
+        self.tool = BashTool(
+            PathSandbox(self.root),
+            SeenFiles(),
+            logs,
+            lambda command, _: command.startswith("cat"),
+            os.environ,
+            jobs=Jobs(lambda _: None),
+            confine=confined,
+        )
+
+    def run(self, command):
+        """The plan after its run, and what it came to."""
+        plan = asyncio.run(self.tool.plan(BashArguments(command=command), ToolContext(call_id="c")))
+        return plan, asyncio.run(plan.run(lambda _: None))
+
+
+@pytest.fixture(params=KINDS)
+def place(request, tmp_path):
+    return Place(tmp_path, request.param)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    place = Place(tmp_path, "landlock")
+    subprocess.run(["git", "init", "-q", place.root], check=True)
+    return place
+
+
+def test_a_command_that_failed_of_the_sandbox_is_offered_without_it(place):
+    plan, result = place.run("echo x > ../outside/new")
+    assert "[the sandbox kept it from writing to ../outside/new]" in result.text
+    offer = plan.offer(result)
+    assert offer.what == "run once more without the sandbox"
+    assert offer.plan.preview.held_back == "The sandbox kept it from writing to ../outside/new."
+    assert offer.plan.preview.command == "echo x > ../outside/new"
+    again = asyncio.run(offer.plan.run(lambda _: None))
+    assert again.text == "[run once more, without the sandbox]"
+    assert (place.outside / "new").read_text() == "x\n"
+    assert offer.plan.offer(again) is None
+
+
+def test_a_command_that_went_well_in_spite_of_it_says_so_and_offers_nothing(place):
+    plan, result = place.run("touch ../outside/new || true")
+    assert "[the sandbox kept it from writing to ../outside/new]" in result.text
+    assert plan.offer(result) is None
+
+
+def test_a_command_that_failed_of_something_else_offers_nothing(place):
+    plan, result = place.run("false")
+    assert plan.offer(result) is None
+
+
+def test_a_new_hook_is_named_and_offered_to_be_taken_away(repository):
+    plan, result = repository.run("mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit")
+    assert "[it changed .git/hooks/pre-commit]" in result.text
+    offer = plan.offer(result)
+    (touch,) = offer.plan.touches
+    assert (touch.access, touch.concern.kind) == (Access.WRITE, ConcernKind.SENSITIVE)
+    assert [line.text for line in offer.plan.preview.diff.hunks[0].lines if line.kind == "-"][-1] == "evil\n"
+    undone = asyncio.run(offer.plan.run(lambda _: None))
+    assert undone.text.endswith("[the person had this put back as it was: .git/hooks/pre-commit]")
+    assert not (repository.root / ".git/hooks/pre-commit").exists()
+
+
+def test_settings_and_hooks_are_one_offer(repository):
+    before = (repository.root / ".git/config").read_text()
+    plan, result = repository.run("git config core.pager ./x; mkdir -p .git/hooks; touch .git/hooks/post-merge")
+    assert "[it changed .git/config, .git/hooks/post-merge]" in result.text
+    asyncio.run(plan.offer(result).plan.run(lambda _: None))
+    assert (repository.root / ".git/config").read_text() == before
+    assert not (repository.root / ".git/hooks/post-merge").exists()
+
+
+def test_a_file_changed_again_meanwhile_is_not_put_back(repository):
+    plan, result = repository.run("git config core.pager ./x")
+    (repository.root / ".git/config").write_text("[core]\n")
+    with pytest.raises(StaleFile):
+        asyncio.run(plan.offer(result).plan.run(lambda _: None))
+    assert (repository.root / ".git/config").read_text() == "[core]\n"
+
+
+def test_a_command_that_changed_nothing_of_git_offers_nothing(repository):
+    plan, result = repository.run("touch a && git add a")
+    assert result.text == "[no output]"
+    assert plan.offer(result) is None

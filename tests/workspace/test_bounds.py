@@ -1,0 +1,103 @@
+"""What the sandbox refused is told from what was refused otherwise, by real commands under each confinement."""
+
+import os
+import subprocess
+import threading
+
+import pytest
+
+from tests.workspace.confined import KINDS, bounds_in, confinement
+
+
+def output_of(confined, script):
+    """Both streams of a script, run as the program does: from a thread that was restricted."""
+    found = []
+
+    def start():
+        confined.restrict_thread()
+        root = confined.bounds.root
+        words = confined.wrapped(["bash", "-c", script], root)
+        run = subprocess.run(words, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        found.append(run.stdout)
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def refused(confined, script):
+    return confined.refused(output_of(confined, script), confined.bounds.root)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("script", "what"),
+    [
+        ("echo x > ../outside/new", "../outside/new"),
+        ("touch ../outside/new", "../outside/new"),
+        ("mkdir ../outside/new", "../outside/new"),
+        ("mkdir -p ../outside/a/b", "../outside/a"),
+        ("cp /etc/hostname ../outside/h", "../outside/h"),
+        ("python3 -c \"open('../outside/new', 'w')\"", "../outside/new"),
+        ("cd .. && echo x > $PWD/outside/new", None),
+        ("echo fine; git config --global user.name x --file ../outside/c || touch ../outside/c", "../outside/c"),
+    ],
+)
+def test_a_refused_write_is_recognised_and_named(tmp_path, kind, script, what):
+    confined = confinement(kind, bounds_in(tmp_path))
+    expected = what or f"{tmp_path}/outside/new"
+    assert f"writing to {expected}" in refused(confined, script)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo x > new; cat new",
+        "cat nothing",
+        "echo 'bash: ./new: Permission denied'",
+        "echo Permission denied",
+        "ls ../outside; false",
+        "echo x > /dev/null",
+    ],
+)
+def test_what_was_not_refused_by_the_sandbox_is_not_taken_for_it(tmp_path, kind, script):
+    assert refused(confinement(kind, bounds_in(tmp_path)), script) == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_what_the_rights_of_a_file_forbid_is_not_the_sandboxs_doing(tmp_path):
+    bounds = bounds_in(tmp_path)
+    assert bounds.refused("bash: line 1: /etc/passwd: Permission denied", bounds.root) == ()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_nothing_may_be_written_the_workspace_is_refused_too(tmp_path, kind):
+    confined = confinement(kind, bounds_in(tmp_path, writes=False))
+    assert refused(confined, "echo x > new") == ("writing to new",)
+    assert list(confined.bounds.root.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_network_that_is_switched_off_is_recognised(tmp_path, kind):
+    confined = confinement(kind, bounds_in(tmp_path, has_network=False))
+    connect = "python3 -c \"import socket; socket.create_connection(('203.0.113.7', 80), 5)\""
+    assert refused(confined, connect) == ("using the network",)
+
+
+def test_a_network_that_is_open_is_never_named(tmp_path):
+    bounds = bounds_in(tmp_path)
+    assert bounds.refused("curl: (6) Could not resolve host: example.invalid", bounds.root) == ()
+
+
+def test_parts_of_git_that_are_protected_count_as_refused(tmp_path):
+    confined = confinement("bubblewrap", bounds_in(tmp_path))
+    (confined.bounds.root / ".git/hooks").mkdir(parents=True)
+    assert refused(confined, "echo x > .git/hooks/pre-commit") == ("writing to .git/hooks/pre-commit",)
+
+
+def test_very_odd_output_is_looked_through_without_harm(tmp_path):
+    bounds = bounds_in(tmp_path)
+    odd = "'\0': Permission denied\n" + "/" * 5_000 + ": Permission denied\n" + "a'" * 10_000 + "Permission denied"
+    assert bounds.refused(odd, bounds.root) == ()

@@ -1,0 +1,176 @@
+"""Changes of what makes git run programs are seen, and can be put back to the byte."""
+
+import stat
+import subprocess
+
+import pytest
+
+from codeagent.workspace.git_guard import git_changes, git_state, undo_git_change
+
+
+def git(root, *words):
+    subprocess.run(["git", "-C", root, *words], check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    git(root, "init", "-q")
+    git(root, "config", "user.email", "a@b")
+    git(root, "config", "user.name", "a")
+    git(root, "commit", "-q", "--allow-empty", "-m", "first")
+    return root
+
+
+def changes_by(root, act):
+    before = git_state(root)
+    act()
+    return git_changes(before)
+
+
+def hook(root, text="#!/bin/sh\necho pwned\n"):
+    path = root / ".git/hooks/pre-commit"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def names(root, changes):
+    return [str(change.path.relative_to(root)) for change in changes]
+
+
+def test_a_new_hook_is_seen_and_taken_away(repository):
+    changes = changes_by(repository, lambda: hook(repository))
+    assert names(repository, changes) == [".git/hooks/pre-commit"]
+    assert undo_git_change(changes[0])
+    assert not (repository / ".git/hooks/pre-commit").exists()
+
+
+def test_a_changed_hook_gets_its_bytes_and_mode_back(repository):
+    hook(repository, "#!/bin/sh\nexit 0\n")
+    path = repository / ".git/hooks/pre-commit"
+
+    def act():
+        path.write_bytes(b"\xff\0")
+        path.chmod(0o644)
+
+    (change,) = changes_by(repository, act)
+    assert undo_git_change(change)
+    assert path.read_text() == "#!/bin/sh\nexit 0\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
+def test_a_mode_alone_is_a_change(repository):
+    hook(repository)
+    path = repository / ".git/hooks/pre-commit"
+    (change,) = changes_by(repository, lambda: path.chmod(0o644))
+    assert undo_git_change(change)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
+def test_a_deleted_file_and_one_replaced_by_a_link_come_back(repository):
+    (repository / ".git/info").mkdir(exist_ok=True)
+    exclude, config = repository / ".git/info/exclude", repository / ".git/config"
+    exclude.write_text("*.log\n")
+    before = config.read_bytes()
+
+    def act():
+        exclude.unlink()
+        config.unlink()
+        config.symlink_to("/tmp/elsewhere")
+
+    changes = changes_by(repository, act)
+    assert names(repository, changes) == [".git/config", ".git/info/exclude"]
+    assert [undo_git_change(change) for change in changes] == [True, True]
+    assert exclude.read_text() == "*.log\n"
+    assert not config.is_symlink()
+    assert config.read_bytes() == before
+
+
+def test_a_folder_of_hooks_replaced_by_a_link_is_seen(repository, tmp_path):
+    hooks = repository / ".git/hooks"
+    hooks.mkdir(exist_ok=True)
+
+    def act():
+        hooks.rename(repository / "hooks-before")
+        hooks.symlink_to(tmp_path)
+
+    assert ".git/hooks" in names(repository, changes_by(repository, act))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("core.fsmonitor", "./pwn.sh"),
+        ("core.hooksPath", "hooks"),
+        ("alias.st", "!./pwn.sh"),
+        ("filter.x.clean", "./pwn.sh"),
+        ("include.path", "../evil"),
+        ("remote.origin.url", "ext::sh -c ./pwn.sh"),
+        ("branch.main.fsmonitor", "x"),
+    ],
+)
+def test_settings_that_can_run_programs_are_seen_and_undone(repository, words):
+    config = repository / ".git/config"
+    before = config.read_bytes()
+    (change,) = changes_by(repository, lambda: git(repository, "config", *words))
+    assert undo_git_change(change)
+    assert config.read_bytes() == before
+
+
+def test_what_a_push_or_a_new_remote_writes_is_no_matter(repository):
+    def act():
+        git(repository, "remote", "add", "origin", "https://example.com/x.git")
+        git(repository, "config", "branch.main.remote", "origin")
+        git(repository, "config", "branch.main.merge", "refs/heads/main")
+
+    assert changes_by(repository, act) == ()
+
+
+def test_another_address_for_a_known_remote_is_seen(repository):
+    git(repository, "remote", "add", "origin", "https://example.com/x.git")
+    changes = changes_by(repository, lambda: git(repository, "remote", "set-url", "origin", "https://evil.example/x"))
+    assert names(repository, changes) == [".git/config"]
+
+
+def test_a_line_that_only_looks_like_a_section_is_not_trusted(repository):
+    config = repository / ".git/config"
+    config.write_text(config.read_text() + "[core]\n\tpager = a \\\n")
+    text = config.read_text() + '[branch "x"]\n\tremote = y\n'
+    assert len(changes_by(repository, lambda: config.write_text(text))) == 1
+
+
+def test_commits_and_branches_are_no_change(repository):
+    def act():
+        git(repository, "commit", "-q", "--allow-empty", "-m", "second")
+        git(repository, "checkout", "-q", "-b", "other")
+
+    assert changes_by(repository, act) == ()
+
+
+def test_submodules_and_linked_work_trees_are_looked_at(repository, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    git(other, "-c", "user.email=a@b", "-c", "user.name=a", "commit", "-q", "--allow-empty", "-m", "x")
+    git(repository, "-c", "protocol.file.allow=always", "submodule", "add", "-q", other, "libs/other")
+    git(repository, "worktree", "add", "-q", "tree")
+
+    def act():
+        git(repository / "libs/other", "config", "core.pager", "./pwn.sh")
+        (repository / ".git/worktrees/tree/config.worktree").write_text("[core]\n\tpager = x\n")
+
+    changes = changes_by(repository, act)
+    assert names(repository, changes) == [".git/modules/libs/other/config", ".git/worktrees/tree/config.worktree"]
+
+
+def test_a_repository_that_is_new_is_not_asked_about(tmp_path):
+    assert changes_by(tmp_path, lambda: git(tmp_path, "init", "-q")) == ()
+
+
+def test_what_was_changed_again_stays_as_it_is(repository):
+    (change,) = changes_by(repository, lambda: hook(repository))
+    hook(repository, "#!/bin/sh\n# the person's own\n")
+    assert not undo_git_change(change)
+    assert "person's own" in (repository / ".git/hooks/pre-commit").read_text()
