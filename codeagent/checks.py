@@ -15,7 +15,7 @@ from codeagent.core.desk import Check, CheckState
 from codeagent.core.errors import ConfigError, NoModel
 from codeagent.models import NO_KEY_NEEDED, choose_model, key_for
 from codeagent.providers.catalog import Catalog
-from codeagent.workspace.confine import Level, find_confinement
+from codeagent.workspace.confine import Level, find_confinement, in_words
 
 _VERSION_SECONDS = 5
 
@@ -110,7 +110,7 @@ def _sandbox(settings: Settings, root: Path) -> Check:
     level = Level(settings.sandbox.level)
     if level is Level.OFF:
         return Check(name="sandbox", state=CheckState.LIMITED, finding="off", remedy="Commands may write anywhere.")
-    found = find_confinement(level, root, (), has_network=settings.sandbox.network)
+    found = find_confinement(level, root, write_folders(settings), has_network=settings.sandbox.network)
     if found is None:
         return Check(
             name="sandbox",
@@ -118,8 +118,12 @@ def _sandbox(settings: Settings, root: Path) -> Check:
             finding="nothing here can confine commands; auto mode asks before each",
             remedy="Use Linux 6.2 or newer, or install bubblewrap.",
         )
-    limits = f"; it cannot stop {found.cannot_stop}" if found.cannot_stop else ""
-    return Check(name="sandbox", state=CheckState.GOOD, finding=f"{level} by {found.name}{limits}")
+    return Check(name="sandbox", state=CheckState.GOOD, finding=in_words(found, level))
+
+
+def write_folders(settings: Settings) -> list[Path]:
+    """Folders outside the workspace that confined commands may write to, by the settings."""
+    return [Path(folder).expanduser() for folder in (*settings.sandbox.write_dirs, *settings.permissions.add_dirs)]
 
 
 def _workspace(root: Path) -> Check:

@@ -20,6 +20,7 @@ from codeagent.agent.limits import Limits
 from codeagent.agent.prompt import system_prompt
 from codeagent.agent.record import Record
 from codeagent.agent.session import Before, Session
+from codeagent.checks import write_folders
 from codeagent.config.launch import LATEST, Launch
 from codeagent.config.places import project_config_file
 from codeagent.config.settings import Settings
@@ -61,7 +62,7 @@ from codeagent.tools.ls import LsTool
 from codeagent.tools.read import ReadTool
 from codeagent.tools.registry import Registry
 from codeagent.tools.write import WriteTool
-from codeagent.workbench import Bench, ModeSwitch
+from codeagent.workbench import Bench, Held, ModeSwitch
 from codeagent.workspace import confine, process_tree
 from codeagent.workspace.files import read_bytes
 from codeagent.workspace.jobs import Jobs
@@ -319,14 +320,15 @@ def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keepin
     )
 
 
-def confine_commands(settings: Settings, root: Path) -> tuple[confine.Confinement | None, str]:
-    """How commands are confined, and what the status line says of it (empty when all is well)."""
+def confine_commands(settings: Settings, root: Path) -> tuple[confine.Confinement | None, Held]:
+    """How commands are confined, and what the screen says of it."""
     level = confine.Level(settings.sandbox.level)
-    folders = [Path(folder).expanduser() for folder in (*settings.sandbox.write_dirs, *settings.permissions.add_dirs)]
-    found = confine.find_confinement(level, root, folders, has_network=settings.sandbox.network)
-    if found is not None:
-        return found, ""
-    return None, "sandbox off" if level is confine.Level.OFF else "no sandbox here"
+    found = confine.find_confinement(level, root, write_folders(settings), has_network=settings.sandbox.network)
+    if found is None:
+        return None, Held(missing="sandbox off" if level is confine.Level.OFF else "no sandbox here")
+    kinds = ["read-only"] if level is confine.Level.READ_ONLY else []
+    kinds += [] if settings.sandbox.network else ["offline"]
+    return found, Held(word=" ".join(["sandboxed", *kinds]))
 
 
 def make_limits(settings: Settings) -> Limits:

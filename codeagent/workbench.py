@@ -52,7 +52,7 @@ class ModeSwitch:
 
 @dataclass(slots=True)
 class Bench:
-    """The workbench of one session; ``sandbox`` is empty when commands are confined."""
+    """The workbench of one session; ``sandbox`` is empty when commands are confined, and ``held`` says how."""
 
     root: Path
     settings: Settings
@@ -73,7 +73,9 @@ class Bench:
     async def status(self) -> WorkspaceStatus:
         """Branch, dirt and sandbox, read now."""
         found = await asyncio.to_thread(git.status, self.root)
-        return WorkspaceStatus(root=self.root, branch=found.branch, is_dirty=found.is_dirty, sandbox=self.sandbox)
+        return WorkspaceStatus(
+            root=self.root, branch=found.branch, is_dirty=found.is_dirty, sandbox=self.sandbox, held=self.held
+        )
 
     def mode(self) -> Mode:
         """The permission mode in force."""

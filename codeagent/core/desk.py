@@ -103,12 +103,16 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceStatus:
-    """What the top and status lines show of the workspace; ``sandbox`` is empty when commands are confined."""
+    """What the top and status lines show of the workspace; ``sandbox`` is empty when commands are confined.
+
+    ``held`` then says in a word or two how they are.
+    """
 
     root: Path
     branch: str = ""
     is_dirty: bool = False
     sandbox: str = ""
+    held: str = "sandboxed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

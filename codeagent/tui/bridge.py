@@ -263,7 +263,11 @@ class Bridge:
     def show_workspace(self, status: WorkspaceStatus) -> None:
         """Shows branch and sandbox as they were just read."""
         header = self._screen.header
-        header.show(replace(header.heading, branch=status.branch, is_dirty=status.is_dirty, sandbox=status.sandbox))
+        header.show(
+            replace(
+                header.heading, branch=status.branch, is_dirty=status.is_dirty, sandbox=status.sandbox, held=status.held
+            )
+        )
         self._show(sandbox=status.sandbox)
 
     # --- inside

@@ -17,7 +17,8 @@ _REFUSAL = re.compile(
 )
 _NO_NETWORK = re.compile(
     r"Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable"
-    r"|nodename nor servname|getaddrinfo|EAI_AGAIN|ENETUNREACH|[Cc]ould ?n.t connect|[Ff]ailed to connect",
+    r"|nodename nor servname|getaddrinfo|EAI_AGAIN|ENETUNREACH|ECONNREFUSED|Connection refused"
+    r"|[Cc]ould ?n.t connect|[Ff]ailed to connect",
 )
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|`([^'`]+)['`]")
 _BEFORE = re.compile(r"(?:^|: )([^:]+): *$")

@@ -85,8 +85,12 @@ class Landlock:
     @property
     def cannot_stop(self) -> str:
         """What gets past it, in words."""
-        open_door = "" if self.bounds.has_network else ", UDP"
-        return f"changing modes and times of files{open_door}"
+        open_doors = ["changing modes and times of files", "changes of .git's hooks and settings (shown afterwards)"]
+        if not self.bounds.has_network:
+            open_doors.append(
+                "UDP" if landlock.abi() >= landlock.NETWORK_ABI else "the network: this kernel is too old"
+            )
+        return ", ".join(open_doors)
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
         """The words as they are."""
@@ -145,6 +149,26 @@ def find_confinement(level: Level, root: Path, write_dirs: Sequence[Path], *, ha
     if (program := shutil.which("bwrap")) and works(program):
         return Bubblewrap(program=program, bounds=guarded)
     return Landlock(bounds=bounds) if landlock.abi() >= landlock.LEAST_ABI else None
+
+
+def in_words(found: Confinement, level: Level) -> str:
+    """What holds commands, where they may write, and what it cannot stop."""
+    home, temporary = Path.home(), Path(tempfile.gettempdir()).resolve()
+    bounds = found.bounds
+    shown = [
+        "the workspace"
+        if path == bounds.root
+        else f"~/{path.relative_to(home)}"
+        if path.is_relative_to(home)
+        else str(path)
+        for path in bounds.writable
+        if path != temporary
+    ]
+    places = ", ".join([*shown, f"{temporary} (temporary files)"])
+    only = "only " if level is Level.READ_ONLY else ""
+    network = "network open" if bounds.has_network else "network closed"
+    limits = f"; it cannot stop {found.cannot_stop}" if found.cannot_stop else ""
+    return f"sandboxed by {found.name}: writes {only}to {places}; {network}{limits}"
 
 
 def seatbelt_profile(bounds: Bounds) -> str:

@@ -17,7 +17,10 @@ _SHORTEST_FOLDER = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """All that the top line shows; ``sandbox`` is None until it is known, empty when commands are confined."""
+    """All that the top line shows; ``sandbox`` is None until it is known, empty when commands are confined.
+
+    ``held`` then says how.
+    """
 
     root: Path
     branch: str = ""
@@ -25,6 +28,7 @@ class Heading:
     model: str = ""
     mode: Mode | None = None
     sandbox: str | None = None
+    held: str = "sandboxed"
 
 
 class Header(Widget):
@@ -68,7 +72,7 @@ class Header(Widget):
         if heading.mode is not None:
             parts.append(mode_word(heading.mode))
         if heading.sandbox is not None:
-            parts.append(Content.styled("not sandboxed", "$warning") if heading.sandbox else Content("sandboxed"))
+            parts.append(Content.styled("not sandboxed", "$warning") if heading.sandbox else Content(heading.held))
         return parts
 
 
