@@ -21,6 +21,7 @@ _NO_NETWORK = re.compile(
     r"|[Cc]ould ?n.t connect|[Ff]ailed to connect",
 )
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|`([^'`]+)['`]")
+_CANNOT = re.compile(r"^(?:cannot|can't|could not|unable to|failed to) \w+ (?:(?:file|directory) )?")
 _BEFORE = re.compile(r"(?:^|: )([^:]+): *$")
 _SLASHED = re.compile(r"[^\s'\"‘’`:,;()\[\]]*/[^\s'\"‘’`:,;()\[\]]*")
 _MOST_LINES = 400
@@ -78,7 +79,7 @@ def _paths_in(line: str, message_at: int) -> Iterator[str]:
     for groups in _QUOTED.findall(line):
         yield from (name for name in groups if name)
     if before := _BEFORE.search(line[:message_at]):
-        yield before[1].strip()
+        yield _CANNOT.sub("", before[1].strip())
     yield from _SLASHED.findall(line)
 
 

@@ -36,6 +36,7 @@ def refused(confined, script):
     [
         ("echo x > ../outside/new", "../outside/new"),
         ("touch ../outside/new", "../outside/new"),
+        ("sh -c 'echo x > ../outside/new'", "../outside/new"),
         ("mkdir ../outside/new", "../outside/new"),
         ("mkdir -p ../outside/a/b", "../outside/a"),
         ("cp /etc/hostname ../outside/h", "../outside/h"),
