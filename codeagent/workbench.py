@@ -50,9 +50,17 @@ class ModeSwitch:
             self.emit(ModeChanged(mode=mode))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """How commands are confined, in a word or two; ``missing`` says why they are not."""
+
+    missing: str = ""
+    word: str = "sandboxed"
+
+
 @dataclass(slots=True)
 class Bench:
-    """The workbench of one session; ``sandbox`` is empty when commands are confined, and ``held`` says how."""
+    """The workbench of one session; ``sandbox`` says how commands are confined."""
 
     root: Path
     settings: Settings
@@ -63,7 +71,7 @@ class Bench:
     prompts: Prompts
     stored: Sessions
     background: Jobs
-    sandbox: str
+    sandbox: Held
     timeline: ChangeTimeline
     _files: FileIndex = field(init=False)
 
@@ -74,7 +82,11 @@ class Bench:
         """Branch, dirt and sandbox, read now."""
         found = await asyncio.to_thread(git.status, self.root)
         return WorkspaceStatus(
-            root=self.root, branch=found.branch, is_dirty=found.is_dirty, sandbox=self.sandbox, held=self.held
+            root=self.root,
+            branch=found.branch,
+            is_dirty=found.is_dirty,
+            sandbox=self.sandbox.missing,
+            held=self.sandbox.word,
         )
 
     def mode(self) -> Mode:
