@@ -24,8 +24,20 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(scope="module")
+def without_bubblewrap(tmp_path_factory) -> Path:
+    """A folder with everything on the PATH but bubblewrap."""
+    folder = tmp_path_factory.mktemp("bin")
+    for one in os.environ["PATH"].split(":"):
+        for program in Path(one).iterdir() if Path(one).is_dir() else ():
+            link = folder / program.name
+            if program.name != "bwrap" and not link.exists() and not link.is_symlink():
+                link.symlink_to(program)
+    return folder
+
+
 @pytest.fixture(params=["bubblewrap", "Landlock"])
-def held(request, place, tmp_path_factory) -> Place:
+def held(request, place, tmp_path_factory, without_bubblewrap) -> Place:
     """A place whose commands are confined by one of the two; the folder for temporary files is another one."""
     environ = {**place.environ, "TMPDIR": str(tmp_path_factory.mktemp("temporary"))}
     if request.param == "bubblewrap":
@@ -34,18 +46,8 @@ def held(request, place, tmp_path_factory) -> Place:
     else:
         if landlock.abi() < landlock.LEAST_ABI:
             pytest.skip("this kernel has no Landlock")
-        environ["PATH"] = str(path_without("bwrap", tmp_path_factory.mktemp("bin")))
+        environ["PATH"] = str(without_bubblewrap)
     return Place(root=place.root, home=place.home, environ=environ)
-
-
-def path_without(name: str, folder: Path) -> Path:
-    """A folder with everything on the PATH but one program."""
-    for one in os.environ["PATH"].split(":"):
-        for program in Path(one).iterdir() if Path(one).is_dir() else ():
-            link = folder / program.name
-            if program.name != name and not link.exists() and not link.is_symlink():
-                link.symlink_to(program)
-    return folder
 
 
 def command(place, text):
@@ -95,7 +97,7 @@ def test_the_level_read_only_keeps_the_workspace_as_it_is(held, model_server):
 
 
 def test_the_workspace_can_be_written_at_the_level_that_is_the_default(held, model_server):
-    assert ran(held, model_server, "echo x > new.txt")["text"] == "[no output]"
+    assert "the sandbox kept it from" not in ran(held, model_server, "echo x > new.txt")["text"]
     assert (held.root / "new.txt").read_text() == "x\n"
 
 
