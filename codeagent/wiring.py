@@ -41,6 +41,7 @@ from codeagent.core.events import (
 from codeagent.core.protocols import Provider
 from codeagent.core.text import Redactor, secrets_in
 from codeagent.job_reports import news_for_model, tell_person
+from codeagent.model_switch import ModelSwitch
 from codeagent.models import choose_model, key_for, script_of
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
@@ -160,8 +161,8 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     settings = loaded.settings
     catalog = Catalog(launch.places.models_file)
     name = choose_model(settings.model, launch.environ, catalog)
-    provider = make_provider(name, settings, launch, catalog)
-    asked = settings.permissions
+    switch = ModelSwitch(catalog, settings.model, launch.environ, partial(make_provider, settings, launch, catalog))
+    provider, asked = switch.make(name), settings.permissions
     rules = RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow)
     redactor = Redactor(secrets_in(launch.environ))
     stored = Sessions(launch.places.sessions, root)
@@ -173,16 +174,16 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     confinement, sandbox = confine_commands(settings, root)
     extra = [Path(folder).expanduser() for folder in asked.add_dirs]
     paths = PathSandbox(root, extra, readable=(keeping.logs,), protected=launch.places.own)
-    is_held, grants = confinement is not None, launch.places.grants_file
-    is_off = settings.sandbox.level == confine.Level.OFF
+    is_held, is_off = confinement is not None, settings.sandbox.level == confine.Level.OFF
+    grants = launch.places.grants_file
     gate = ToolGate(
         paths, rules, approver, record.tell, modes.get, is_confined=is_held, sandbox_is_off=is_off, grants_file=grants
     )
-    jobs = Jobs(partial(tell_person, emit=record.tell))
+    jobs, bookmarks = Jobs(partial(tell_person, emit=record.tell)), Bookmarks()
     tools = make_tools(settings, launch, paths, keeping, gate, jobs, confinement)
     undoing = open_undoing(keeping.store, keeping.seen, record.tell, paths.show, lambda: session.is_running)
     listeners.append(undoing.listen)
-    bookmarks = Bookmarks()
+    timeline = undoing.timeline
     session = Session(
         keeping.session_id,
         provider,
@@ -204,7 +205,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     return Parts(
         session=session,
         bench=Bench(
-            root, settings, launch.environ, session, gate, modes, prompts, stored, jobs, sandbox, undoing.timeline
+            root, settings, launch.environ, session, gate, modes, prompts, stored, jobs, switch, sandbox, timeline
         ),
         started=_started(keeping.session_id, name, modes.get(), root),
         notices=_notices(loaded, keeping.past, root, trusted),
@@ -267,7 +268,7 @@ def make_prompt(root: Path, tools: Registry) -> str:
     return system_prompt(root=root, platform=system, tools=[spec.name for spec in tools.specs()])
 
 
-def make_provider(name: ModelName, settings: Settings, launch: Launch, catalog: Catalog) -> Provider:
+def make_provider(settings: Settings, launch: Launch, catalog: Catalog, name: ModelName) -> Provider:
     """The client for a model; only the SDK that is needed is loaded."""
     known = catalog.limits(str(name), timeout=settings.model.first_byte_seconds)
     limits = known.wanted(settings.model.max_tokens, settings.model.effort)

@@ -14,11 +14,12 @@ from codeagent.agent.session import Session
 from codeagent.checks import look_around
 from codeagent.config.settings import Settings
 from codeagent.core.approvals import CommandPreview, Mode, Verdict
-from codeagent.core.desk import Check, SessionSummary, StoredRule, WorkspaceStatus
+from codeagent.core.desk import Check, ModelChoice, SessionSummary, StoredRule, WorkspaceStatus
 from codeagent.core.events import Emit, ModeChanged, Progress
 from codeagent.core.jobs import Job
 from codeagent.core.messages import CommandDetails, Outcome, TextBlock, ToolResult
 from codeagent.core.text import clean
+from codeagent.model_switch import ModelSwitch
 from codeagent.policy.gate import ToolGate
 from codeagent.store.prompts import Prompts
 from codeagent.store.sessions import Sessions
@@ -71,6 +72,7 @@ class Bench:
     prompts: Prompts
     stored: Sessions
     background: Jobs
+    switch: ModelSwitch
     sandbox: Held
     timeline: ChangeTimeline
     _files: FileIndex = field(init=False)
@@ -96,6 +98,14 @@ class Bench:
     def set_mode(self, mode: Mode) -> None:
         """Changes it; told to listeners as ModeChanged."""
         self.modes.set(mode)
+
+    async def models(self) -> tuple[ModelChoice, ...]:
+        """The models there are: those that the services list now, and those that are known."""
+        return await self.switch.choices()
+
+    async def set_model(self, name: str) -> None:
+        """Another model answers from the next request on; raises ConfigError."""
+        await self.switch.change(self.session, name)
 
     async def files(self, query: str, limit: int) -> tuple[str, ...]:
         """Workspace files whose path fits the query, best first, ignored ones left out."""

@@ -131,11 +131,12 @@ class Session:
     def _current(self) -> Provider:
         return self._provider
 
-    def set_provider(self, provider: Provider) -> None:
-        """Another model answers from the next request on; what was said stays, and listeners are told."""
-        self._provider = provider
+    def set_provider(self, provider: Provider) -> Provider:
+        """Another model answers from the next request on; what was said stays. Gives back the one before."""
+        before, self._provider = self._provider, provider
         self._record.tell(ModelChanged(model=provider.model))
         self.measure()
+        return before
 
     def measure(self) -> None:
         """Tells how full the window is."""

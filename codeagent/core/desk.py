@@ -136,6 +136,14 @@ class SessionSummary:
     model: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """A model that can be chosen; ``detail`` says what is known of it."""
+
+    name: str
+    detail: str = ""
+
+
 class Workbench(Protocol):
     """What screens need beyond the conversation; filled by wiring."""
 
@@ -149,6 +157,14 @@ class Workbench(Protocol):
 
     def set_mode(self, mode: Mode) -> None:
         """Changes it; told to listeners as ModeChanged."""
+        ...
+
+    async def models(self) -> tuple[ModelChoice, ...]:
+        """The models there are: those that the services list now, and those that are known."""
+        ...
+
+    async def set_model(self, name: str) -> None:
+        """Another model (PROVIDER/NAME, known or not) answers from the next request on; raises ConfigError."""
         ...
 
     async def files(self, query: str, limit: int) -> tuple[str, ...]:

@@ -328,6 +328,10 @@ class Provider(Protocol):
         """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
         ...
 
+    async def aclose(self) -> None:
+        """Closes the connections that are kept for the next request."""
+        ...
+
 
 class Ledger(Protocol):
     """Knows what models cost."""

@@ -14,6 +14,7 @@ class CommandName(StrEnum):
 
     HELP = "help"
     MODE = "mode"
+    MODEL = "model"
     THEME = "theme"
     COMPACT = "compact"
     CONTEXT = "context"
@@ -43,6 +44,11 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command(name=CommandName.HELP, summary="All keys and commands"),
     Command(name=CommandName.MODE, summary="How much happens without a question", argument="MODE"),
+    Command(
+        name=CommandName.MODEL,
+        summary="Go on with another model: from a list, or any PROVIDER/NAME",
+        argument="NAME",
+    ),
     Command(name=CommandName.THEME, summary="Colours, with a live preview", argument="NAME"),
     Command(
         name=CommandName.COMPACT,

@@ -22,6 +22,8 @@ async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: 
             await app.push_screen(Page("Permissions", await permissions_text(desk.workbench, call.argument)))
         case CommandName.DOCTOR:
             await app.push_screen(Page("Doctor", doctor_text(await desk.workbench.doctor())))
+        case CommandName.MODEL:
+            await _choose_model(app, desk.workbench, costs.model, call.argument)
         case CommandName.COMPACT:
             await _compact(desk.conversation, call.argument)
         case CommandName.CONTEXT:
@@ -41,6 +43,14 @@ async def _choose_mode(app: App[str], bench: Workbench, name: str) -> None:
         raise NoSuchCommand(f"There is no mode {name}; there are {', '.join(names)}.")
     if name:
         bench.set_mode(Mode(name))
+
+
+async def _choose_model(app: App[str], bench: Workbench, current: str, name: str) -> None:
+    if not name:
+        items = [Item(value=choice.name, detail=choice.detail) for choice in await bench.models()]
+        name = await app.push_screen_wait(Picker("Model", items, current=current, takes_any=True)) or ""
+    if name and name != current:
+        await bench.set_model(name)
 
 
 async def _compact(conversation: Conversation, focus: str) -> None:

@@ -22,9 +22,18 @@ from codeagent.core.approvals import (
     VerdictPart,
 )
 from codeagent.core.context import ContextPart, ContextReport
-from codeagent.core.desk import Approver, Check, CheckState, Desk, SessionSummary, StoredRule, WorkspaceStatus
+from codeagent.core.desk import (
+    Approver,
+    Check,
+    CheckState,
+    Desk,
+    ModelChoice,
+    SessionSummary,
+    StoredRule,
+    WorkspaceStatus,
+)
 from codeagent.core.diff import make_diff
-from codeagent.core.errors import CodeagentError, SessionBusy
+from codeagent.core.errors import CodeagentError, ConfigError, SessionBusy
 from codeagent.core.events import (
     AgentEvent,
     Delivery,
@@ -32,6 +41,7 @@ from codeagent.core.events import (
     MessageQueued,
     MessagesReturned,
     ModeChanged,
+    ModelChanged,
     Progress,
     SessionStarted,
     TurnEnd,
@@ -152,6 +162,15 @@ class MemoryWorkbench:
     def set_mode(self, mode: Mode) -> None:
         self.current = mode
         self.emit(ModeChanged(mode=mode))
+
+    async def models(self) -> tuple[ModelChoice, ...]:
+        names = ("anthropic/claude-test", "openai-chat/qwen[3]")
+        return tuple(ModelChoice(name=name, detail="200,000 tokens") for name in names)
+
+    async def set_model(self, name: str) -> None:
+        if "/" not in name:
+            raise ConfigError(f"{name!r} does not name a model.", hint="Models are named anthropic/….")
+        self.emit(ModelChanged(model=name))
 
     async def files(self, query: str, limit: int) -> tuple[str, ...]:
         return tuple(path for path in self.paths if query in path)[:limit]

@@ -126,3 +126,28 @@ async def test_a_summary_is_shown_and_can_be_edited_before_it_is_used(stage_of):
         await stage.pilot.press("ctrl+s")
         await stage.until(lambda: answers)
         assert answers == [Approve(edited="X## Task\nAll.")]
+
+
+async def test_another_model_is_picked_from_the_list_and_the_header_follows(stage_of):
+    async with stage_of(size=(100, 30)) as stage:
+        await stage.type("/model\n")
+        await stage.until(lambda: "openai-chat/qwen[3]" in stage.text)
+        await stage.type("qwen\n")
+        await stage.until(lambda: "qwen[3] · ask" in stage.text)
+
+
+async def test_a_model_that_is_not_in_the_list_is_taken_as_it_is_typed(stage_of):
+    async with stage_of(size=(100, 30)) as stage:
+        await stage.type("/model\n")
+        await stage.until(lambda: "openai-chat/qwen[3]" in stage.text)
+        await stage.type("openai/new-one")
+        await stage.until(lambda: "Enter takes it as it is typed." in stage.text)
+        await stage.type("\n")
+        await stage.until(lambda: "new-one · ask" in stage.text)
+
+
+async def test_what_names_no_model_is_told_and_the_model_stays(stage_of):
+    async with stage_of(size=(100, 30)) as stage:
+        await stage.type("/model gibberish\n")
+        await stage.until(lambda: "does not name a model" in stage.text)
+        assert "claude-test · ask" in stage.text

@@ -60,13 +60,15 @@ class Picker(ModalScreen[str | None]):
         *,
         current: str = "",
         on_look: Callable[[str], None] | None = None,
+        takes_any: bool = False,
     ) -> None:
-        """``on_look`` is told of every value that the bar stands on, for a live preview."""
+        """``on_look`` is told of every value that the bar stands on; ``takes_any`` lets a value be typed freely."""
         super().__init__()
         self._title = title
         self._items = items
         self._current = current
         self._on_look = on_look
+        self._takes_any = takes_any
         self._shown: list[Item] = []
         self._filter = Input(placeholder="type to narrow down")
         self._filter.cursor_blink = False
@@ -79,7 +81,8 @@ class Picker(ModalScreen[str | None]):
             box.border_title = Content(self._title)
             box.border_subtitle = Content("enter choose · esc leave")
             yield self._filter
-            yield Static("Nothing fits.", id="none", markup=False)
+            nothing = "Enter takes it as it is typed." if self._takes_any else "Nothing fits."
+            yield Static(nothing, id="none", markup=False)
             yield self._list
 
     def on_mount(self) -> None:
@@ -123,6 +126,8 @@ class Picker(ModalScreen[str | None]):
         event.stop()
         if self._list.highlighted is not None:
             self.dismiss(self._shown[self._list.highlighted].value)
+        elif self._takes_any and event.value.strip():
+            self.dismiss(event.value.strip())
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:

@@ -1,0 +1,70 @@
+"""The models a person can choose from, and the change to another in the middle of a session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from codeagent.agent.session import Session
+from codeagent.config.settings import ModelSettings
+from codeagent.core.desk import ModelChoice
+from codeagent.core.protocols import Provider
+from codeagent.models import ANTHROPIC_KEY, OPENAI_KEY
+from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
+from codeagent.providers.listing import list_models
+
+_LIST_SECONDS = 2.0
+_ANTHROPIC_URL, _OPENAI_URL = "https://api.anthropic.com", "https://api.openai.com/v1"
+_ANTHROPIC_VERSION = "2023-06-01"
+
+
+@dataclass(slots=True)
+class ModelSwitch:
+    """Which models there are; ``make`` builds the client for one, on a thread."""
+
+    catalog: Catalog
+    settings: ModelSettings
+    environ: Mapping[str, str]
+    make: Callable[[ModelName], Provider]
+
+    async def choices(self) -> tuple[ModelChoice, ...]:
+        """The models of the services that can be reached, as they list them, then those of the catalog."""
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(asyncio.to_thread(self._listed, kind)) for kind in self._reachable()]
+        listed = [name for task in asked for name in task.result()]
+        reachable = [str(kind) for kind in self._reachable()]
+        known = [name for name in self.catalog.names() if name.partition("/")[0] in reachable]
+        return tuple(self._choice(name) for name in dict.fromkeys([*listed, *known]))
+
+    async def change(self, session: Session, name: str) -> None:
+        """Another model answers from the next request on; raises ConfigError for what names none or has no key."""
+        provider = await asyncio.to_thread(lambda: self.make(ModelName.parse(name)))
+        before = session.set_provider(provider)
+        if not session.is_running:  # else a reply of the one before may still be streaming
+            await before.aclose()
+
+    def _reachable(self) -> Iterator[ProviderKind]:
+        """The services with a key or an address of their own."""
+        if self.environ.get(ANTHROPIC_KEY) or self.settings.anthropic_base_url:
+            yield ProviderKind.ANTHROPIC
+        if self.environ.get(OPENAI_KEY):
+            yield ProviderKind.OPENAI
+        if self.settings.openai_base_url:
+            yield ProviderKind.OPENAI_CHAT
+
+    def _listed(self, kind: ProviderKind) -> list[str]:
+        if kind is ProviderKind.ANTHROPIC:
+            url = (self.settings.anthropic_base_url or _ANTHROPIC_URL).rstrip("/").removesuffix("/v1") + "/v1"
+            headers = {"x-api-key": self.environ.get(ANTHROPIC_KEY, "none"), "anthropic-version": _ANTHROPIC_VERSION}
+        else:
+            url = self.settings.openai_base_url or _OPENAI_URL
+            headers = {"Authorization": f"Bearer {self.environ.get(OPENAI_KEY, 'none')}"}
+        return [f"{kind}/{name}" for name in list_models(url, headers, seconds=_LIST_SECONDS)]
+
+    def _choice(self, name: str) -> ModelChoice:
+        card = self.catalog.card(name)
+        parts = [f"{card.window:,} tokens"] if card and card.window else []
+        if card and card.price:
+            parts.append(f"${card.price.input:g} in, ${card.price.output:g} out for a million")
+        return ModelChoice(name=name, detail=" · ".join(parts))
