@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codeagent.cli.opening import OpenDesk
 from codeagent.config.first_look import first_look
 from codeagent.config.launch import Launch
 from codeagent.config.places import Places
-from codeagent.core.desk import Approver, Desk
+from codeagent.core.desk import Approver, Desk, Opening
 from codeagent.core.events import Emit
 from codeagent.tui.app import CodeagentApp
 from codeagent.tui.screens.welcome import DEMO
@@ -19,8 +21,9 @@ def open_app(launch: Launch, looks_from: Places, prompt: str, open_desk: OpenDes
     """
     opened: list[Desk] = []
 
-    async def connect(emit: Emit, approver: Approver) -> Desk:
-        desk = await open_desk(launch, emit, approver)
+    async def connect(emit: Emit, approver: Approver, opening: Opening) -> Desk:
+        wanted = launch if opening.is_first else replace(launch, resume=opening.resume or None)
+        desk = await open_desk(wanted, emit, approver)
         opened.append(desk)
         return desk
 

@@ -234,5 +234,16 @@ class Desk:
     close: Callable[[], None] = lambda: None
 
 
-Connect = Callable[[Emit, Approver], Awaitable[Desk]]
-"""Opens the session once the screen stands; raises NoModel and other ConfigErrors."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """Which session is wanted: ``resume`` is the id of an older one, and without it a new one.
+
+    ``is_first`` says that the command line decides.
+    """
+
+    resume: str = ""
+    is_first: bool = False
+
+
+Connect = Callable[[Emit, Approver, Opening], Awaitable[Desk]]
+"""Opens a session once the screen stands; raises NoModel, other ConfigErrors, JournalError and SessionBusy."""

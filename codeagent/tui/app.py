@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.worker import Worker
 
 from codeagent.core.approvals import Mode
-from codeagent.core.desk import Connect, Desk
+from codeagent.core.desk import Connect, Desk, Opening
 from codeagent.core.errors import CodeagentError, ConfigError, NoModel
 from codeagent.core.events import Level
 from codeagent.core.text import clean
@@ -32,6 +32,7 @@ from codeagent.tui.commands import (
     parse_command,
 )
 from codeagent.tui.completer import Completer
+from codeagent.tui.door import Door
 from codeagent.tui.editor import write_in_editor
 from codeagent.tui.keys import CHANGEABLE, KEYS, teach_alt_enter
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
@@ -40,7 +41,7 @@ from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, help_text
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.welcome import WelcomeScreen
-from codeagent.tui.session_commands import run_session_command
+from codeagent.tui.session_commands import choose_session, run_session_command
 from codeagent.tui.themes import Palette, Themes, to_textual
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.prompt import Prompt
@@ -75,7 +76,6 @@ class CodeagentApp(App[str]):
         """``prompt`` is sent as soon as that is possible; ``keymap`` gives keys by the names of the key table."""
         teach_alt_enter()
         super().__init__()
-        self._connect = connect
         self._themes = Themes(theme_folders)
         self._wanted_theme = theme
         self.palette: Palette = self._themes[theme if theme in self._themes else "dark"]
@@ -85,6 +85,7 @@ class CodeagentApp(App[str]):
         self.animation_level = "none"
         self.main = MainScreen(root=root, palette=self.palette, reduced_motion=reduced_motion)
         self.bridge = Bridge(self.main)
+        self._door = Door(connect, self.bridge)
         self._first_prompt = prompt
         self._desk: Desk | None = None
         self._outgoing = Outgoing(self.main, self._start, self._rest)
@@ -119,7 +120,7 @@ class CodeagentApp(App[str]):
         """Opens the session; what was sent meanwhile goes out first thing."""
         status = self.main.status
         try:
-            desk = await self._connect(self.bridge.emit, self.bridge)
+            desk = await self._door.open(Opening(is_first=True))
         except NoModel as error:
             status.show(replace(status.status, is_connecting=False))
             await self.push_screen(WelcomeScreen(error), self.exit)
@@ -127,9 +128,15 @@ class CodeagentApp(App[str]):
         except CodeagentError as error:
             self._give_up(error)
             return
+        await self._take_up(desk)
+
+    async def _change_session(self, opening: Opening) -> None:
+        """Another session behind the same screen; when it cannot be opened, the one before stays."""
+        await self._take_up(await self._door.open(opening))
+
+    async def _take_up(self, desk: Desk) -> None:
         self._desk = desk
-        bench = desk.workbench
-        self.bridge.replay(desk.past)
+        bench, status = desk.workbench, self.main.status
         status.show(replace(status.status, is_connecting=False, mode=bench.mode()))
         self.main.header.show(replace(self.main.header.heading, mode=bench.mode()))
         history, draft = await asyncio.to_thread(lambda: (bench.history(), bench.draft()))
@@ -238,6 +245,11 @@ class CodeagentApp(App[str]):
         match call.name:
             case CommandName.HELP:
                 await self.push_screen(Page("Help", help_text(self._keymap, self.size.width)))
+            case CommandName.NEW:
+                await self._change_session(Opening())
+            case CommandName.RESUME:
+                if chosen := await choose_session(self, self._open_desk, call.argument):
+                    await self._change_session(Opening(resume=chosen))
             case CommandName.THEME:
                 await self._choose_theme(call.argument)
             case CommandName.JOBS:
@@ -262,13 +274,10 @@ class CodeagentApp(App[str]):
         if not name:
             looks = [self._themes[known] for known in self._themes.names]
             items = [Item(value=one.name, detail="dark" if one.is_dark else "light") for one in looks]
-            name = await self._pick(Picker("Theme", items, current=before, on_look=self.use_theme)) or before
+            name = await self.push_screen_wait(Picker("Theme", items, current=before, on_look=self.use_theme)) or before
         elif name not in self._themes:
             raise NoSuchCommand(f"There is no theme {name}; there are {', '.join(self._themes.names)}.")
         self.use_theme(name)
-
-    async def _pick(self, picker: Picker) -> str | None:
-        return await self.push_screen_wait(picker)
 
     def use_theme(self, name: str) -> None:
         """Draws everything in the colours of that theme."""
@@ -283,7 +292,7 @@ class CodeagentApp(App[str]):
 
     async def _pick_command(self) -> None:
         items = [Item(value=f"/{command.name}", detail=command.summary) for command in COMMANDS]
-        if chosen := await self._pick(Picker("Commands", items)):
+        if chosen := await self.push_screen_wait(Picker("Commands", items)):
             await self._run_command(parse_command(chosen))
 
     def action_show_help(self) -> None:
@@ -342,7 +351,7 @@ class CodeagentApp(App[str]):
         self.run_worker(self._search_history(items), group="command")
 
     async def _search_history(self, items: Sequence[Item]) -> None:
-        if text := await self._pick(Picker("Typed before", items)):
+        if text := await self.push_screen_wait(Picker("Typed before", items)):
             self.main.prompt.put(text)
 
     def action_edit_prompt(self) -> None:

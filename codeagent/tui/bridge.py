@@ -260,6 +260,18 @@ class Bridge:
                 case _:
                     pass
 
+    def start_over(self) -> None:
+        """Another session is shown from now on: nothing of the one before stays on the screen."""
+        for ticket in list(self._questions):
+            self.settle(ticket, Withdraw(reason="another session was opened"))
+        self._end_retry()
+        self.calls.clear()
+        self._jobs = frozenset()
+        self.last_answer = ""
+        self.costs = CostBook()
+        self._screen.start_over()
+        self._show(context=None, cost=None, is_working=False, activity="", running=0, jobs=0, below=0)
+
     def show_workspace(self, status: WorkspaceStatus) -> None:
         """Shows branch and sandbox as they were just read."""
         header = self._screen.header

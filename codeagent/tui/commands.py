@@ -14,6 +14,8 @@ class CommandName(StrEnum):
 
     HELP = "help"
     MODE = "mode"
+    NEW = "new"
+    RESUME = "resume"
     MODEL = "model"
     THEME = "theme"
     COMPACT = "compact"
@@ -44,15 +46,17 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command(name=CommandName.HELP, summary="All keys and commands"),
     Command(name=CommandName.MODE, summary="How much happens without a question", argument="MODE"),
+    Command(name=CommandName.NEW, summary="Start a new session; this one is saved"),
+    Command(name=CommandName.RESUME, summary="Go on with an older session of this workspace", argument="ID"),
     Command(
         name=CommandName.MODEL,
-        summary="Go on with another model: from a list, or any PROVIDER/NAME",
+        summary="Go on with another model, listed or not",
         argument="NAME",
     ),
     Command(name=CommandName.THEME, summary="Colours, with a live preview", argument="NAME"),
     Command(
         name=CommandName.COMPACT,
-        summary="Sum up the conversation to make room in the window; FOCUS says what to keep above all",
+        summary="Make room: sum up, keeping FOCUS above all",
         argument="FOCUS",
     ),
     Command(name=CommandName.CONTEXT, summary="What fills the model's window, and how to free it"),

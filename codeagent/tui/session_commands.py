@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from textual.app import App
 
 from codeagent.core.approvals import Mode
-from codeagent.core.desk import Conversation, Desk, Workbench
+from codeagent.core.desk import Conversation, Desk, SessionSummary, Workbench
 from codeagent.tui.commands import MODE_WORDS, CommandCall, CommandName, NoSuchCommand, NotReady
 from codeagent.tui.costs import CostBook
 from codeagent.tui.screens.pages import Page, doctor_text, permissions_text
@@ -43,6 +45,27 @@ async def _choose_mode(app: App[str], bench: Workbench, name: str) -> None:
         raise NoSuchCommand(f"There is no mode {name}; there are {', '.join(names)}.")
     if name:
         bench.set_mode(Mode(name))
+
+
+async def choose_session(app: App[str], desk: Desk, start: str) -> str:
+    """The id of an older session of this workspace, by the start of its id or from a list; empty for none."""
+    here = desk.conversation.session_id
+    sessions = [one for one in await asyncio.to_thread(desk.workbench.sessions) if one.session_id != here]
+    if not sessions:
+        raise NotReady("There is no older session of this workspace.")
+    if not start:
+        return await app.push_screen_wait(Picker("Sessions", list(map(session_item, sessions)))) or ""
+    found = [one.session_id for one in sessions if one.session_id.startswith(start)]
+    if len(found) != 1:
+        raise NotReady(f"{len(found)} older sessions begin with {start}.", hint="/resume lists them.")
+    return found[0]
+
+
+def session_item(session: SessionSummary) -> Item:
+    """A stored session as a line of the list."""
+    when = session.updated_at.replace("T", " ")[:16]
+    turns = "1 turn" if session.turns == 1 else f"{session.turns} turns"
+    return Item(value=session.session_id, detail=f"{when}  {turns:>9}  {session.title or '(nothing was said)'}")
 
 
 async def _choose_model(app: App[str], bench: Workbench, current: str, name: str) -> None:

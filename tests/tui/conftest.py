@@ -28,6 +28,7 @@ from codeagent.core.desk import (
     CheckState,
     Desk,
     ModelChoice,
+    Opening,
     SessionSummary,
     StoredRule,
     WorkspaceStatus,
@@ -78,6 +79,7 @@ class MemoryConversation:
     stopped: list[str] = field(default_factory=list)
     compacted: list[str] = field(default_factory=list)
     report: ContextReport = field(default_factory=full_window)
+    opening: Opening = field(default_factory=Opening)
     session_id: str = "s-1"
     running: asyncio.Task[None] | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -197,7 +199,12 @@ class MemoryWorkbench:
         self.background[number - 1] = replace(job, state=JobState.STOPPED, ended="stopped")
 
     def sessions(self) -> tuple[SessionSummary, ...]:
-        return ()
+        return tuple(
+            SessionSummary(
+                session_id=name, title=f"mend [{name}]", updated_at="2026-01-02T03:04:05", turns=2, model="m"
+            )
+            for name in ("s-1", "old-1", "locked")
+        )
 
     async def doctor(self) -> tuple[Check, ...]:
         return (
@@ -282,12 +289,14 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
     opened = asyncio.Event()
     desks: list[tuple[MemoryConversation, MemoryWorkbench]] = []
 
-    async def connect(emit: Emit, approver: Approver) -> Desk:
+    async def connect(emit: Emit, approver: Approver, opening: Opening) -> Desk:
+        if opening.resume == "locked":
+            raise SessionBusy("The session is open in another codeagent.")
         if gate is not None:
             await gate.wait()
         if error is not None:
             raise error
-        conversation = MemoryConversation(emit=emit, approver=approver, turn=turn)
+        conversation = MemoryConversation(emit=emit, approver=approver, turn=turn, opening=opening)
         bench = MemoryWorkbench(emit=emit, kept=draft)
         desks.append((conversation, bench))
         emit(SessionStarted(session_id="s-1", model="anthropic/claude-test", mode=Mode.ASK, cwd="/src/shop"))

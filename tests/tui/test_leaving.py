@@ -15,7 +15,7 @@ import asyncio
 from pathlib import Path
 from codeagent.tui.app import CodeagentApp
 
-async def connect(emit, approver):
+async def connect(emit, approver, opening):
     await asyncio.Event().wait()
 
 app = CodeagentApp(connect=connect, root=Path.cwd(), theme="dark", reduced_motion=True)

@@ -151,3 +151,57 @@ async def test_what_names_no_model_is_told_and_the_model_stays(stage_of):
         await stage.type("/model gibberish\n")
         await stage.until(lambda: "does not name a model" in stage.text)
         assert "claude-test · ask" in stage.text
+
+
+async def test_new_starts_an_empty_session_and_the_old_one_no_longer_reaches_the_screen(stage_of):
+    async with stage_of() as stage:
+        await stage.type("remember me\n")
+        await stage.until(lambda: "remember me" in stage.text)
+        stage.app.bridge.emit(UsageReported(usage=USAGE, window=100_000, cost=3.0))
+        await stage.type("/new\n")
+        await stage.until(lambda: len(stage.desks) == 2 and "What shall we do?" in stage.text)
+        assert "remember me" not in stage.text
+        assert "$3.00" not in stage.text
+        stage.desks[0][0].emit(TurnStarted(turn=9, text="a late word"))
+        await stage.type("fresh words\n")
+        await stage.until(lambda: stage.desks[1][0].sent == ["fresh words"])
+        assert "a late word" not in stage.text
+        assert stage.desks[0][0].sent == ["remember me"]
+
+
+async def test_new_during_a_turn_stops_it_first(stage_of):
+    async def turn(emit, approver):
+        await approver.ask(summary_question())
+
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: "this summary in place" in stage.text)
+        await stage.type("/new\n")
+        await stage.until(lambda: len(stage.desks) == 2 and "What shall we do?" in stage.text)
+        assert not stage.desks[0][0].is_running
+        assert "this summary in place" not in stage.text
+
+
+async def test_resume_lists_the_older_sessions_and_opens_the_chosen_one(stage_of):
+    async with stage_of(size=(100, 30)) as stage:
+        await stage.type("/resume\n")
+        await stage.until(lambda: "mend [old-1]" in stage.text)
+        assert "mend [s-1]" not in stage.text
+        await stage.type("old\n")
+        await stage.until(lambda: len(stage.desks) == 2)
+        assert stage.desks[1][0].opening.resume == "old-1"
+
+
+async def test_resume_takes_the_beginning_of_an_id(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/resume old\n")
+        await stage.until(lambda: len(stage.desks) == 2)
+
+
+async def test_a_session_that_cannot_be_opened_leaves_the_one_that_is_open(stage_of):
+    async with stage_of() as stage:
+        await stage.type("stay\n")
+        await stage.type("/resume locked\n")
+        await stage.until(lambda: "open in another codeagent" in stage.text)
+        await stage.type("still here\n")
+        await stage.until(lambda: stage.conversation.sent == ["stay", "still here"])

@@ -147,6 +147,11 @@ class MainScreen(Screen[None]):
         """Says that the person is needed."""
         self.post_message(self.PersonNeeded())
 
+    def start_over(self) -> None:
+        """An empty transcript below the greeting."""
+        self.transcript.start_over()
+        self.greeting.display = True
+
     def end_greeting(self) -> None:
         """The greeting goes when there is something to read."""
         self.greeting.display = False

@@ -61,6 +61,16 @@ class ColumnView(MouseSelection):
         self._follows, self._anchor = True, None
         self._settle()
 
+    def start_over(self) -> None:
+        """Takes every block out."""
+        if self.marked is not None:
+            self.screen.clear_selection()
+        self.column = Column(inks_of(self._palette), self.column.width)
+        self._first_dirty = self._top = self._anchor = None
+        self._left, self._told_below = (0, 0), 0
+        self.scroll_to_end()
+        self.refresh()
+
     def set_palette(self, palette: Palette) -> None:
         """Other colours, at once."""
         self._palette = palette

@@ -167,6 +167,12 @@ class Transcript(ColumnView, can_focus=True):
             if isinstance(block, ToolPanel | ThinkingBlock):
                 self._foldables.append(index)
 
+    def start_over(self) -> None:
+        """Forgets everything: another session is shown."""
+        self._reply = self._last = self._chosen = self._countdown = self._before_countdown = None
+        self._calls, self._foldables = {}, []
+        super().start_over()
+
     # --- opening, choosing, copying ------------------------------------------------------------
 
     def toggle_all(self) -> None:

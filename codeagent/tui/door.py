@@ -1,0 +1,64 @@
+"""Opens sessions one after the other behind the same screen: the first one, a new one, an older one."""
+
+from __future__ import annotations
+
+import asyncio
+
+from codeagent.core.desk import Connect, Desk, Opening
+from codeagent.core.events import AgentEvent, Emit
+from codeagent.tui.bridge import Bridge
+
+
+class Wire:
+    """Carries one session's events to the screen: held back until it is opened, dropped once it was cut."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._held: list[AgentEvent] | None = []
+        self._is_cut = False
+
+    def emit(self, event: AgentEvent) -> None:
+        """Takes one event of the session."""
+        if self._held is not None:
+            self._held.append(event)
+        elif not self._is_cut:
+            self._emit(event)
+
+    def open(self) -> None:
+        """Passes on what was held back, and from now on everything at once."""
+        held, self._held = self._held or [], None
+        for event in held:
+            self.emit(event)
+
+    def cut(self) -> None:
+        """The session is no longer the one on the screen."""
+        self._held, self._is_cut = None, True
+
+
+class Door:
+    """Knows which session is open; the screen starts from nothing with each one."""
+
+    def __init__(self, connect: Connect, bridge: Bridge) -> None:
+        self._connect = connect
+        self._bridge = bridge
+        self._open: tuple[Desk, Wire] | None = None
+
+    async def open(self, opening: Opening) -> Desk:
+        """Opens a session and shows its past; then the one before is stopped and closed.
+
+        Raises NoModel, other ConfigErrors, JournalError and SessionBusy, and then
+        everything is as it was.
+        """
+        wire = Wire(self._bridge.emit)
+        desk = await self._connect(wire.emit, self._bridge, opening)
+        if self._open is not None:
+            before, old_wire = self._open
+            if before.conversation.is_running:
+                await before.conversation.cancel()
+            old_wire.cut()
+            await asyncio.to_thread(before.close)
+            self._bridge.start_over()
+        self._open = (desk, wire)
+        wire.open()
+        self._bridge.replay(desk.past)
+        return desk
