@@ -6,7 +6,7 @@ import asyncio
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -65,9 +65,9 @@ from codeagent.tools.registry import Registry
 from codeagent.tools.write import WriteTool
 from codeagent.workbench import Bench, Held, ModeSwitch
 from codeagent.workspace import confine, process_tree
+from codeagent.workspace.earlier_runs import clean_up
 from codeagent.workspace.files import read_bytes
 from codeagent.workspace.jobs import Jobs
-from codeagent.workspace.leftovers import interrupted_copies, sweep_leftovers
 from codeagent.workspace.locks import LockTable
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.private import make_private_folder
@@ -382,21 +382,8 @@ def _notices(loaded: LoadedSettings, past: Past, root: Path, trusted: Trust) -> 
         notices.append(f"{project} {since} and has no effect. To let it: codeagent trust")
     if past.damaged:
         notices.append(f"{past.damaged} damaged lines of the session's record were passed over.")
-    notices += _left_behind((root, *(Path(folder).expanduser() for folder in loaded.settings.permissions.add_dirs)))
+    notices += clean_up((root, *(Path(folder).expanduser() for folder in loaded.settings.permissions.add_dirs)))
     return tuple(notices)
-
-
-def _left_behind(folders: Sequence[Path]) -> Iterator[str]:
-    """Cleans up after earlier runs that crashed, and says what it found."""
-    swept = [sweep_leftovers(folder) for folder in folders]
-    if removed := sum(one.removed for one in swept):
-        yield f"{removed} temporary files of an interrupted write were removed."
-    for save in (save for one in swept for save in one.saves):
-        yield f"A file was saved at the moment in which an earlier run broke off; that version of it is in {save}."
-    for copy in interrupted_copies():
-        yield f"An earlier run broke off while it was writing a file in place; the old content is in {copy}."
-    if ended := process_tree.terminate_orphans():
-        yield f"Ended what an earlier run had left running: {', '.join(ended)}."
 
 
 def _content(path: Path) -> bytes | None:
