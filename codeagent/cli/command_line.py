@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codeagent import __version__
 from codeagent.cli.options import Options, OutputFormat
-from codeagent.config.launch import LATEST
+from codeagent.config.launch import LATEST, PICK
 from codeagent.core.approvals import Mode
 
 _COMMANDS = """commands:
@@ -30,6 +30,8 @@ def parse_options(words: Sequence[str]) -> Options:
         parser.error("--output-format goes with -p")
     if found.print and found.prompt:
         parser.error("there are two prompts; put quotes around the whole text")
+    if found.resume == PICK and found.print is not None:
+        parser.error("-r needs an ID with -p; codeagent sessions list shows them")
     if not found.keeps_session and (found.continues or found.resume):
         parser.error("--no-session cannot go on with a stored session")
     return Options(
@@ -93,7 +95,9 @@ def build_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="go on with the latest session of this directory",
     )
-    resume.add_argument("-r", "--resume", metavar="ID", help="go on with the session of that id")
+    resume.add_argument(
+        "-r", "--resume", nargs="?", const=PICK, metavar="ID", help="go on with that session, or choose one from a list"
+    )
     add("--no-session", dest="keeps_session", action="store_false", help="keep no record of this session")
     add("--max-steps", type=int, metavar="N", help="requests one turn may take (default 50)")
     add("--max-cost", type=float, metavar="USD", help="stop when the session has cost more")

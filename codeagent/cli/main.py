@@ -11,13 +11,14 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from codeagent.cli.opening import OpenDesk
 from codeagent.cli.options import Options
-from codeagent.config.launch import Launch
+from codeagent.config.launch import PICK, Launch
 from codeagent.config.places import find_places
-from codeagent.core.desk import Approver, Desk
+from codeagent.core.desk import Approver, Desk, SessionSummary
 from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.events import Emit
 
@@ -111,12 +112,20 @@ def start(words: Sequence[str]) -> int:
         )
     from codeagent.cli.screen import open_app
 
-    code = open_app(launch, launch.places, options.prompt, open_desk)
+    older = partial(_stored, launch) if launch.resume == PICK else None
+    code = open_app(launch, launch.places, options.prompt, open_desk, older)
     if code is None:
         from codeagent.cli import demo
 
         return demo.play(open_desk)
     return code
+
+
+def _stored(launch: Launch) -> tuple[SessionSummary, ...]:
+    """The stored sessions of the workspace, the latest first."""
+    from codeagent.store.sessions import Sessions
+
+    return Sessions(launch.places.sessions, launch.root.resolve()).summaries()
 
 
 async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:

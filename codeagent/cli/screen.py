@@ -12,12 +12,16 @@ from codeagent.core.desk import Approver, Desk, Opening
 from codeagent.core.events import Emit
 from codeagent.tui.app import CodeagentApp
 from codeagent.tui.screens.welcome import DEMO
+from codeagent.tui.session_commands import OlderSessions
 
 
-def open_app(launch: Launch, looks_from: Places, prompt: str, open_desk: OpenDesk) -> int | None:
+def open_app(
+    launch: Launch, looks_from: Places, prompt: str, open_desk: OpenDesk, older: OlderSessions | None = None
+) -> int | None:
     """Runs the app until it is closed and returns the exit code; None when the demo is wanted instead.
 
-    ``looks_from`` holds the settings file that says how it looks.
+    ``looks_from`` holds the settings file that says how it looks. When ``older`` is
+    given, the person first chooses one of those sessions.
     """
     opened: list[Desk] = []
 
@@ -36,6 +40,7 @@ def open_app(launch: Launch, looks_from: Places, prompt: str, open_desk: OpenDes
         prompt=prompt,
         keymap=look.keys,
         theme_folders=[looks_from.themes],
+        older=older,
     )
     try:
         result = app.run()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codeagent.config.places import Places
 
-LATEST = "latest"
+LATEST, PICK = "latest", "pick"
 
 Tables = Mapping[str, Mapping[str, object]]
 
@@ -18,7 +18,7 @@ class Launch:
     """Where, with which flags, and which session to go on with.
 
     ``root`` is the workspace, ``flags`` are settings given on the command line,
-    ``resume`` is a session's id, the start of one, or 'latest'.
+    ``resume`` is a session's id, the start of one, 'latest', or 'pick': the person chooses.
     """
 
     root: Path

@@ -41,7 +41,7 @@ from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, help_text
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.welcome import WelcomeScreen
-from codeagent.tui.session_commands import choose_session, run_session_command
+from codeagent.tui.session_commands import OlderSessions, choose_session, first_opening, run_session_command
 from codeagent.tui.themes import Palette, Themes, to_textual
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.prompt import Prompt
@@ -72,8 +72,9 @@ class CodeagentApp(App[str]):
         prompt: str = "",
         keymap: Mapping[str, str] | None = None,
         theme_folders: Sequence[Path] = (),
+        older: OlderSessions | None = None,
     ) -> None:
-        """``prompt`` is sent as soon as that is possible; ``keymap`` gives keys by the names of the key table."""
+        """``prompt`` is sent as soon as that is possible; one of ``older`` is chosen first, when they are given."""
         teach_alt_enter()
         super().__init__()
         self._themes = Themes(theme_folders)
@@ -85,7 +86,7 @@ class CodeagentApp(App[str]):
         self.animation_level = "none"
         self.main = MainScreen(root=root, palette=self.palette, reduced_motion=reduced_motion)
         self.bridge = Bridge(self.main)
-        self._door = Door(connect, self.bridge)
+        self._door, self._older = Door(connect, self.bridge), older
         self._first_prompt = prompt
         self._desk: Desk | None = None
         self._outgoing = Outgoing(self.main, self._start, self._rest)
@@ -118,11 +119,10 @@ class CodeagentApp(App[str]):
 
     async def _open(self) -> None:
         """Opens the session; what was sent meanwhile goes out first thing."""
-        status = self.main.status
         try:
-            desk = await self._door.open(Opening(is_first=True))
+            desk = await self._door.open(await first_opening(self, self._older))
         except NoModel as error:
-            status.show(replace(status.status, is_connecting=False))
+            self.main.status.show(replace(self.main.status.status, is_connecting=False))
             await self.push_screen(WelcomeScreen(error), self.exit)
             return
         except CodeagentError as error:

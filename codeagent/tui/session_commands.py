@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from textual.app import App
 
 from codeagent.core.approvals import Mode
-from codeagent.core.desk import Conversation, Desk, SessionSummary, Workbench
+from codeagent.core.desk import Conversation, Desk, Opening, SessionSummary, Workbench
 from codeagent.tui.commands import MODE_WORDS, CommandCall, CommandName, NoSuchCommand, NotReady
 from codeagent.tui.costs import CostBook
 from codeagent.tui.screens.pages import Page, doctor_text, permissions_text
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.reports import context_text, cost_text
+
+OlderSessions = Callable[[], tuple[SessionSummary, ...]]
+"""Lists the stored sessions of the workspace; called on a thread."""
 
 
 async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: CommandCall) -> None:
@@ -59,6 +63,15 @@ async def choose_session(app: App[str], desk: Desk, start: str) -> str:
     if len(found) != 1:
         raise NotReady(f"{len(found)} older sessions begin with {start}.", hint="/resume lists them.")
     return found[0]
+
+
+async def first_opening(app: App[str], older: OlderSessions | None) -> Opening:
+    """What the command line decides, or the one of the ``older`` sessions that the person picks; Esc takes a new one."""
+    if older is None:
+        return Opening(is_first=True)
+    items = [session_item(one) for one in await asyncio.to_thread(older)]
+    chosen = await app.push_screen_wait(Picker("Sessions", items)) if items else None
+    return Opening(resume=chosen or "")
 
 
 def session_item(session: SessionSummary) -> Item:

@@ -54,6 +54,7 @@ def test_the_output_format_is_one_of_three():
         ["-p", "one", "two"],
         ["-c", "-r", "x"],
         ["-c", "--no-session"],
+        ["-p", "x", "-r"],
         ["--no-such-flag"],
         ["--max-steps", "many"],
     ],

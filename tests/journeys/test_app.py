@@ -249,3 +249,37 @@ def test_a_call_that_a_kill_cut_off_is_shown_when_the_session_goes_on(place, mod
     with place.open("-c") as terminal:
         terminal.wait("Waiting")
         terminal.wait("bash +sleep 81")
+
+
+def test_resume_without_an_id_lists_the_sessions_and_goes_on_with_the_chosen_one(place, model_server):
+    model_server.reply(*[Reply(parts=(Say(text),)) for text in ("One.", "Two.", "Back again.")])
+    place.run("-p", "mend the totals")
+    place.run("-p", "write the readme")
+    with place.open("-r") as terminal:
+        terminal.wait("write the readme")
+        terminal.type("totals")
+        terminal.pump(0.5)
+        terminal.press("enter")
+        terminal.wait("One\\.")
+        send(terminal, "and now?")
+        terminal.wait("Back again")
+    assert "mend the totals" in json.dumps(model_server.requests[-1].messages)
+
+
+def test_a_new_session_starts_with_nothing_and_the_old_one_can_be_opened_again(place, model_server):
+    model_server.reply(*[Reply(parts=(Say(text),)) for text in ("One.", "Two.", "Three.")])
+    with place.open() as terminal:
+        send(terminal, "first words")
+        terminal.wait("One\\.")
+        send(terminal, "/new")
+        terminal.wait("What shall we do")
+        send(terminal, "second words")
+        terminal.wait("Two\\.")
+        assert "first words" not in json.dumps(model_server.requests[-1].messages)
+        send(terminal, "/resume")
+        terminal.wait("first words")
+        terminal.press("enter")
+        terminal.wait("One\\.")
+        send(terminal, "third words")
+        terminal.wait("Three\\.")
+    assert "first words" in json.dumps(model_server.requests[-1].messages)
