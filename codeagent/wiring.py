@@ -39,7 +39,7 @@ from codeagent.core.events import (
     UsageReported,
 )
 from codeagent.core.protocols import Provider
-from codeagent.core.text import Redactor, secrets_in
+from codeagent.core.text import Redactor, secrets_in, storable
 from codeagent.job_reports import news_for_model, tell_person
 from codeagent.model_switch import ModelSwitch
 from codeagent.models import choose_model, key_for, script_of
@@ -265,7 +265,7 @@ def make_prompts(launch: Launch, stored: Sessions, redactor: Redactor) -> Prompt
 def make_prompt(root: Path, tools: Registry) -> str:
     """The system prompt; it stays the same for the whole session."""
     system = f"{platform.system()} {platform.machine()}"
-    return system_prompt(root=root, platform=system, tools=[spec.name for spec in tools.specs()])
+    return storable(system_prompt(root=root, platform=system, tools=[spec.name for spec in tools.specs()]))
 
 
 def make_provider(settings: Settings, launch: Launch, catalog: Catalog, name: ModelName) -> Provider:

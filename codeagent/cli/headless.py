@@ -40,7 +40,7 @@ class Printer:
             return
         try:
             self._print(event)
-        except BrokenPipeError:
+        except (OSError, ValueError):  # the reader went away, the disk is full, or there is no output at all
             self.is_broken = True
 
     def _print(self, event: AgentEvent) -> None:

@@ -23,6 +23,7 @@ from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.events import Emit
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+_LAST_STREAM = 2  # the number of standard error
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -31,6 +32,7 @@ def main(words: Sequence[str] | None = None) -> int:
     The garbage collector rests until everything is loaded: there is no garbage yet.
     """
     gc.disable()
+    open_closed_streams()
     try:
         code = run(sys.argv[1:] if words is None else words)
         sys.stdout.flush()
@@ -44,6 +46,17 @@ def main(words: Sequence[str] | None = None) -> int:
     except Exception as fault:  # noqa: BLE001 - the program's top: a fault is one sentence, its report a file
         return report(fault)
     return code
+
+
+def open_closed_streams() -> None:
+    """Where a shell closed standard input or output, nothing is read or written; no other file may get its number."""
+    descriptor = os.open(os.devnull, os.O_RDWR)
+    while descriptor <= _LAST_STREAM:
+        descriptor = os.open(os.devnull, os.O_RDWR)
+    os.close(descriptor)
+    sys.stdin = sys.stdin or os.fdopen(0, "r")
+    sys.stdout = sys.stdout or os.fdopen(1, "w")
+    sys.stderr = sys.stderr or os.fdopen(_LAST_STREAM, "w")
 
 
 def report(fault: Exception) -> int:
@@ -106,10 +119,7 @@ def start(words: Sequence[str]) -> int:
         start_log(os.environ)
         prompt = whole_prompt(options.prompt, sys.stdin)
         return run_headless(lambda emit: open_headless(launch, emit), prompt, options.output_format)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise ConfigError(
-            "There is no terminal to open the app in.", hint="Use -p to run without one: codeagent -p 'fix the tests'"
-        )
+    require_terminal()
     from codeagent.cli.screen import open_app
 
     older = partial(_stored, launch) if launch.resume == PICK else None
@@ -149,6 +159,20 @@ def _wake_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def require_terminal() -> None:
+    """Raises ConfigError where the app cannot be drawn."""
+    hint = "Use -p to run without one: codeagent -p 'fix the tests'"
+    if not has_terminal():
+        raise ConfigError("There is no terminal to open the app in.", hint=hint)
+    if os.environ.get("TERM", "") in {"", "dumb"}:
+        raise ConfigError("This terminal says that it cannot draw a screen (TERM).", hint=hint)
+
+
+def has_terminal() -> bool:
+    """Whether a person sits at both ends."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _parsed(words: Sequence[str]) -> Options:

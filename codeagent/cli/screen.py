@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codeagent.cli.opening import OpenDesk
+from codeagent.cli.terminal_guard import guarded_terminal
 from codeagent.config.first_look import first_look
 from codeagent.config.launch import Launch
 from codeagent.config.places import Places
@@ -43,7 +44,8 @@ def open_app(
         older=older,
     )
     try:
-        result = app.run()
+        with guarded_terminal():
+            result = app.run()
     finally:
         for desk in opened:
             desk.close()

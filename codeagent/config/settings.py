@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from codeagent.core.approvals import Mode
 
-_Seconds = Annotated[float, Field(gt=0)]
+_Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class _Table(BaseModel):
@@ -69,7 +69,7 @@ class BudgetSettings(_Table):
 
     max_steps: Annotated[int, Field(gt=0)] = 50
     """How many requests one turn may take before the person is asked to go on."""
-    max_cost: Annotated[float, Field(gt=0)] | None = None
+    max_cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """US dollars a session may cost before the person is asked to go on."""
 
 

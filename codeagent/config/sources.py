@@ -14,6 +14,8 @@ from codeagent.config.places import Places, project_config_file
 from codeagent.config.settings import PROJECT_MAY_SET, Settings
 from codeagent.core.errors import ConfigError
 
+_PLAIN_WORDS = {"extra_forbidden": "no such setting", "tuple_type": 'should be a list, such as ["…"]'}
+
 ADDED_UP = frozenset(
     {("permissions", "allow"), ("permissions", "ask"), ("permissions", "deny"), ("permissions", "add_dirs")}
 )
@@ -43,7 +45,7 @@ def load_settings(
     """Reads every source and checks the result; raises ConfigError naming the file or flag to mend."""
     sources: list[Source] = []
     notices: list[str] = []
-    if places.config_file.is_file():
+    if places.config_file.exists():
         sources.append(Source(name=str(places.config_file), tables=read_file(places.config_file)))
     project = project_config_file(root)
     if is_trusted and project.is_file():
@@ -61,7 +63,9 @@ def load_settings(
 def read_file(path: Path) -> Tables:
     """The tables of a TOML file; raises ConfigError when it is not one."""
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        if not path.is_file():
+            raise ConfigError(f"{path} is not a file.", hint="Move it out of the way.")
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Mend that line or remove it.") from error
     except OSError as error:
@@ -124,8 +128,7 @@ def merge(sources: Sequence[Source]) -> tuple[dict[str, dict[str, object]], dict
 def _problems(error: ValidationError) -> Iterator[str]:
     for problem in error.errors():
         name = ".".join(str(part) for part in problem["loc"])
-        known = "no such setting" if problem["type"] == "extra_forbidden" else problem["msg"]
-        yield f"{name}: {known}"
+        yield f"{name}: {_PLAIN_WORDS.get(problem['type'], problem['msg'])}"
 
 
 def _hint(error: ValidationError) -> str:

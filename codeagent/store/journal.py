@@ -70,7 +70,10 @@ class JournalFile:
         past = read_past(data)
         if data and not data.endswith(b"\n"):
             notice = NoticeGiven(text=_TORN, level=Level.WARNING)
-            journal._write(b"\n" + journal._line(notice))
+            try:
+                journal._write(b"\n" + journal._line(notice))
+            except OSError as error:
+                raise _unwritable(path, error) from error
             past = replace(read_past(path.read_bytes()), torn=notice)
         return journal, past
 
@@ -86,10 +89,7 @@ class JournalFile:
                 else:
                     self._write(data)
             except OSError as error:
-                raise JournalError(
-                    f"The session's record {self.path} cannot be written: {error.strerror}.",
-                    hint="Free some space, or set CODEAGENT_HOME to another folder; --no-session keeps no record.",
-                ) from error
+                raise _unwritable(self.path, error) from error
 
     def note(self, event: AgentEvent) -> None:
         """Keeps an event for the next append."""
@@ -135,6 +135,13 @@ def read_past(data: bytes) -> Past:
             damaged = max(0, damaged - 1)
         records.append(record)
     return Past(records=tuple(records), damaged=damaged)
+
+
+def _unwritable(path: Path, error: OSError) -> JournalError:
+    return JournalError(
+        f"The session's record {path} cannot be written: {error.strerror}.",
+        hint="Free some space, or set CODEAGENT_HOME to another folder; --no-session keeps no record.",
+    )
 
 
 def _create(path: Path) -> int:

@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from codeagent.core.errors import JournalError
 from codeagent.core.events import AgentEvent
+from codeagent.core.text import storable
 
 VERSION = 1
 
@@ -25,12 +26,17 @@ class Record:
 
 
 def encode_record(record: Record) -> bytes:
-    """The line for a record, with its line feed; raises JournalError for text that is no Unicode."""
+    """The line for a record, with its line feed; what is no Unicode text is replaced."""
     try:
         event = _events.dump_json(record.event)
-    except ValueError as error:
-        raise JournalError(f"This cannot be written to the session's record: {error}.") from error
+    except ValueError:
+        event = _with_what_is_no_text_replaced(record.event)
     return b'{"v":%d,"at":%s,"event":%s}\n' % (VERSION, json.dumps(record.at).encode(), event)
+
+
+def _with_what_is_no_text_replaced(event: AgentEvent) -> bytes:
+    """The event's JSON where it holds halves of characters, as odd file names do."""
+    return storable(json.dumps(_events.dump_python(event, mode="json"), ensure_ascii=False)).encode()
 
 
 def decode_record(line: bytes) -> Record | None:

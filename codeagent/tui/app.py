@@ -62,7 +62,7 @@ class CodeagentApp(App[str]):
         if key.goes_first and key.action.startswith("app.")
     ]
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - how it starts and looks; all are named
         self,
         *,
         connect: Connect,

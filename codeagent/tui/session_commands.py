@@ -66,7 +66,7 @@ async def choose_session(app: App[str], desk: Desk, start: str) -> str:
 
 
 async def first_opening(app: App[str], older: OlderSessions | None) -> Opening:
-    """What the command line decides, or the one of the ``older`` sessions that the person picks; Esc takes a new one."""
+    """What the command line decides, or the session of ``older`` that the person picks; Esc takes a new one."""
     if older is None:
         return Opening(is_first=True)
     items = [session_item(one) for one in await asyncio.to_thread(older)]

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from tests.journeys.conftest import PROGRAM
 from tests.server.replies import Call, Reply, Say
 
 pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
@@ -283,3 +284,24 @@ def test_a_new_session_starts_with_nothing_and_the_old_one_can_be_opened_again(p
         send(terminal, "third words")
         terminal.wait("Three\\.")
     assert "first words" in json.dumps(model_server.requests[-1].messages)
+
+
+@pytest.mark.parametrize("milliseconds", range(100, 700, 100))
+def test_a_signal_during_the_start_leaves_the_terminal_as_it_was(place, milliseconds):
+    script = f"""
+        before=$(stty -g)
+        ( sleep {milliseconds / 1000}; pkill -TERM -P $$ -f codeagent ) &
+        {" ".join(PROGRAM)}
+        [ "$before" = "$(stty -g)" ] && echo the same || echo other
+    """
+    with place.run_script(script) as terminal:
+        terminal.wait("the same|other", 30)
+        assert "the same" in terminal.text
+        if b"\x1b[?1049h" in terminal.raw:
+            assert terminal.raw.rindex(b"\x1b[?1049l") > terminal.raw.rindex(b"\x1b[?1049h")
+
+
+def test_a_terminal_that_cannot_draw_is_said(place):
+    with place.open(environ={"TERM": "dumb"}) as terminal:
+        assert terminal.wait_for_exit() == 2
+        assert "-p" in terminal.text

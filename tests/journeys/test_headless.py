@@ -134,6 +134,33 @@ def test_a_reader_that_goes_away_is_no_fault(place):
     assert not list(place.home.rglob("fault-*"))
 
 
+@pytest.mark.parametrize("closing", [">&-", "<&-", "> /dev/full"])
+def test_closed_or_full_streams_are_no_fault(place, model_server, closing):
+    model_server.reply(Reply(parts=(Say("Done."),)))
+    command = f"{' '.join(PROGRAM)} -p go {closing}"
+    finished = subprocess.run(
+        ["bash", "-c", command],
+        cwd=place.root,
+        env={**os.environ, **place.environ},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in finished.stderr
+    assert not list(place.home.rglob("fault-*"))
+    assert len(model_server.requests) == 1
+
+
+def test_a_folder_whose_name_is_no_text_can_be_worked_in(place, model_server, tmp_path):
+    odd = tmp_path / "odd\udcff"
+    odd.mkdir()
+    model_server.reply(Reply(parts=(Call("ls"),)), Reply(parts=(Say("Empty."),)))
+    finished = place.run("-C", str(odd), "-p", "look \udcfe around", "--output-format", "json")
+    assert json.loads(finished.stdout)["text"] == "Empty."
+    assert model_server.refusals == []
+
+
 def test_no_session_leaves_nothing(place, model_server):
     model_server.reply(Reply(parts=(Say("Done."),)))
     assert place.run("-p", "go", "--no-session").returncode == 0

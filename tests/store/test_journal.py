@@ -191,12 +191,17 @@ async def test_secrets_are_taken_out_before_anything_is_written(tmp_path):
     assert b"s3cret" not in journal.path.read_bytes()
 
 
-async def test_text_that_is_no_unicode_is_an_error_and_writes_nothing(tmp_path):
+async def test_what_is_no_text_is_replaced_and_spoils_nothing(tmp_path):
     journal = JournalFile(tmp_path / "a.jsonl", redact=same)
-    with pytest.raises(JournalError):
-        await journal.append(TurnStarted(turn=1, text="\ud83d"))
+    odd = CommandPreview(command="cat \udcff", cwd=Path("/tmp/\udcff"), timeout=1)
+    await journal.append(TurnStarted(turn=1, text="half \ud83d of a character"))
+    await journal.append(ToolPreviewed(call_id="1", preview=odd))
+    await journal.append(EVENTS[1])
     journal.close()
-    assert not journal.path.exists()
+    past = read_past(journal.path.read_bytes())
+    assert past.damaged == 0
+    assert past.events[0].text == "half \ufffd of a character"
+    assert past.events[2] == EVENTS[1]
 
 
 def test_a_session_in_which_nothing_was_said_leaves_no_file(tmp_path):
