@@ -54,15 +54,8 @@ from codeagent.store.retention import clear_old
 from codeagent.store.seen_record import load_seen, save_seen
 from codeagent.store.sessions import Sessions
 from codeagent.store.undoing import open_undoing
-from codeagent.tools.bash import BashTool
-from codeagent.tools.edit import EditTool
-from codeagent.tools.glob import GlobTool
-from codeagent.tools.grep import GrepTool
-from codeagent.tools.job import JobTool
-from codeagent.tools.ls import LsTool
-from codeagent.tools.read import ReadTool
 from codeagent.tools.registry import Registry
-from codeagent.tools.write import WriteTool
+from codeagent.toolbox import make_tools
 from codeagent.workbench import Bench, Held, ModeSwitch
 from codeagent.workspace import confine, process_tree
 from codeagent.workspace.earlier_runs import clean_up
@@ -180,7 +173,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         paths, rules, approver, record.tell, modes.get, is_confined=is_held, sandbox_is_off=is_off, grants_file=grants
     )
     jobs, bookmarks = Jobs(partial(tell_person, emit=record.tell)), Bookmarks()
-    tools = make_tools(settings, launch, paths, keeping, gate, jobs, confinement)
+    tools = tools_of(settings, launch, paths, keeping, gate, jobs, confinement, record.tell)
     undoing = open_undoing(keeping.store, keeping.seen, record.tell, paths.show, lambda: session.is_running)
     listeners.append(undoing.listen)
     timeline = undoing.timeline
@@ -222,7 +215,7 @@ def _settings(launch: Launch, root: Path) -> tuple[LoadedSettings, Trust]:
     return load_settings(launch.places, root, launch.environ, launch.flags, is_trusted=is_trusted), trusted
 
 
-def make_tools(
+def tools_of(  # noqa: PLR0913, PLR0917 - all that tools work with
     settings: Settings,
     launch: Launch,
     paths: PathSandbox,
@@ -230,29 +223,19 @@ def make_tools(
     gate: ToolGate,
     jobs: Jobs,
     confinement: confine.Confinement | None,
+    emit: Emit,
 ) -> Registry:
     """All that the model can do."""
-    bash = BashTool(
+    return make_tools(
         paths,
         keeping.seen,
+        jobs,
         logs=keeping.logs,
         is_read_only=gate.is_read_only,
         environ=launch.environ,
-        jobs=jobs,
-        confine=confinement,
+        confinement=confinement,
         keep=settings.sandbox.pass_environment,
-    )
-    return Registry(
-        (
-            ReadTool(paths, keeping.seen),
-            WriteTool(paths, keeping.seen),
-            EditTool(paths, keeping.seen),
-            bash,
-            JobTool(jobs, paths, keeping.seen),
-            GrepTool(paths, keeping.seen),
-            GlobTool(paths),
-            LsTool(paths),
-        )
+        emit=emit,
     )
 
 

@@ -23,7 +23,7 @@ from codeagent.tools.git_undo import GitUndoPlan, named
 from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
 from codeagent.workspace.files import decode, read_bytes
-from codeagent.workspace.git_guard import GitChange, git_changes, git_state
+from codeagent.workspace.git_guard import GitChange, GitWatch
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.process import Confine, Finished, clean_environment, run
@@ -64,6 +64,8 @@ class Shell:
     is_read_only: Callable[[str, Path], bool]
     confine: Confine | None
     jobs: Jobs
+    watch: GitWatch
+    warn: Callable[[str], None]
 
     def surely_reads(self, command: str, cwd: Path) -> bool:
         """Whether the command changes nothing; when that cannot be said, it does."""
@@ -97,10 +99,11 @@ class BashTool:
         jobs: Jobs,
         confine: Confine | None = None,
         keep: Sequence[str] = (),
+        warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         """``environ`` is the program's environment, of which ``keep`` names secrets that commands get.
 
-        ``jobs`` takes what is to run in the background.
+        ``jobs`` takes what is to run in the background; ``warn`` tells the person.
         """
         self._shell = Shell(
             sandbox=sandbox,
@@ -110,6 +113,8 @@ class BashTool:
             is_read_only=is_read_only,
             confine=confine,
             jobs=jobs,
+            watch=GitWatch(sandbox.root),
+            warn=warn,
         )
 
     def label(self, arguments: object) -> str:
@@ -206,7 +211,7 @@ class CommandPlan:
         confine = None if self.preview.held_back else shell.confine
         guarded = None
         if confine is not None and not is_read_only:
-            guarded = await asyncio.to_thread(git_state, shell.sandbox.root)
+            guarded = await asyncio.to_thread(shell.watch.begin)
         finished = await run(
             command,
             cwd=cwd,
@@ -224,7 +229,10 @@ class CommandPlan:
         else:
             changed = await asyncio.to_thread(shell.seen.changed, present_or_none)
         if guarded is not None:
-            self.changed_git[:] = await asyncio.to_thread(git_changes, guarded)
+            goes_on = bool(finished.still_running) or any(job.is_running or job.left for job in shell.jobs.all())
+            self.changed_git[:] = await asyncio.to_thread(shell.watch.end, guarded, goes_on=goes_on)
+            if self.changed_git:
+                shell.warn(f"A command changed {named(self.changed_git, shell.sandbox.root)}.")
         return self._result(finished, output, changed, refused)
 
     async def is_stale(self) -> bool:
@@ -255,6 +263,8 @@ class CommandPlan:
 
     async def _start_job(self, log: Path) -> ToolResult:
         shell = self.shell
+        if shell.confine is not None:
+            shell.watch.go_on(await asyncio.to_thread(shell.watch.begin))
         job = await shell.jobs.start(
             self.preview.command,
             cwd=self.preview.cwd,

@@ -53,6 +53,32 @@ class GitChange:
         return self.before is None or self.before.data is not None
 
 
+class GitWatch:
+    """Compares before and after each command; what goes on running in between is held against the next one.
+
+    A state from before the first thing that still runs is kept until nothing does:
+    what it changes is seen at the end of the next command.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._kept: GitState | None = None
+
+    def begin(self) -> GitState:
+        """What the end of a command is to be compared with."""
+        return self._kept or git_state(self._root)
+
+    def end(self, began: GitState, *, goes_on: bool) -> tuple[GitChange, ...]:
+        """What changed since ``began``; ``goes_on``: something that was started still runs."""
+        changes = git_changes(began)
+        self._kept = git_state(self._root) if goes_on else None
+        return changes
+
+    def go_on(self, began: GitState) -> None:
+        """Something was started that goes on running."""
+        self._kept = began
+
+
 def git_state(root: Path) -> GitState:
     """How things stand now; a few milliseconds."""
     return _state(tuple(_git_folders(root)))

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import subprocess
+import time
 
 import pytest
 
@@ -20,7 +21,7 @@ class Place:
     def __init__(self, tmp_path, kind, **more):
         confined = confinement(kind, bounds_in(tmp_path, **more))
         self.root, self.outside = confined.bounds.root, tmp_path / "outside"
-        logs = tmp_path / "logs"
+        logs, self.warned = tmp_path / "logs", []
         self.tool = BashTool(
             PathSandbox(self.root),
             SeenFiles(),
@@ -29,6 +30,7 @@ class Place:
             os.environ,
             jobs=Jobs(lambda _: None),
             confine=confined,
+            warn=self.warned.append,
         )
 
     def run(self, command):
@@ -106,3 +108,12 @@ def test_a_command_that_changed_nothing_of_git_offers_nothing(repository):
     plan, result = repository.run("touch a && git add a")
     assert result.text == "[no output]"
     assert plan.offer(result) is None
+
+
+def test_what_a_child_left_running_does_to_git_is_seen_by_the_next_command(repository):
+    _, first = repository.run("(sleep 0.5; git config core.pager ./x) & true")
+    assert "it changed" not in first.text
+    time.sleep(1.5)
+    _, second = repository.run("touch a")
+    assert "[it changed .git/config]" in second.text
+    assert repository.warned == ["A command changed .git/config."]

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from codeagent.workspace.git_guard import git_changes, git_state, undo_git_change
+from codeagent.workspace.git_guard import GitWatch, git_changes, git_state, undo_git_change
 
 
 def git(root, *words):
@@ -174,3 +174,19 @@ def test_what_was_changed_again_stays_as_it_is(repository):
     hook(repository, "#!/bin/sh\n# the person's own\n")
     assert not undo_git_change(change)
     assert "person's own" in (repository / ".git/hooks/pre-commit").read_text()
+
+
+def test_what_a_job_changes_is_seen_at_the_end_of_the_next_command(repository):
+    watch = GitWatch(repository)
+    watch.go_on(watch.begin())
+    hook(repository)
+    changes = watch.end(watch.begin(), goes_on=True)
+    assert names(repository, changes) == [".git/hooks/pre-commit"]
+    assert watch.end(watch.begin(), goes_on=False) == ()
+
+
+def test_what_the_person_changes_between_commands_is_nobodys_business(repository):
+    watch = GitWatch(repository)
+    assert watch.end(watch.begin(), goes_on=False) == ()
+    hook(repository)
+    assert watch.end(watch.begin(), goes_on=False) == ()

@@ -1,0 +1,59 @@
+"""Every tool that there is, made for one session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from codeagent.core.events import Emit, Level, NoticeGiven
+from codeagent.tools.bash import BashTool
+from codeagent.tools.edit import EditTool
+from codeagent.tools.glob import GlobTool
+from codeagent.tools.grep import GrepTool
+from codeagent.tools.job import JobTool
+from codeagent.tools.ls import LsTool
+from codeagent.tools.read import ReadTool
+from codeagent.tools.registry import Registry
+from codeagent.tools.write import WriteTool
+from codeagent.workspace.confine import Confinement
+from codeagent.workspace.jobs import Jobs
+from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.seen import SeenFiles
+
+
+def make_tools(  # noqa: PLR0913 - all that tools work with; most are named
+    paths: PathSandbox,
+    seen: SeenFiles,
+    jobs: Jobs,
+    *,
+    logs: Path,
+    is_read_only: Callable[[str, Path], bool],
+    environ: Mapping[str, str],
+    confinement: Confinement | None,
+    keep: Sequence[str],
+    emit: Emit,
+) -> Registry:
+    """All that the model can do; what a command did behind everybody's back is told through ``emit``."""
+    bash = BashTool(
+        paths,
+        seen,
+        logs,
+        is_read_only,
+        environ,
+        jobs=jobs,
+        confine=confinement,
+        keep=keep,
+        warn=lambda text: emit(NoticeGiven(text=text, level=Level.WARNING)),
+    )
+    return Registry(
+        (
+            ReadTool(paths, seen),
+            WriteTool(paths, seen),
+            EditTool(paths, seen),
+            bash,
+            JobTool(jobs, paths, seen),
+            GrepTool(paths, seen),
+            GlobTool(paths),
+            LsTool(paths),
+        )
+    )
