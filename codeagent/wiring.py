@@ -54,8 +54,8 @@ from codeagent.store.retention import clear_old
 from codeagent.store.seen_record import load_seen, save_seen
 from codeagent.store.sessions import Sessions
 from codeagent.store.undoing import open_undoing
-from codeagent.tools.registry import Registry
 from codeagent.toolbox import make_tools
+from codeagent.tools.registry import Registry
 from codeagent.workbench import Bench, Held, ModeSwitch
 from codeagent.workspace import confine, process_tree
 from codeagent.workspace.earlier_runs import clean_up
