@@ -51,7 +51,7 @@ def make_tools(  # noqa: PLR0913 - all that tools work with; most are named
             WriteTool(paths, seen),
             EditTool(paths, seen),
             bash,
-            JobTool(jobs, paths, seen),
+            JobTool(jobs, paths, seen, confinement),
             GrepTool(paths, seen),
             GlobTool(paths),
             LsTool(paths),

@@ -18,6 +18,7 @@ from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
 from codeagent.workspace.jobs import Jobs, Look
 from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.process import Confine
 from codeagent.workspace.seen import SeenFiles
 
 PATIENCE = 10.0
@@ -42,10 +43,12 @@ class JobTool:
     )
     Arguments = JobArguments
 
-    def __init__(self, jobs: Jobs, sandbox: PathSandbox, seen: SeenFiles) -> None:
+    def __init__(self, jobs: Jobs, sandbox: PathSandbox, seen: SeenFiles, confine: Confine | None = None) -> None:
+        """``confine`` is what holds the jobs."""
         self._jobs = jobs
         self._sandbox = sandbox
         self._seen = seen
+        self._confine = confine
 
     def label(self, arguments: object) -> str:
         """What is done, and the job."""
@@ -75,7 +78,11 @@ class JobTool:
             await self._jobs.stop(arguments.id)
         look = await self._jobs.look(arguments.id, PATIENCE)
         changed = await asyncio.to_thread(self._seen.changed, present_or_none)
-        lines = [readable(look.output, len(look.output)).removesuffix("\n"), *_notes(look)]
+        output = readable(look.output, len(look.output)).removesuffix("\n")
+        lines = [output, *_notes(look)]
+        if self._confine is not None:
+            refused = await asyncio.to_thread(self._confine.refused, output, self._sandbox.root)
+            lines += [f"[the sandbox kept it from {' and '.join(refused)}]"] if refused else []
         if changed:
             lines.append(changed_note(self._sandbox, changed))
         return say(call_id, "\n".join(line for line in lines if line))

@@ -11,6 +11,7 @@ from codeagent.core.approvals import Access, ConcernKind
 from codeagent.core.errors import StaleFile
 from codeagent.core.protocols import ToolContext
 from codeagent.tools.bash import BashArguments, BashTool
+from codeagent.tools.job import JobArguments, JobTool
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.seen import SeenFiles
@@ -117,3 +118,16 @@ def test_what_a_child_left_running_does_to_git_is_seen_by_the_next_command(repos
     _, second = repository.run("touch a")
     assert "[it changed .git/config]" in second.text
     assert repository.warned == ["A command changed .git/config."]
+
+
+async def test_a_job_is_held_as_well_and_a_look_says_what_it_was_kept_from(tmp_path):
+    place = Place(tmp_path, "landlock")
+    jobs = place.tool._shell.jobs
+    arguments = BashArguments(command="echo x > ../outside/new", background=True)
+    plan = await place.tool.plan(arguments, ToolContext(call_id="c"))
+    await plan.run(lambda _: None)
+    tool = JobTool(jobs, PathSandbox(place.root), SeenFiles(), plan.shell.confine)
+    await asyncio.sleep(0.3)
+    look = await tool.plan(JobArguments(id=1, action="output"), ToolContext(call_id="c"))
+    assert "[the sandbox kept it from writing to ../outside/new]" in (await look.run(lambda _: None)).text
+    assert not list(place.outside.iterdir())
