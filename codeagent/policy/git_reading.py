@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from codeagent.policy.options import Allowed, Given, names, read_options
 from codeagent.policy.reading import Reading
 from codeagent.policy.shell_words import Word
 
-_LARGEST_CONFIG = 256 * 1024
 _NEUTRAL = names("--no-pager -P --no-optional-locks --literal-pathspecs --no-advice")
 _EXCLUDING = (":!", ":^", ":(exclude)")
 
@@ -120,12 +118,6 @@ _COMMANDS: Mapping[str, Allowed] = {
     "stash": _LOG,
     "reflog": _LOG,
 }
-_PROGRAM_SETTINGS = re.compile(
-    r"^[ \t]*\[[ \t]*(?:filter|include|includeif|gpg|diff[ \t]+\")"
-    r"|^[ \t]*(?:\[[^\]\n]*\][ \t]*)?(?:fsmonitor[ \t]*=[ \t]*(?!(?:true|false|yes|no|on|off|0|1)[ \t]*$)\S"
-    r"|external\b|textconv\b|showsignature\b|program\b|command\b)",
-    re.IGNORECASE | re.MULTILINE,
-)
 
 
 def read_git(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one return a reason
@@ -182,6 +174,8 @@ def _changing(command: str, given: Given) -> str:
 
 
 def _signing(given: Given) -> str:
+    if any(not word.is_fixed or word.text not in {"log", "short"} for word in given.of("submodule")):
+        return "it looks into repositories inside this one"
     formats = given.of("format", "pretty")
     if any(not word.is_fixed or _SIGNATURE.search(word.text) for word in formats):
         return "its format may make git check signatures, which runs a program"
@@ -210,48 +204,3 @@ def _files(command: str, given: Given, base: Word | None) -> Reading | str:
     elif not all(word.is_known for word in given.operands):
         return f"git {command}: its operands are not known before it runs"
     return Reading(paths=tuple(paths), base=base, uses_git=True)
-
-
-def configured_programs(folder: Path) -> str:
-    """Why git, run in ``folder``, could start a program of the repository's, or an empty string.
-
-    A repository's own settings may name programs for filters, diffs and signatures,
-    and a folder that is laid out like a repository is taken for one.
-    """
-    for place in (folder, *folder.parents):
-        if (place / "HEAD").is_file() and (place / "objects").is_dir() and (place / "refs").is_dir():
-            return f"{place} is a bare repository with settings of its own"
-        link = place / ".git"
-        if not link.exists():
-            continue
-        for config in _configs(link):
-            try:
-                text = config.read_bytes()[:_LARGEST_CONFIG].decode("utf-8", "replace")
-            except OSError:
-                continue
-            if _PROGRAM_SETTINGS.search(text.replace("\\\n", "")):
-                return f"the repository's settings ({config}) name programs that git runs"
-        return ""
-    return ""
-
-
-def _configs(link: Path) -> list[Path]:
-    """The settings of a repository, of its linked work tree and of its submodules."""
-    inside = link
-    if link.is_file():
-        try:
-            text = link.read_bytes()[:4096].decode("utf-8", "replace")
-        except OSError:
-            return []
-        inside = link.parent / text.removeprefix("gitdir:").strip()
-    found = [inside / "config", inside / "config.worktree"]
-    try:
-        common = (inside / "commondir").read_text(encoding="utf-8").strip()
-        found += [inside / common / "config", inside / common / "config.worktree"]
-    except (OSError, UnicodeDecodeError):
-        pass
-    try:
-        found += list((inside / "modules").glob("**/config"))[:200]
-    except OSError:
-        return found
-    return found

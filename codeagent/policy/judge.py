@@ -20,7 +20,7 @@ from codeagent.core.approvals import (
 )
 from codeagent.policy.commands import Analysis, Command, analyze
 from codeagent.policy.destructive import loss
-from codeagent.policy.git_reading import configured_programs
+from codeagent.policy.git_programs import configured_programs
 from codeagent.policy.named_paths import Finding, NamedPaths
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading

@@ -26,7 +26,7 @@ from codeagent.workspace.files import decode, read_bytes
 from codeagent.workspace.git_guard import GitChange, GitWatch
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
-from codeagent.workspace.process import Confine, Finished, clean_environment, run
+from codeagent.workspace.process import Confine, Finished, clean_environment, environment_for_reading, run
 from codeagent.workspace.seen import SeenFiles
 
 _log = logging.getLogger(__name__)
@@ -217,7 +217,7 @@ class CommandPlan:
             cwd=cwd,
             timeout=self.preview.timeout,
             on_output=progress,
-            env=shell.environment,
+            env=environment_for_reading(shell.environment) if is_read_only else shell.environment,
             log=log,
             confine=confine,
         )

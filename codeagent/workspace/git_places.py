@@ -42,12 +42,12 @@ def _looks_like_git(folder: Path, written: str) -> bool:
     """What git itself looks for (setup.c, is_git_directory), with the entry that is about to be written."""
 
     def holds(name: str) -> bool:
-        return name.casefold() == written.casefold() or _is_there(folder / name)
+        return name.casefold() == written.casefold() or is_there(folder / name)
 
     return holds("HEAD") and ((holds("objects") and holds("refs")) or holds("commondir"))
 
 
-def _is_there(path: Path) -> bool:
+def is_there(path: Path) -> bool:
     """Whether the name is taken, be it by a link that leads nowhere: git takes such a HEAD too."""
     try:
         path.lstat()

@@ -169,14 +169,24 @@ def clean_environment(environ: Mapping[str, str], keep: Sequence[str] = ()) -> d
         if not _NOT_PASSED_ON.fullmatch(name)
         and (not _SECRET_NAMES.search(name) or any(fnmatchcase(name, pattern) for pattern in keep))
     }
-    written = passed.get("GIT_CONFIG_COUNT", "")
+    return _with_git_setting(passed | _NEUTRAL, "core.fsmonitor", "false")
+
+
+def environment_for_reading(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a command that only reads: git runs no hook in it and fetches nothing."""
+    quiet = {**environment, "GIT_NO_LAZY_FETCH": "1"}
+    return _with_git_setting(quiet, "core.hooksPath", os.devnull)
+
+
+def _with_git_setting(environment: Mapping[str, str], name: str, value: str) -> dict[str, str]:
+    written = environment.get("GIT_CONFIG_COUNT", "")
     count = int(written) if written.isdecimal() else 0
-    git = {
+    return {
+        **environment,
         "GIT_CONFIG_COUNT": str(count + 1),
-        f"GIT_CONFIG_KEY_{count}": "core.fsmonitor",
-        f"GIT_CONFIG_VALUE_{count}": "false",
+        f"GIT_CONFIG_KEY_{count}": name,
+        f"GIT_CONFIG_VALUE_{count}": value,
     }
-    return passed | _NEUTRAL | git
 
 
 @dataclass(slots=True, kw_only=True)

@@ -127,41 +127,6 @@ def test_a_tree_too_large_to_look_through_is_asked_about(root):
     assert outcome("grep -r foo many", root) == "ask"
 
 
-@pytest.mark.parametrize(
-    "setting",
-    [
-        ("filter.x.clean", "./pwn"),
-        ("diff.x.textconv", "./pwn"),
-        ("core.fsmonitor", "./pwn"),
-        ("diff.external", "./pwn"),
-        ("gpg.program", "./pwn"),
-        ("log.showSignature", "true"),
-        ("include.path", "../x"),
-        ("diff.x.command", "./pwn"),
-    ],
-)
-def test_git_is_not_harmless_where_the_repository_names_programs(root, setting):
-    assert outcome("git status", root) == "allow"
-    subprocess.run(["git", "-C", root, "config", *setting], check=True)
-    verdict = check_command("git status", Question(), root)
-    assert verdict.decision.value == "ask"
-    assert "programs" in verdict.because
-    assert outcome("cd src && git diff", root) == "ask"
-
-
-def test_git_with_its_own_file_watcher_is_harmless(root):
-    subprocess.run(["git", "-C", root, "config", "core.fsmonitor", "true"], check=True)
-    assert outcome("git status", root) == "allow"
-
-
-def test_a_folder_made_up_as_a_repository_is_noticed(root):
-    bare = root / "src/deep"
-    subprocess.run(["git", "init", "-q", "--bare", bare], check=True)
-    assert outcome("cd src/deep && git status", root) == "ask"
-    assert outcome("git -C src/deep log", root) == "ask"
-    assert outcome("git log", root) == "allow"
-
-
 def test_rules_on_reading_hold_for_commands_as_well(root):
     assert outcome("cat src/a.py", root, deny=("read(src/**)",)) == "deny"
     assert outcome("cd src && cat a.py", root, deny=("read(src/**)",)) == "deny"

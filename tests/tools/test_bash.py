@@ -46,6 +46,13 @@ def test_a_command_that_cannot_be_analysed_counts_as_changing(tmp_path, is_read_
     assert tool.touches(arguments, ToolContext(call_id="c"))[0].access is Access.WRITE
 
 
+@pytest.mark.parametrize(("reads", "hooks"), [(True, "/dev/null\n"), (False, "[exit code 1]")])
+def test_hooks_are_off_for_commands_that_only_read(tmp_path, reads, hooks):
+    tool = bash_in(tmp_path, lambda *_: reads)
+    plan = asyncio.run(tool.plan(BashArguments(command="git config core.hooksPath"), ToolContext(call_id="c")))
+    assert asyncio.run(plan.run(lambda _: None)).text.strip() == hooks.strip()
+
+
 def test_success_is_only_its_output(at):
     assert at.text("bash", command="echo hi") == "hi"
     assert at.text("bash", command="true") == "[no output]"

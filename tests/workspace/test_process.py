@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codeagent.core.errors import CommandProblem
-from codeagent.workspace.process import Finished, clean_environment, run
+from codeagent.workspace.process import Finished, clean_environment, environment_for_reading, run
 from codeagent.workspace.process_tree import MARK, terminate_orphans, terminate_started
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -395,3 +395,19 @@ async def test_git_does_not_run_a_program_named_by_fsmonitor(tmp_path):
     )
     assert not (tmp_path / "owned").exists()
     assert result.head_tail.endswith("c\n")
+
+
+async def test_no_hook_runs_where_git_only_reads(tmp_path):
+    await finished("git init -q", tmp_path)
+    hook = tmp_path / ".git/hooks/post-index-change"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\ntouch pwned\n")
+    hook.chmod(0o755)
+    (tmp_path / "a").write_text("x")
+    command = "git add a; GIT_OPTIONAL_LOCKS=1 git status; git config core.fsmonitor; echo $GIT_NO_LAZY_FETCH"
+    env = environment_for_reading(clean_environment(os.environ))
+    result = await finished(command, tmp_path, env=env)
+    assert not (tmp_path / "pwned").exists()
+    assert result.head_tail.endswith("false\n1\n")
+    await finished("git add a", tmp_path)
+    assert (tmp_path / "pwned").exists()

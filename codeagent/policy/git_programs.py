@@ -1,0 +1,179 @@
+"""Finds out whether git, run in a folder, could start a program that the repository names.
+
+A repository's own settings may name programs for filters, diffs, signatures and for
+fetching what is missing; the same goes for the repositories inside it that git enters.
+Settings are read line by line in the plain form that git itself writes
+(git-config(1), "Syntax"); whatever is written in another way counts as naming a program.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from codeagent.policy.git_index import submodules
+from codeagent.workspace.git_places import is_there
+
+_LARGEST_CONFIG = 256 * 1024
+_LARGEST_LINK = 4096
+_MOST_MODULES = 200
+_DEEPEST = 6
+_SECTION = re.compile(r"[ \t]*\[([A-Za-z0-9-]+)(?:\.[A-Za-z0-9.-]+)?(?:[ \t]+\"([^\"\\]*)\")?\][ \t]*(?:[#;].*)?")
+_SETTING = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:(=)[ \t]*(.*?)[ \t]*)?")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufeff\ufffd]")
+_HEAD = re.compile(rb"ref:[ \t]*refs/|[0-9a-f]{40}")
+_SWITCH = frozenset({"true", "false", "yes", "no", "on", "off", "0", "1", ""})
+
+_SECTIONS = frozenset({"filter", "include", "includeif", "gpg", "protocol"})
+_NAMES = frozenset(
+    {
+        "external",
+        "textconv",
+        "showsignature",
+        "program",
+        "command",
+        "alternaterefscommand",
+        "sshcommand",
+        "gitproxy",
+        "partialclone",
+        "promisor",
+        "partialclonefilter",
+        "uploadpack",
+        "vcs",
+    }
+)
+_HOOKS_OF_READERS = ("post-index-change", "reference-transaction")
+
+
+def configured_programs(folder: Path) -> str:
+    """Why git, run in ``folder``, could start a program of the repository's, or an empty string.
+
+    A folder that is laid out like a repository is taken for one. Hooks of the repository
+    itself are not looked at: commands that only read are run without them.
+    """
+    for place in (folder, *folder.parents):
+        if _is_bare(place):
+            return f"{place} is a bare repository with settings of its own"
+        link = place / ".git"
+        if not is_there(link):
+            continue
+        reason = _programs_of(place, 0)
+        if reason or _is_surely_taken(link):
+            return reason
+    return ""
+
+
+def _programs_of(work_tree: Path, depth: int) -> str:
+    """Why the repository of a work tree, or one inside it, could start a program."""
+    if depth > _DEEPEST:
+        return f"the repositories in {work_tree} lie too deep to look through"
+    link = work_tree / ".git"
+    try:
+        inside = _inside(link)
+        for config in _configs(inside):
+            if reason := _programs_in(config, is_nested=depth > 0):
+                return reason
+        if depth and any(os.access(inside / "hooks" / name, os.X_OK) for name in _HOOKS_OF_READERS):
+            return f"the repository in {work_tree} has hooks that run when it is read"
+        for name in submodules(inside):
+            nested = work_tree / name
+            if is_there(nested / ".git") and (reason := _programs_of(nested, depth + 1)):
+                return reason
+    except (OSError, ValueError) as error:
+        return f"the repository's settings ({link}) cannot be read as git does: {error}"
+    return ""
+
+
+def _is_bare(place: Path) -> bool:
+    """What git looks for in a folder that may be a repository's inside; links that lead nowhere count."""
+    return is_there(place / "HEAD") and (
+        ((place / "objects").is_dir() and (place / "refs").is_dir()) or is_there(place / "commondir")
+    )
+
+
+def _is_surely_taken(link: Path) -> bool:
+    """Whether git stops its search here: it goes on to the folders above when this is no whole repository."""
+    try:
+        if link.is_file():
+            return True  # where it names no repository git gives up
+        head = (link / "HEAD").read_bytes()[:256]
+    except OSError:
+        return False
+    return _HEAD.match(head) is not None and (link / "objects").is_dir() and (link / "refs").is_dir()
+
+
+def _inside(link: Path) -> Path:
+    """The folder with a work tree's own settings and index. Raises OSError and ValueError."""
+    if not link.is_file():
+        return link
+    text = _one_line(link)
+    if not text.startswith("gitdir: "):
+        raise ValueError(f"{link.name} names no repository")
+    return link.parent / _plain(text.removeprefix("gitdir: "), link)
+
+
+def _configs(inside: Path) -> Iterator[Path]:
+    """The settings of a repository, of its linked work tree and of its submodules."""
+    yield inside / "config"
+    yield inside / "config.worktree"
+    if is_there(inside / "commondir"):
+        common = inside / _one_line(inside / "commondir")
+        yield common / "config"
+        yield common / "config.worktree"
+    for number, config in enumerate((inside / "modules").glob("**/config")):
+        if number >= _MOST_MODULES:
+            raise ValueError("it has too many submodules")
+        yield config
+
+
+def _one_line(path: Path) -> str:
+    """The line that a small file holds. Raises OSError, and ValueError for anything else."""
+    data = path.read_bytes()
+    if len(data) > _LARGEST_LINK:
+        raise ValueError(f"{path.name} is too large")
+    return _plain(data.decode("utf-8").rstrip("\r\n"), path)
+
+
+def _plain(text: str, path: Path) -> str:
+    if not text or text != text.strip() or _CONTROL.search(text) or "\n" in text:
+        raise ValueError(f"{path.name} is written in an unusual way")
+    return text
+
+
+def _programs_in(config: Path, *, is_nested: bool) -> str:
+    """Why a file of settings could make git start a program."""
+    if not is_there(config):
+        return ""
+    with config.open("rb") as file:
+        data = file.read(_LARGEST_CONFIG + 1)
+    text = data.decode("utf-8", "replace")
+    if len(data) > _LARGEST_CONFIG or _CONTROL.search(text):
+        return f"the repository's settings ({config}) are too large or hold characters that do not belong there"
+    section = subsection = ""
+    for line in text.split("\n"):
+        plain = line.strip(" \t")
+        if not plain or (plain.startswith(("#", ";")) and not plain.endswith("\\")):
+            continue
+        if found := _SECTION.fullmatch(line):
+            section, subsection = found[1].lower(), found[2] or ""
+            continue
+        setting = _SETTING.fullmatch(line)
+        if setting is None or line.endswith("\\"):
+            return f"the repository's settings ({config}) are written in a way that hides what they say"
+        name, value = setting[1].lower(), setting[3] if setting[2] else "true"
+        if _runs_programs(section, name, value) or (is_nested and name == "hookspath"):
+            where = ".".join(part for part in (section, subsection, name) if part)
+            return f"the repository's settings ({config}) name programs that git runs: {where}"
+    return ""
+
+
+def _runs_programs(section: str, name: str, value: str) -> bool:
+    return (
+        section in _SECTIONS
+        or name in _NAMES
+        or (section == "core" and name == "fsmonitor" and value.lower() not in _SWITCH)
+        or (section == "diff" and name == "submodule" and value.lower() not in {"log", "short"})
+        or (section == "remote" and name in {"url", "pushurl"} and "::" in value.replace('"', ""))
+    )
