@@ -10,7 +10,14 @@ from typing import TypeVar
 from codeagent.core.changes import Reversal, TurnChanges
 from codeagent.core.diff import FileDiff
 from codeagent.core.errors import NothingToUndo, StaleFile
-from codeagent.core.events import AgentEvent, ConversationRestored, ConversationRewound, TurnStarted
+from codeagent.core.events import (
+    AgentEvent,
+    ConversationRestored,
+    ConversationRewound,
+    Emit,
+    NoticeGiven,
+    TurnStarted,
+)
 from codeagent.core.text import show_invisible
 from codeagent.store.change_log import Entry, Kind
 from codeagent.store.change_store import ChangeStore
@@ -24,8 +31,14 @@ Result = TypeVar("Result")
 class ChangeTimeline:
     """Plans and carries out; what is slow happens on a thread, one thing after the other."""
 
-    def __init__(self, store: ChangeStore, busy: asyncio.Lock, is_running: Callable[[], bool]) -> None:
-        """``busy`` is held by whoever works with the store; while a turn ``is_running`` nothing is taken back."""
+    def __init__(
+        self, store: ChangeStore, busy: asyncio.Lock, is_running: Callable[[], bool], tell: Emit | None = None
+    ) -> None:
+        """``busy`` is held by whoever works with the store; while a turn ``is_running`` nothing is taken back.
+
+        What was done is told as a notice.
+        """
+        self._tell = tell
         self._store = store
         self._busy = busy
         self._is_running = is_running
@@ -60,7 +73,10 @@ class ChangeTimeline:
 
     async def carry_out(self, reversal: Reversal, *, overwrites: bool = False) -> str:
         """Does what was shown, and says in a sentence what was done; raises StaleFile when that is no longer right."""
-        return await self._on_thread(lambda: self._carry_out(reversal, overwrites=overwrites))
+        said = await self._on_thread(lambda: self._carry_out(reversal, overwrites=overwrites))
+        if self._tell is not None:
+            self._tell(NoticeGiven(text=said))
+        return said
 
     async def turns(self) -> tuple[TurnChanges, ...]:
         """All turns, oldest first, with what is left of their changes."""

@@ -59,7 +59,7 @@ def open_undoing(
 ) -> Undoing:
     """The parts around one session's store; ``show`` gives a path as people read it."""
     hook = Checkpoints(store, tell, show)
-    timeline = ChangeTimeline(store, hook.busy, is_running)
+    timeline = ChangeTimeline(store, hook.busy, is_running, tell)
     return Undoing(hook=hook, timeline=timeline, seen=seen, show=show)
 
 

@@ -43,12 +43,14 @@ from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.welcome import WelcomeScreen
 from codeagent.tui.session_commands import OlderSessions, choose_session, first_opening, run_session_command
 from codeagent.tui.themes import Palette, Themes, to_textual
+from codeagent.tui.undo_commands import UNDO_COMMANDS, UndoCommands
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.transcript import Transcript
 
 _DRAFT_SECONDS = 0.5
 _QUIT_SECONDS = 2.0
+_REWIND_SECONDS = 0.5
 _REMARK_SECONDS = 3.0
 
 
@@ -91,6 +93,7 @@ class CodeagentApp(App[str]):
         self._desk: Desk | None = None
         self._outgoing = Outgoing(self.main, self._start, self._rest)
         self._quit_asked_at = 0.0
+        self._rewind_asked_at = 0.0
         self._is_away = False
 
     def get_default_screen(self) -> MainScreen:
@@ -260,6 +263,8 @@ class CodeagentApp(App[str]):
                 await self._edit_prompt()
             case CommandName.QUIT:
                 await self.action_quit()
+            case name if name in UNDO_COMMANDS:
+                await UndoCommands(self, self.main, self._open_desk, self.palette).run(call)
             case _:
                 await run_session_command(self, self._open_desk, self.bridge.costs, call)
 
@@ -306,6 +311,11 @@ class CodeagentApp(App[str]):
                 worker.cancel()
         if self._desk is not None and self._desk.conversation.is_running:
             self.run_worker(self._desk.conversation.cancel, group="stop")
+        elif self._desk is not None and self.main.is_current and self.main.prompt.is_empty:
+            now = events.Focus().time
+            if now - self._rewind_asked_at < _REWIND_SECONDS:
+                self.action_command(CommandName.REWIND)
+            self._rewind_asked_at = now
 
     def action_next_mode(self) -> None:
         """The next permission mode."""

@@ -18,6 +18,10 @@ class CommandName(StrEnum):
     RESUME = "resume"
     MODEL = "model"
     THEME = "theme"
+    UNDO = "undo"
+    REDO = "redo"
+    REWIND = "rewind"
+    DIFF = "diff"
     COMPACT = "compact"
     CONTEXT = "context"
     COST = "cost"
@@ -54,6 +58,10 @@ COMMANDS: tuple[Command, ...] = (
         argument="NAME",
     ),
     Command(name=CommandName.THEME, summary="Colours, with a live preview", argument="NAME"),
+    Command(name=CommandName.UNDO, summary="Take back the agent's last change of files, after showing it"),
+    Command(name=CommandName.REDO, summary="Bring back what was last taken back"),
+    Command(name=CommandName.REWIND, summary="Go back to before a message: conversation, files or both"),
+    Command(name=CommandName.DIFF, summary="All that the agent changed here; LAST: in the last turn", argument="LAST"),
     Command(
         name=CommandName.COMPACT,
         summary="Make room: sum up, keeping FOCUS above all",

@@ -51,7 +51,7 @@ def _transcript(name: str, keys: str, what: str, action: str) -> KeyAction:
 
 
 KEYS: tuple[KeyAction, ...] = (
-    _anywhere("stop", "escape", "close what is open, else stop the turn", "app.stop"),
+    _anywhere("stop", "escape", "close what is open, else stop the turn; twice on an empty prompt: rewind", "app.stop"),
     _anywhere("next-pane", "tab", "prompt → question → transcript", "screen.next_pane"),
     _anywhere("mode", "shift+tab", "next permission mode", "app.next_mode"),
     _anywhere(

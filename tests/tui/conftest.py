@@ -37,6 +37,8 @@ from codeagent.core.diff import make_diff
 from codeagent.core.errors import CodeagentError, ConfigError, SessionBusy
 from codeagent.core.events import (
     AgentEvent,
+    ConversationRestored,
+    ConversationRewound,
     Delivery,
     Emit,
     MessageQueued,
@@ -51,6 +53,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.jobs import Job, JobState
 from codeagent.core.messages import ImageBlock, TextBlock, ToolResult
+from codeagent.store.timeline import ChangeTimeline
 from codeagent.tui.app import CodeagentApp
 
 Turn = Callable[[Emit, Approver], Awaitable[None]]
@@ -80,6 +83,7 @@ class MemoryConversation:
     compacted: list[str] = field(default_factory=list)
     report: ContextReport = field(default_factory=full_window)
     opening: Opening = field(default_factory=Opening)
+    rewound: list[int] = field(default_factory=list)
     session_id: str = "s-1"
     running: asyncio.Task[None] | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -144,10 +148,22 @@ class MemoryConversation:
             self.running.cancel()
             await self.over.wait()
 
+    @property
+    def rewound_turn(self) -> int | None:
+        return self.rewound[-1] if self.rewound else None
+
+    async def rewind(self, turn: int) -> None:
+        self.rewound.append(turn)
+        self.emit(ConversationRewound(turn=turn))
+
+    async def take_rewind_back(self) -> None:
+        self.emit(ConversationRestored(turn=self.rewound.pop()))
+
 
 @dataclass
 class MemoryWorkbench:
     emit: Emit
+    timeline: ChangeTimeline | None = None
     current: Mode = Mode.ASK
     typed: list[str] = field(default_factory=lambda: ["older", "newer"])
     kept: str = ""
@@ -285,6 +301,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
     prompt: str = "",
     theme: str = "dark",
     keymap: dict[str, str] | None = None,
+    timeline: ChangeTimeline | None = None,
 ) -> Setting:
     opened = asyncio.Event()
     desks: list[tuple[MemoryConversation, MemoryWorkbench]] = []
@@ -297,7 +314,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
         if error is not None:
             raise error
         conversation = MemoryConversation(emit=emit, approver=approver, turn=turn, opening=opening)
-        bench = MemoryWorkbench(emit=emit, kept=draft)
+        bench = MemoryWorkbench(emit=emit, kept=draft, timeline=timeline)
         desks.append((conversation, bench))
         emit(SessionStarted(session_id="s-1", model="anthropic/claude-test", mode=Mode.ASK, cwd="/src/shop"))
         opened.set()

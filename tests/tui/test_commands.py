@@ -118,8 +118,8 @@ async def test_an_unknown_command_is_told_and_never_sent(stage_of):
 async def test_the_palette_offers_the_same_commands(stage_of):
     async with stage_of() as stage:
         await stage.pilot.press("ctrl+p")
-        await stage.until(lambda: "/compact" in stage.text)
+        await stage.until(lambda: "/mode" in stage.text)
         await stage.type("theme")
-        await stage.until(lambda: "/compact" not in stage.text)
+        await stage.until(lambda: "/mode" not in stage.text)
         await stage.pilot.press("enter")
         await stage.until(lambda: "╭─ Theme" in stage.text)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
-from typing import TypeGuard, overload
+from collections.abc import Sequence
+from typing import TypeGuard
 
 from codeagent.core.approvals import CommandPreview, DiffPreview, Preview
 from codeagent.core.diff import FileDiff
@@ -22,14 +21,17 @@ from codeagent.core.text import clean, show_invisible
 from codeagent.tui.later import language_of
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.diff_lines import render_diff
+from codeagent.tui.widgets.file_changes import change_lines
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import TAB, Line, Piece, wrap
+from codeagent.tui.widgets.stacks import Stack
 
 TAIL_LINES = 6
 UNFOLD = "unfold"
 """The link of a row that a click replaces by what it stands for."""
 
 _NUMBERED = re.compile(r"\s*(\d+)→(.*)")
+_CHANGED = re.compile(r"\n?^\[changed files: .*\]$", re.MULTILINE)
 _LABEL_KEYS = ("path", "command", "pattern", "id")
 _OUTCOMES = {
     Outcome.FAILED: "failed",
@@ -40,51 +42,6 @@ _OUTCOMES = {
     Outcome.DISABLED: "not run",
     Outcome.INTERNAL: "failed inside codeagent",
 }
-
-
-class Stack(Sequence[Line]):
-    """Lines from several places as one sequence; what is drawn lazily stays lazy."""
-
-    def __init__(self, parts: Iterable[Sequence[Line]]) -> None:
-        self._parts = [part for part in parts if len(part)]
-        self._ends = list(accumulate(map(len, self._parts)))
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    @overload
-    def __getitem__(self, index: int) -> Line: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Line]: ...
-    def __getitem__(self, index: int | slice) -> Line | list[Line]:
-        if isinstance(index, slice):
-            return [self[row] for row in range(*index.indices(len(self)))]
-        start = 0
-        for part, end in zip(self._parts, self._ends, strict=True):
-            if index < end:
-                return part[index - start]
-            start = end
-        raise IndexError(index)
-
-
-class Shifted(Sequence[Line]):
-    """Lines moved to the right, each when it is looked at."""
-
-    def __init__(self, lines: Sequence[Line], cells: int, inks: Inks) -> None:
-        self._lines = lines
-        self._margin = (Piece(" " * cells, inks.text, ""),)
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    @overload
-    def __getitem__(self, index: int) -> Line: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Line]: ...
-    def __getitem__(self, index: int | slice) -> Line | list[Line]:
-        if isinstance(index, slice):
-            return [line.after(self._margin) for line in self._lines[index]]
-        return self._lines[index].after(self._margin)
 
 
 def label_of(arguments_json: str) -> str:
@@ -154,10 +111,20 @@ def _good_detail(result: ToolResult, inks: Inks) -> list[Piece]:
         case ChangeDetails(diffs=diffs, level=level):
             forgiven = [] if level in {"", "exact"} else [Piece(f"{clean(level)} · ", inks.muted)]
             return [*forgiven, *count_pieces(diffs, inks)]
-        case CommandDetails(exit_code=code, ended=ended):
-            return [] if code == 0 else [Piece(clean(ended), inks.error if code else inks.muted)]
+        case CommandDetails(exit_code=code, ended=ended) as details:
+            ends = [] if code == 0 else [Piece(clean(ended), inks.error if code else inks.muted)]
+            return [*_changed_pieces(details, inks), *ends]
         case None:
             return []
+
+
+def _changed_pieces(details: CommandDetails, inks: Inks) -> list[Piece]:
+    """How many files a command changed."""
+    if not details.changed_files:
+        return []
+    files = f"{details.changed_files:,} file{'' if details.changed_files == 1 else 's'} "
+    after = [] if details.exit_code == 0 else [Piece(" · ", inks.faint)]
+    return [Piece(files, inks.muted), *count_pieces(details.changes, inks), *after]
 
 
 def count_pieces(diffs: Sequence[FileDiff], inks: Inks) -> list[Piece]:
@@ -212,6 +179,8 @@ def body_lines(
         parts.append(_command_lines(command, width, inks))
     if not isinstance(details, ChangeDetails) or result.outcome is not Outcome.OK:
         parts.append(_text_lines(name, result, width, inks, most))
+    if isinstance(details, CommandDetails) and most is None:
+        parts.append(change_lines(details.changes, width, inks))
     return Stack(parts)
 
 
@@ -228,6 +197,8 @@ def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int
     """The text that the model got; a read file with its line numbers and colours."""
     text = _drawn(result.text)
     if isinstance(result.details, CommandDetails):
+        if result.details.changes:
+            text = _CHANGED.sub("", text)  # shown as diffs below
         text = text.removesuffix(f"[{result.details.ended}]").rstrip("\n")
     if not text:
         return []

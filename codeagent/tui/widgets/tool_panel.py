@@ -14,8 +14,6 @@ from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Line, Piece, one_line
 from codeagent.tui.widgets.panel_lines import (
     TAIL_LINES,
-    Shifted,
-    Stack,
     body_lines,
     count_pieces,
     detail_pieces,
@@ -25,6 +23,7 @@ from codeagent.tui.widgets.panel_lines import (
     seconds_text,
     tail_lines,
 )
+from codeagent.tui.widgets.stacks import Shifted, Stack
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 BODY_INDENT = 5

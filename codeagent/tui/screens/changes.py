@@ -1,0 +1,112 @@
+"""Changes of files over the main screen: to look at, or to decide whether they are taken back."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from codeagent.core.changes import Reversal, Standing
+from codeagent.core.diff import FileDiff
+from codeagent.core.text import show_invisible
+from codeagent.tui.themes import Palette
+from codeagent.tui.widgets.file_changes import ChangesView
+
+_REMARKS = {
+    Standing.CLEAN: "",
+    Standing.MERGED: "with what you changed since",
+    Standing.CONFLICT: "you changed the same lines since",
+}
+
+
+_FRAME_ROWS = 4
+
+
+class Decision(StrEnum):
+    """What the person wants done."""
+
+    DO = "do"
+    OVERWRITE = "overwrite"
+
+
+class ChangesScreen(ModalScreen[Decision | None]):
+    """Diffs of several files; with a reversal, ``y`` carries it out, and Esc always leaves all as it is."""
+
+    DEFAULT_CSS = """
+    ChangesScreen { align: center middle; background: $background 60%; }
+    ChangesScreen > Vertical {
+        width: 100%; max-width: 120; height: auto; max-height: 100%; margin: 1 2; padding: 0 1;
+        background: $background; border: round $accent;
+        border-title-color: $text; border-title-background: $background;
+        border-subtitle-color: $text-muted; border-subtitle-background: $background;
+    }
+    ChangesScreen #remark { height: auto; color: $warning; padding: 0 0 1 0; }
+    ChangesScreen ChangesView { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,n", "leave", show=False),
+        Binding("y", "decide('do')", show=False),
+        Binding("o", "decide('overwrite')", show=False),
+    ]
+
+    def __init__(self, title: str, palette: Palette, diffs: tuple[FileDiff, ...] = ()) -> None:
+        super().__init__()
+        self._title = title
+        self._reversal: Reversal | None = None
+        self._view = ChangesView(palette, ((diff, "") for diff in diffs))
+        self._remark = ""
+        self._keys = "↑ ↓ scroll · esc leave"
+
+    @classmethod
+    def of(cls, reversal: Reversal, palette: Palette) -> ChangesScreen:
+        """The question whether a change is taken back, or brought back."""
+        verb = "Bring back" if reversal.is_redo else "Take back"
+        screen = cls(f"{verb} {reversal.what}", palette)
+        screen._reversal = reversal
+        screen._view = ChangesView(palette, ((file.diff, _REMARKS[file.standing]) for file in reversal.files))
+        screen._remark = "\n".join(reversal.remarks)
+        if not reversal.files:
+            screen._remark = screen._remark or "The files are that way already."
+        others = len(reversal.files) > len(reversal.conflicts)
+        does = f"y {verb.lower()}" if others or not reversal.conflicts else ""
+        if reversal.conflicts:
+            does = f"{does}{' all but yours · ' if does else ''}o lose what you changed"
+        screen._keys = f"{does} · ↑ ↓ scroll · esc leave all as it is"
+        return screen
+
+    def compose(self) -> ComposeResult:
+        """What is to be known, and the diffs."""
+        with Vertical() as box:
+            box.border_title = Content(show_invisible(self._title))
+            box.border_subtitle = Content(self._keys)
+            if self._remark:
+                yield Static(show_invisible(self._remark), id="remark", markup=False)
+            yield self._view
+
+    def on_mount(self) -> None:
+        """Takes the keyboard, so that the arrows scroll."""
+        self._view.focus()
+
+    def on_resize(self) -> None:
+        """The window is as high as what it holds, where there is room."""
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        room = self.size.height - _FRAME_ROWS - self._remark.count("\n") - 2 * bool(self._remark)
+        self._view.styles.height = max(min(self._view.rows, room), 1)
+
+    def action_decide(self, decision: str) -> None:
+        """Gives the answer, where there is a question and the answer makes sense."""
+        chosen = Decision(decision)
+        if self._reversal is not None and (chosen is Decision.DO or self._reversal.conflicts):
+            self.dismiss(chosen)
+
+    def action_leave(self) -> None:
+        """Leaves all as it is."""
+        self.dismiss(None)

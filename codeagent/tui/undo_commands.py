@@ -1,0 +1,119 @@
+"""The commands that look at the agent's changes, take them back and bring them back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.app import App
+
+from codeagent.core.changes import Reversal, TurnChanges
+from codeagent.core.desk import Desk
+from codeagent.core.errors import NothingToUndo
+from codeagent.core.text import show_invisible
+from codeagent.tui.commands import CommandCall, CommandName, NoSuchCommand, NotReady
+from codeagent.tui.screens.changes import ChangesScreen, Decision
+from codeagent.tui.screens.main import MainScreen
+from codeagent.tui.screens.picker import Item, Picker
+from codeagent.tui.themes import Palette
+
+_BOTH, _FILES, _CONVERSATION = "both", "files", "conversation"
+_LAST = "last"
+UNDO_COMMANDS = frozenset({CommandName.UNDO, CommandName.REDO, CommandName.REWIND, CommandName.DIFF})
+
+
+class UndoCommands:
+    """Carries these commands out over the main screen; raises CodeagentErrors for what cannot be done."""
+
+    def __init__(self, app: App[str], main: MainScreen, desk: Desk, palette: Palette) -> None:
+        self._app = app
+        self._main = main
+        self._conversation = desk.conversation
+        self._timeline = desk.workbench.timeline
+        self._palette = palette
+
+    async def run(self, call: CommandCall) -> None:
+        """One command."""
+        if call.name is not CommandName.DIFF and self._conversation.is_running:
+            raise NotReady("The agent is at work.", hint="Stop it with Esc first.")
+        match call.name:
+            case CommandName.UNDO:
+                await self._carry_out(await self._timeline.plan_undo())
+            case CommandName.REDO:
+                await self._redo()
+            case CommandName.REWIND:
+                await self._rewind()
+            case _:
+                await self._show_changes(call.argument)
+
+    async def _carry_out(self, reversal: Reversal) -> bool:
+        """Shows what would be done and does it; False when the person left it as it is."""
+        decision = await self._app.push_screen_wait(ChangesScreen.of(reversal, self._palette))
+        if decision is None:
+            return False
+        await self._timeline.carry_out(reversal, overwrites=decision is Decision.OVERWRITE)
+        return True
+
+    async def _redo(self) -> None:
+        """Brings back files, the conversation, or what one rewind took of both."""
+        rewound = self._conversation.rewound_turn
+        try:
+            reversal = await self._timeline.plan_redo()
+        except NothingToUndo:
+            if rewound is None:
+                raise
+            reversal = None
+        belongs = reversal is not None and reversal.turn == rewound
+        if reversal is not None and (rewound is None or belongs) and not await self._carry_out(reversal):
+            return
+        if rewound is not None:
+            await self._conversation.take_rewind_back()
+
+    async def _rewind(self) -> None:
+        turns = await self._timeline.turns()
+        if not turns:
+            raise NothingToUndo("Nothing was said yet.")
+        items = [Item(value=str(turn.turn), detail=_described(turn)) for turn in reversed(turns)]
+        chosen = await self._app.push_screen_wait(Picker("Go back to before", items))
+        if chosen is None:
+            return
+        turn = next(one for one in turns if str(one.turn) == chosen)
+        what = _CONVERSATION
+        if any(one.diffs for one in turns if one.turn >= turn.turn):
+            what = await self._app.push_screen_wait(Picker("Take back", _choices())) or ""
+        if what in {_BOTH, _FILES}:
+            reversal = await self._timeline.plan_rewind(turn.turn)
+            if not await self._carry_out(reversal if what == _BOTH else replace(reversal, turn=0)):
+                return
+        if what in {_BOTH, _CONVERSATION}:
+            await self._conversation.rewind(turn.turn)
+            if self._main.prompt.is_empty:
+                self._main.prompt.put(turn.text)
+
+    async def _show_changes(self, argument: str) -> None:
+        if argument not in {"", _LAST}:
+            raise NoSuchCommand(f"/diff takes {_LAST} or nothing, not {argument}.")
+        turns = await self._timeline.turns()
+        number = turns[-1].turn if argument == _LAST and turns else None
+        diffs = await self._timeline.changes(number)
+        if not diffs:
+            raise NothingToUndo("The agent changed no files" + (" in the last turn." if argument else " yet."))
+        title = "Changes of the last turn" if argument else "Changes of this session"
+        await self._app.push_screen(ChangesScreen(title, self._palette, diffs))
+
+
+def _described(turn: TurnChanges) -> str:
+    """What a turn was about, and what it changed."""
+    text = " ".join(show_invisible(turn.text).split()) or "(went on)"
+    if not turn.diffs:
+        return text
+    files = f"{len(turn.diffs)} file{'' if len(turn.diffs) == 1 else 's'}"
+    added, removed = sum(diff.added for diff in turn.diffs), sum(diff.removed for diff in turn.diffs)
+    return f"{files} +{added} −{removed}  ·  {text}"
+
+
+def _choices() -> list[Item]:
+    return [
+        Item(value=_BOTH, detail="the conversation and the agent's changes of files since"),
+        Item(value=_FILES, detail="only the changes of files; the conversation stays"),
+        Item(value=_CONVERSATION, detail="only the conversation; the files stay"),
+    ]

@@ -1,0 +1,83 @@
+"""Changes of several files, one below the other: each with its name, what happens to it, and its diff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from codeagent.core.diff import ChangeKind, FileDiff
+from codeagent.core.text import show_invisible
+from codeagent.tui.themes import Palette
+from codeagent.tui.widgets.blocks import Kind
+from codeagent.tui.widgets.column_view import ColumnView
+from codeagent.tui.widgets.diff_lines import render_diff
+from codeagent.tui.widgets.inks import Inks
+from codeagent.tui.widgets.lines import Line, Piece, one_line
+from codeagent.tui.widgets.stacks import Stack
+
+_VERBS = {ChangeKind.CREATED: "created", ChangeKind.DELETED: "deleted", ChangeKind.CHANGED: "changed"}
+
+
+def file_lines(diff: FileDiff, width: int, inks: Inks, *, remark: str = "") -> Sequence[Line]:
+    """A file's heading and its diff; the ``remark`` stands in the heading as a warning."""
+    right = [Piece(f"+{diff.added:,}", inks.added), Piece(f" −{diff.removed:,}", inks.removed)] if diff.hunks else []
+    cells = Line(pieces=tuple(right)).width
+    words = [
+        Piece(f"{_VERBS[diff.change]}  ", inks.muted),
+        Piece(show_invisible(diff.path), inks.strong),
+        Piece(f"  {show_invisible(remark)}" if remark else "", inks.warning),
+    ]
+    left = one_line(words, max(width - cells - 2, 8))
+    blank = Piece(" " * max(width - Line(pieces=tuple(left)).width - cells, 2), inks.text, "  ")
+    heading = Line(pieces=(*left, blank, *right))
+    return Stack([[heading], render_diff(diff, width, inks.palette)])
+
+
+def change_lines(diffs: Iterable[FileDiff], width: int, inks: Inks) -> Sequence[Line]:
+    """Several files, an empty row before each."""
+    parts: list[Sequence[Line]] = []
+    for diff in diffs:
+        parts += [[Line(whole="")], file_lines(diff, width, inks)]
+    return Stack(parts)
+
+
+class FileBlock:
+    """One file's change as a block of a column."""
+
+    kind = Kind.TOOL
+    ends_empty = False
+
+    def __init__(self, diff: FileDiff, remark: str = "") -> None:
+        self._diff = diff
+        self._remark = remark
+
+    def lines(self, width: int, inks: Inks) -> Sequence[Line]:
+        """Heading and diff."""
+        return file_lines(self._diff, width, inks, remark=self._remark)
+
+    def guess(self, width: int) -> int:
+        """One row a line of the diff."""
+        del width
+        return 1 + sum(len(hunk.lines) + 1 for hunk in self._diff.hunks) + len(self._diff.notes)
+
+    def words(self) -> str:
+        """The file's name."""
+        return self._diff.path
+
+
+class ChangesView(ColumnView, can_focus=True):
+    """All of them, scrolling, from the first on."""
+
+    def __init__(self, palette: Palette, changes: Iterable[tuple[FileDiff, str]]) -> None:
+        """``changes`` come with a remark each, which may be empty."""
+        super().__init__(palette, id="changes")
+        self._follows = False
+        for diff, remark in changes:
+            self.column.append(FileBlock(diff, remark), 1 if len(self.column) else 0)
+
+    @property
+    def rows(self) -> int:
+        """How many rows all of them take, at the width they have."""
+        return sum(self.column.measure(index) for index in range(len(self.column)))
+
+    def _tell_below(self) -> None:
+        """Nothing comes after it was opened."""

@@ -1,0 +1,227 @@
+"""Taking the agent's changes back on the screen: the preview first, and nothing without a yes."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from codeagent.core.events import TurnStarted
+from codeagent.store.change_log import Entry, Kind
+from codeagent.store.change_store import ChangeStore
+from codeagent.store.file_states import FileChange, state_of
+from codeagent.store.timeline import ChangeTimeline
+
+
+@dataclass
+class Work:
+    """A folder in which an agent changed files, turn by turn."""
+
+    root: Path
+    store: ChangeStore
+    timeline: ChangeTimeline
+    count: int = 0
+
+    def turn(self, number: int, text: str, **files: str) -> None:
+        """One turn with one call that wrote these files."""
+        self.timeline.listen(TurnStarted(turn=number, text=text))
+        changes = []
+        for stem, content in files.items():
+            path = self.root / f"{stem}.py"
+            before = state_of(path, self.store.blobs)
+            path.write_text(content)
+            after = state_of(path, self.store.blobs)
+            changes.append(FileChange(name=path.name, before=before, after=after))
+        if changes:
+            self.count += 1
+            names = " ".join(files)
+            entry = Entry(
+                id=f"c{self.count}", kind=Kind.CALL, what=f"bash make {names}", turn=number, changes=tuple(changes)
+            )
+            self.store.log.add(entry)
+
+    def text(self, stem: str) -> str:
+        return (self.root / f"{stem}.py").read_text()
+
+
+@pytest.fixture
+def work(tmp_path) -> Work:
+    root = tmp_path / "shop"
+    root.mkdir()
+    (root / "cart.py").write_text("def total():\n    return 1\n")
+    store = ChangeStore(root, tmp_path / "state", "s1")
+    assert store.git
+    work = Work(root, store, ChangeTimeline(store, asyncio.Lock(), lambda: False))
+    work.turn(1, "what does it do?")
+    work.turn(2, "fix the total", cart="def total():\n    return 2\n", new="new = 1\n")
+    work.turn(3, "and tests", test="def test(): ...\n")
+    return work
+
+
+async def command(stage, text):
+    await stage.type(f"{text}\n")
+
+
+async def test_undo_shows_the_diff_and_takes_it_back_on_y(stage_of, work):
+    async with stage_of(timeline=work.timeline) as stage:
+        await command(stage, "/undo")
+        await stage.until(lambda: "Take back bash make test" in stage.text)
+        assert "def test" in stage.text
+        assert (work.root / "test.py").exists()
+        await stage.pilot.press("y")
+        await stage.until(lambda: not (work.root / "test.py").exists())
+
+
+@pytest.mark.parametrize("key", ["escape", "n", "enter"])
+async def test_no_other_key_takes_anything_back(stage_of, work, key):
+    async with stage_of(timeline=work.timeline) as stage:
+        await command(stage, "/undo")
+        await stage.until(lambda: "Take back bash make test" in stage.text)
+        await stage.pilot.press(key)
+        await stage.pilot.pause()
+        assert (work.root / "test.py").exists()
+        assert ("Take back" in stage.text) == (key == "enter")
+
+
+async def test_what_the_person_changed_is_asked_about_and_kept_on_y(stage_of, work):
+    (work.root / "test.py").write_text("mine\n")
+    async with stage_of(timeline=work.timeline) as stage:
+        await command(stage, "/undo")
+        await stage.until(lambda: "you changed the same lines since" in stage.text)
+        assert "o lose what you changed" in stage.text
+        await stage.pilot.press("y")
+        await stage.until(lambda: "Take back" not in stage.text)
+        assert work.text("test") == "mine\n"
+
+
+async def test_o_overwrites_what_the_person_changed(stage_of, work):
+    (work.root / "test.py").write_text("mine\n")
+    async with stage_of(timeline=work.timeline) as stage:
+        await command(stage, "/undo")
+        await stage.until(lambda: "you changed the same lines since" in stage.text)
+        await stage.pilot.press("o")
+        await stage.until(lambda: not (work.root / "test.py").exists())
+
+
+async def test_redo_brings_it_back(stage_of, work):
+    async with stage_of(timeline=work.timeline) as stage:
+        await command(stage, "/undo")
+        await stage.until(lambda: "Take back" in stage.text)
+        await stage.pilot.press("y")
+        await stage.until(lambda: not (work.root / "test.py").exists())
+        await command(stage, "/redo")
+        await stage.until(lambda: "Bring back bash make test" in stage.text)
+        await stage.pilot.press("y")
+        await stage.until((work.root / "test.py").exists)
+
+
+async def test_escape_twice_lists_the_turns_with_what_each_changed(stage_of, work):
+    async with stage_of(timeline=work.timeline) as stage:
+        await stage.pilot.press("escape", "escape")
+        await stage.until(lambda: "Go back to before" in stage.text)
+        assert "1 file +1 −0  ·  and tests" in stage.text
+        assert "2 files +2 −1  ·  fix the total" in stage.text
+        assert "what does it do?" in stage.text
+
+
+@pytest.mark.parametrize("draft", ["x", ""])
+async def test_escape_once_or_on_a_draft_does_not(stage_of, work, draft):
+    async with stage_of(timeline=work.timeline) as stage:
+        await stage.type(draft)
+        await stage.pilot.press(*(["escape", "escape"] if draft else ["escape"]))
+        await stage.pilot.pause(0.05)
+        assert "Go back to before" not in stage.text
+
+
+async def rewind(stage, downs, what):
+    await command(stage, "/rewind")
+    await stage.until(lambda: "Go back to before" in stage.text)
+    await stage.pilot.press(*["down"] * downs, "enter")
+    if what:
+        await stage.until(lambda: "only the conversation" in stage.text)
+        await stage.type(f"{what}\n")
+
+
+async def test_a_rewind_of_both_goes_back_and_gives_the_message_back(stage_of, work):
+    async with stage_of(timeline=work.timeline) as stage:
+        await rewind(stage, 1, "both")
+        await stage.until(lambda: "Take back 2 calls since “fix the total”" in stage.text)
+        await stage.pilot.press("y")
+        await stage.until(lambda: stage.conversation.rewound == [2])
+        await stage.until(lambda: stage.app.main.prompt.full_text == "fix the total")
+        assert work.text("cart").endswith("return 1\n")
+        assert not (work.root / "new.py").exists()
+        await stage.until(lambda: "goes on from before message 2" in stage.text)
+
+
+async def test_redo_takes_a_whole_rewind_back(stage_of, work):
+    async with stage_of(timeline=work.timeline) as stage:
+        await rewind(stage, 1, "both")
+        await stage.until(lambda: "Take back 2 calls" in stage.text)
+        await stage.pilot.press("y")
+        await stage.until(lambda: stage.conversation.rewound == [2])
+        await stage.pilot.press("ctrl+c")
+        await command(stage, "/redo")
+        await stage.until(lambda: "Bring back 2 calls" in stage.text)
+        await stage.pilot.press("y")
+        await stage.until(lambda: stage.conversation.rewound == [])
+        assert work.text("cart").endswith("return 2\n")
+
+
+async def test_files_alone_leave_the_conversation(stage_of, work):
+    async with stage_of(timeline=work.timeline) as stage:
+        await rewind(stage, 0, "files")
+        await stage.until(lambda: "Take back bash make test" in stage.text)
+        await stage.pilot.press("y")
+        await stage.until(lambda: not (work.root / "test.py").exists())
+        assert stage.conversation.rewound == []
+
+
+async def test_the_conversation_alone_leaves_the_files(stage_of, work):
+    async with stage_of(timeline=work.timeline) as stage:
+        await rewind(stage, 0, "conversation")
+        await stage.until(lambda: stage.conversation.rewound == [3])
+        assert (work.root / "test.py").exists()
+
+
+async def test_leaving_the_preview_leaves_the_conversation_too(stage_of, work):
+    async with stage_of(timeline=work.timeline) as stage:
+        await rewind(stage, 1, "both")
+        await stage.until(lambda: "Take back 2 calls" in stage.text)
+        await stage.pilot.press("escape")
+        await stage.pilot.pause(0.05)
+        assert stage.conversation.rewound == []
+        assert work.text("cart").endswith("return 2\n")
+
+
+async def test_diff_shows_all_changes_or_those_of_the_last_turn(stage_of, work):
+    async with stage_of(timeline=work.timeline, size=(100, 40)) as stage:
+        await command(stage, "/diff")
+        await stage.until(lambda: "Changes of this session" in stage.text)
+        assert all(name in stage.text for name in ("cart.py", "new.py", "test.py"))
+        await stage.pilot.press("y", "escape")
+        await command(stage, "/diff last")
+        await stage.until(lambda: "Changes of the last turn" in stage.text)
+        assert "test.py" in stage.text
+        assert "cart.py" not in stage.text
+
+
+async def test_where_there_is_nothing_to_undo_that_is_said(stage_of, tmp_path):
+    root = tmp_path / "empty"
+    root.mkdir()
+    store = ChangeStore(root, tmp_path / "state", "s1")
+    async with stage_of(timeline=ChangeTimeline(store, asyncio.Lock(), lambda: False)) as stage:
+        await command(stage, "/undo")
+        await stage.until(lambda: "no change of the agent's to take back" in stage.text)
+
+
+async def test_while_the_agent_works_nothing_is_taken_back(stage_of, work):
+    async def turn(emit, approver):
+        await asyncio.sleep(60)
+
+    async with stage_of(turn, timeline=work.timeline) as stage:
+        await command(stage, "go")
+        await stage.until(lambda: stage.conversation.is_running)
+        await command(stage, "/undo")
+        await stage.until(lambda: "The agent is at work" in stage.text)
+        assert (work.root / "test.py").exists()
