@@ -6,7 +6,6 @@ import asyncio
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from codeagent.agent.history import restore
 from codeagent.agent.limits import Limits
 from codeagent.agent.prompt import system_prompt
 from codeagent.agent.record import Record
-from codeagent.agent.session import Before, Session
+from codeagent.agent.session import Session, before
 from codeagent.checks import write_folders
 from codeagent.config.launch import LATEST, Launch
 from codeagent.config.places import project_config_file
@@ -36,7 +35,6 @@ from codeagent.core.events import (
     SessionStarted,
     TurnEnded,
     TurnStarted,
-    UsageReported,
 )
 from codeagent.core.protocols import Provider
 from codeagent.core.text import Redactor, secrets_in, storable
@@ -325,20 +323,6 @@ def make_limits(settings: Settings) -> Limits:
         retries=settings.model.retries,
         compact_at=None if settings.context.compact_at == "off" else settings.context.compact_at,
     )
-
-
-def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
-    """What a resumed session had done before."""
-    turns, cost = 0, 0.0
-    for event in past:
-        match event:
-            case TurnStarted(turn=number):
-                turns = max(turns, number)
-            case UsageReported(cost=known):
-                cost = known
-            case _:
-                pass
-    return Before(turns=turns, cost=cost, bookmarks=bookmarks)
 
 
 def _started(session_id: str, model: ModelName, mode: Mode, root: Path) -> SessionStarted:

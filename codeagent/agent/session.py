@@ -22,6 +22,7 @@ from codeagent.agent.tool_call import Workshop
 from codeagent.core.context import ContextReport
 from codeagent.core.errors import CodeagentError, ContextOverflow, JournalError, SessionBusy
 from codeagent.core.events import (
+    AgentEvent,
     ContextMeasured,
     Delivery,
     Emit,
@@ -33,6 +34,7 @@ from codeagent.core.events import (
     TurnEnd,
     TurnEnded,
     TurnStarted,
+    UsageReported,
 )
 from codeagent.core.messages import AssistantMessage, ImageBlock, Message, Origin, ToolResult, UserMessage
 from codeagent.core.protocols import Gate, Hook, Journal, Ledger, Locks, Provider, ToolBox
@@ -50,6 +52,20 @@ class Before:
     turns: int = 0
     cost: float | None = 0.0
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
+
+
+def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
+    """What a resumed session had done before."""
+    turns, cost = 0, 0.0
+    for event in past:
+        match event:
+            case TurnStarted(turn=number):
+                turns = max(turns, number)
+            case UsageReported(cost=known):
+                cost = known
+            case _:
+                pass
+    return Before(turns=turns, cost=cost, bookmarks=bookmarks)
 
 
 class Session:
