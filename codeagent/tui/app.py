@@ -16,7 +16,6 @@ from textual.app import App, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.worker import Worker
 
-from codeagent.core.approvals import Mode
 from codeagent.core.desk import Connect, Desk, Opening
 from codeagent.core.errors import CodeagentError, ConfigError, NoModel
 from codeagent.core.events import Level
@@ -30,11 +29,12 @@ from codeagent.tui.commands import (
     NotReady,
     is_command,
     parse_command,
+    take_next_mode,
 )
 from codeagent.tui.completer import Completer
 from codeagent.tui.door import Door
 from codeagent.tui.editor import write_in_editor
-from codeagent.tui.keys import CHANGEABLE, KEYS, teach_alt_enter
+from codeagent.tui.keys import CHANGEABLE, KEYS, KeyPress, teach_alt_enter
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
 from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen
@@ -50,7 +50,6 @@ from codeagent.tui.widgets.transcript import Transcript
 
 _DRAFT_SECONDS = 0.5
 _QUIT_SECONDS = 2.0
-_REWIND_SECONDS = 0.5
 _REMARK_SECONDS = 3.0
 
 
@@ -92,8 +91,8 @@ class CodeagentApp(App[str]):
         self._first_prompt = prompt
         self._desk: Desk | None = None
         self._outgoing = Outgoing(self.main, self._start, self._rest)
-        self._quit_asked_at = 0.0
-        self._rewind_asked_at = 0.0
+        self._interrupt = KeyPress(within=_QUIT_SECONDS)
+        self._escape = KeyPress()
         self._is_away = False
 
     def get_default_screen(self) -> MainScreen:
@@ -240,7 +239,10 @@ class CodeagentApp(App[str]):
 
     async def _run_command(self, call: CommandCall) -> None:
         try:
-            await self._do(call)
+            if call.name in UNDO_COMMANDS:
+                await UndoCommands(self, self.main, self._open_desk, self.palette).run(call)
+            else:
+                await self._do(call)
         except CodeagentError as error:
             self._say(str(error), Level.WARNING)
 
@@ -263,8 +265,6 @@ class CodeagentApp(App[str]):
                 await self._edit_prompt()
             case CommandName.QUIT:
                 await self.action_quit()
-            case name if name in UNDO_COMMANDS:
-                await UndoCommands(self, self.main, self._open_desk, self.palette).run(call)
             case _:
                 await run_session_command(self, self._open_desk, self.bridge.costs, call)
 
@@ -306,36 +306,28 @@ class CodeagentApp(App[str]):
 
     def action_stop(self) -> None:
         """Stops the turn and the person's own shell command; open questions close as denied."""
-        for worker in self.workers:
-            if worker.group == OWN_COMMAND:
-                worker.cancel()
+        self.workers.cancel_group(self, OWN_COMMAND)  # pyright: ignore[reportUnknownMemberType] - a list of all kinds
         if self._desk is not None and self._desk.conversation.is_running:
             self.run_worker(self._desk.conversation.cancel, group="stop")
-        elif self._desk is not None and self.main.is_current and self.main.prompt.is_empty:
-            now = events.Focus().time
-            if now - self._rewind_asked_at < _REWIND_SECONDS:
-                self.action_command(CommandName.REWIND)
-            self._rewind_asked_at = now
+        elif self._desk is not None and self.main.is_current and self.main.prompt.is_empty and self._escape.is_second:
+            self.action_command(CommandName.REWIND)
 
     def action_next_mode(self) -> None:
         """The next permission mode."""
         if self._desk is not None:
-            modes = list(Mode)
-            bench = self._desk.workbench
-            bench.set_mode(modes[(modes.index(bench.mode()) + 1) % len(modes)])
+            take_next_mode(self._desk.workbench)
 
     def action_interrupt(self) -> None:
         """Copies a selection; else clears the prompt; else asks, and quits when asked again at once."""
-        prompt, now = self.main.prompt, events.Focus().time
+        prompt = self.main.prompt
         if selected := self.screen.get_selected_text() or prompt.selected_text:
             self._copy(selected)
             self.screen.clear_selection()
         elif not prompt.is_empty and self.main.is_current:
             prompt.clear_typed()
-        elif now - self._quit_asked_at < _QUIT_SECONDS:
+        elif self._interrupt.is_second:
             self.run_worker(self.action_quit, group="quit", exclusive=True)
         else:
-            self._quit_asked_at = now
             self.main.status.remark("ctrl+c again quits", _QUIT_SECONDS)
 
     def action_copy_panel(self) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codeagent.core.approvals import Mode
+from codeagent.core.desk import Workbench
 from codeagent.core.errors import CodeagentError
 
 
@@ -133,3 +134,9 @@ def readme_table() -> str:
     """The commands as a Markdown table."""
     rows = [f"| `{command.usage}` | {command.summary} |" for command in COMMANDS]
     return "\n".join(["| Command | What it does |", "|---|---|", *rows])
+
+
+def take_next_mode(bench: Workbench) -> None:
+    """The mode after the one in force."""
+    modes = list(Mode)
+    bench.set_mode(modes[(modes.index(bench.mode()) + 1) % len(modes)])

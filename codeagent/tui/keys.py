@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.binding import Binding
+from textual.events import Focus
 
 
 class Place(StrEnum):
@@ -133,6 +134,20 @@ def key_rows(keymap: Mapping[str, str]) -> Iterator[tuple[Place, str, str]]:
     for key in KEYS:
         keys = keymap.get(key.name, key.keys).split(",")
         yield key.place, ", ".join(_SHORT.get(one.strip(), one.strip()) for one in keys), key.what
+
+
+class KeyPress:
+    """A key that means something else when it is pressed again ``within`` so many seconds."""
+
+    def __init__(self, *, within: float = 0.5) -> None:
+        self._within = within
+        self._at = float("-inf")
+
+    @property
+    def is_second(self) -> bool:
+        """Whether this press, which is thereby noted, follows soon on another."""
+        before, self._at = self._at, Focus().time
+        return self._at - before < self._within
 
 
 class _PlainKey(StrEnum):
