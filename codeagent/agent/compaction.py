@@ -10,7 +10,7 @@ from typing import assert_never
 from codeagent.agent.digest import session_text, summary_request, with_certainties
 from codeagent.agent.history import History
 from codeagent.agent.limits import Limits
-from codeagent.agent.meter import Meter, tokens_of
+from codeagent.agent.meter import Meter, tokens_of, tokens_of_text
 from codeagent.agent.record import Record
 from codeagent.agent.reply import Asker
 from codeagent.agent.shrinking import cut_point, long_results, shorten, shrunk
@@ -171,6 +171,8 @@ class Compactor:
                     raise
                 text = _excerpt(older, room)
             summary = with_certainties(text, older, kept)
+            if reason is not CompactionReason.OVERFLOW and tokens_of_text(summary) >= sum(map(tokens_of, older)):
+                raise _NotSummedUp("The summary is no shorter than what it would stand for; nothing was changed.")
             verdict = await self._judged(summary, len(older))
             match verdict:
                 case Approve(edited=edited):

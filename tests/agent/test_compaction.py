@@ -262,6 +262,15 @@ async def test_compact_sums_up_at_once_with_a_focus_and_keeps_the_turn_count():
     assert (await stage.send("Go on.")).turn == 5
 
 
+async def test_a_summary_that_makes_nothing_shorter_is_not_used():
+    stage = staged(Clever(reply("Ok."), reply("Fine."), summaries=["long " * 200]), size=200_000)
+    await talked(stage, 2)
+    before = stage.session.messages
+    await stage.session.compact()
+    assert stage.session.messages == before
+    assert "no shorter" in stage.of(NoticeGiven)[-1].text
+
+
 async def test_compact_during_a_turn_happens_before_its_next_request():
     async def compact(say, progress):
         await stage.session.compact()

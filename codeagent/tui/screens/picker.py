@@ -70,7 +70,7 @@ class Picker(ModalScreen[str | None]):
         self._on_look = on_look
         self._takes_any = takes_any
         self._shown: list[Item] = []
-        self._filter = Input(placeholder="type to narrow down")
+        self._filter = Input(placeholder="type to narrow down" + (", or any other name" if takes_any else ""))
         self._filter.cursor_blink = False
         self._list = OptionList()
         self._list.can_focus = False

@@ -14,6 +14,7 @@ from codeagent.tui.costs import CostBook, TurnCost
 _BAR = 24
 _MOST_TURNS = 20
 _LONGEST_NAME = 40
+_LONGEST = 60
 
 
 def context_text(report: ContextReport, model: str) -> Content:
@@ -49,7 +50,8 @@ def cost_text(book: CostBook) -> Content:
     if book.turns:
         title = "Turns, the latest first" if len(book.turns) <= _MOST_TURNS else f"The latest {_MOST_TURNS} turns"
         lines += [Content(), Content.styled(title, "bold $accent")]
-        lines += [_turn(turn) for turn in reversed(book.turns[-_MOST_TURNS:])]
+        for turn in reversed(book.turns[-_MOST_TURNS:]):
+            lines += _turn(turn)
     return Content("\n").join(lines)
 
 
@@ -90,15 +92,16 @@ def _tokens(usage: Usage) -> Iterator[str]:
     yield f"received  {usage.output_tokens:>12,} tokens"
 
 
-def _turn(turn: TurnCost) -> Content:
+def _turn(turn: TurnCost) -> Iterator[Content]:
+    """What was asked, and below it what that used."""
     sent = turn.usage.context_tokens - turn.usage.output_tokens
-    cached = f"{_percent(turn.usage.cache_read_tokens, sent)} cached" if turn.usage.cache_read_tokens else ""
+    cached = f", {_percent(turn.usage.cache_read_tokens, sent)} cached" if turn.usage.cache_read_tokens else ""
     text = " ".join(show_invisible(turn.text).split()) or "went on"
-    return Content.assemble(
-        (f"  {turn.turn:>4}  {_money(turn.cost):>9}", "$text"),
-        (f"  {sent:>9,} sent {turn.usage.output_tokens:>7,} received  {cached:<12}", "$text-muted"),
-        (text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…", "$text"),
+    yield Content.assemble(
+        (f"{turn.turn:>4}  ", "$text-muted"), text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
     )
+    used = f"{sent:,} sent{cached} · {turn.usage.output_tokens:,} received"
+    yield Content.styled(f"      {_money(turn.cost)} · {used}", "$text-muted")
 
 
 def _money(cost: float | None) -> str:
