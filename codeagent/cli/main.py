@@ -18,7 +18,7 @@ from codeagent.cli.opening import OpenDesk
 from codeagent.cli.options import Options
 from codeagent.config.launch import PICK, Launch
 from codeagent.config.places import find_places
-from codeagent.core.desk import Approver, Desk, SessionSummary
+from codeagent.core.desk import Approver, Desk, LocalServer, SessionSummary
 from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.events import Emit
 
@@ -123,12 +123,19 @@ def start(words: Sequence[str]) -> int:
     from codeagent.cli.screen import open_app
 
     older = partial(_stored, launch) if launch.resume == PICK else None
-    code = open_app(launch, launch.places, options.prompt, open_desk, older)
+    code = open_app(launch, launch.places, options.prompt, open_desk, older, _servers)
     if code is None:
         from codeagent.cli import demo
 
         return demo.play(open_desk)
     return code
+
+
+def _servers() -> Sequence[LocalServer]:
+    """The model servers that answer on this machine."""
+    from codeagent.providers.local_servers import find_local_servers
+
+    return find_local_servers()
 
 
 def _stored(launch: Launch) -> tuple[SessionSummary, ...]:

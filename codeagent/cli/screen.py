@@ -12,21 +12,31 @@ from codeagent.config.places import Places
 from codeagent.core.desk import Approver, Desk, Opening
 from codeagent.core.events import Emit
 from codeagent.tui.app import CodeagentApp
-from codeagent.tui.screens.welcome import DEMO
+from codeagent.tui.screens.welcome import DEMO, Servers
 from codeagent.tui.session_commands import OlderSessions
 
 
 def open_app(
-    launch: Launch, looks_from: Places, prompt: str, open_desk: OpenDesk, older: OlderSessions | None = None
+    launch: Launch,
+    looks_from: Places,
+    prompt: str,
+    open_desk: OpenDesk,
+    older: OlderSessions | None = None,
+    servers: Servers = tuple,
 ) -> int | None:
     """Runs the app until it is closed and returns the exit code; None when the demo is wanted instead.
 
     ``looks_from`` holds the settings file that says how it looks. When ``older`` is
-    given, the person first chooses one of those sessions.
+    given, the person first chooses one of those sessions; ``servers`` finds model
+    servers on this machine for when there is no other model.
     """
     opened: list[Desk] = []
 
     async def connect(emit: Emit, approver: Approver, opening: Opening) -> Desk:
+        nonlocal launch
+        if opening.model:
+            chosen = {"name": opening.model, "openai_base_url": opening.base_url}
+            launch = replace(launch, flags={**launch.flags, "model": {**launch.flags.get("model", {}), **chosen}})
         wanted = launch if opening.is_first else replace(launch, resume=opening.resume or None)
         desk = await open_desk(wanted, emit, approver)
         opened.append(desk)
@@ -42,6 +52,7 @@ def open_app(
         keymap=look.keys,
         theme_folders=[looks_from.themes],
         older=older,
+        servers=servers,
     )
     try:
         with guarded_terminal():

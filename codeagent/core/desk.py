@@ -238,11 +238,23 @@ class Desk:
 class Opening:
     """Which session is wanted: ``resume`` is the id of an older one, and without it a new one.
 
-    ``is_first`` says that the command line decides.
+    ``is_first`` says that the command line decides. A ``model`` of a server at
+    ``base_url`` answers from now on, when they are given.
     """
 
     resume: str = ""
     is_first: bool = False
+    model: str = ""
+    base_url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalServer:
+    """A model server that answers on this machine; ``url`` is its base URL for Chat Completions."""
+
+    name: str
+    url: str
+    models: tuple[str, ...]
 
 
 Connect = Callable[[Emit, Approver, Opening], Awaitable[Desk]]

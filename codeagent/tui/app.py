@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,6 @@ from rich.text import Text
 from textual import events
 from textual.app import App, SuspendNotSupported
 from textual.binding import Binding, BindingType
-from textual.worker import Worker
 
 from codeagent.core.desk import Connect, Desk, Opening
 from codeagent.core.errors import CodeagentError, ConfigError, NoModel
@@ -40,7 +39,7 @@ from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, help_text
 from codeagent.tui.screens.picker import Item, Picker
-from codeagent.tui.screens.welcome import WelcomeScreen
+from codeagent.tui.screens.welcome import Servers, WelcomeScreen
 from codeagent.tui.session_commands import OlderSessions, choose_session, first_opening, run_session_command
 from codeagent.tui.themes import Palette, Themes, to_textual
 from codeagent.tui.undo_commands import UNDO_COMMANDS, UndoCommands
@@ -74,6 +73,7 @@ class CodeagentApp(App[str]):
         keymap: Mapping[str, str] | None = None,
         theme_folders: Sequence[Path] = (),
         older: OlderSessions | None = None,
+        servers: Servers = tuple,
     ) -> None:
         """``prompt`` is sent as soon as that is possible; one of ``older`` is chosen first, when they are given."""
         teach_alt_enter()
@@ -87,12 +87,11 @@ class CodeagentApp(App[str]):
         self.animation_level = "none"
         self.main = MainScreen(root=root, palette=self.palette, reduced_motion=reduced_motion)
         self.bridge = Bridge(self.main)
-        self._door, self._older = Door(connect, self.bridge), older
+        self._door, self._older, self._servers = Door(connect, self.bridge), older, servers
         self._first_prompt = prompt
         self._desk: Desk | None = None
-        self._outgoing = Outgoing(self.main, self._start, self._rest)
-        self._interrupt = KeyPress(within=_QUIT_SECONDS)
-        self._escape = KeyPress()
+        self._outgoing = Outgoing(self.main, lambda work, group: self.run_worker(work, group=group), self._rest)
+        self._interrupt, self._escape = KeyPress(within=_QUIT_SECONDS), KeyPress()
         self._is_away = False
 
     def get_default_screen(self) -> MainScreen:
@@ -119,18 +118,24 @@ class CodeagentApp(App[str]):
         await self.main.furnish()
         self.run_worker(self._open, group="open")
 
-    async def _open(self) -> None:
+    async def _open(self, wanted: Opening | None = None) -> None:
         """Opens the session; what was sent meanwhile goes out first thing."""
         try:
-            desk = await self._door.open(await first_opening(self, self._older))
+            desk = await self._door.open(wanted or await first_opening(self, self._older))
         except NoModel as error:
             self.main.status.show(replace(self.main.status.status, is_connecting=False))
-            await self.push_screen(WelcomeScreen(error), self.exit)
+            await self.push_screen(WelcomeScreen(error, self._servers), self._welcomed)
             return
         except CodeagentError as error:
             self._give_up(error)
             return
         await self._take_up(desk)
+
+    def _welcomed(self, choice: str | Opening | None) -> None:
+        if isinstance(choice, Opening):
+            self.run_worker(self._open(choice), group="open")
+        else:
+            self.exit(choice)
 
     async def _change_session(self, opening: Opening) -> None:
         """Another session behind the same screen; when it cannot be opened, the one before stays."""
@@ -211,9 +216,6 @@ class CodeagentApp(App[str]):
             self._run_typed(text)
         else:
             self._outgoing.send(text, is_later=is_later)
-
-    def _start(self, work: Coroutine[None, None, None], group: str) -> Worker[None]:
-        return self.run_worker(work, group=group)
 
     def _say(self, text: str, level: Level = Level.INFO) -> None:
         self.main.end_greeting()

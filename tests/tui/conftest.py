@@ -27,6 +27,7 @@ from codeagent.core.desk import (
     Check,
     CheckState,
     Desk,
+    LocalServer,
     ModelChoice,
     Opening,
     SessionSummary,
@@ -302,6 +303,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
     theme: str = "dark",
     keymap: dict[str, str] | None = None,
     timeline: ChangeTimeline | None = None,
+    servers: tuple[LocalServer, ...] = (),
 ) -> Setting:
     opened = asyncio.Event()
     desks: list[tuple[MemoryConversation, MemoryWorkbench]] = []
@@ -311,7 +313,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
             raise SessionBusy("The session is open in another codeagent.")
         if gate is not None:
             await gate.wait()
-        if error is not None:
+        if error is not None and not opening.model:
             raise error
         conversation = MemoryConversation(emit=emit, approver=approver, turn=turn, opening=opening)
         bench = MemoryWorkbench(emit=emit, kept=draft, timeline=timeline)
@@ -327,6 +329,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
         reduced_motion=True,
         prompt=prompt,
         keymap=keymap,
+        servers=lambda: servers,
     )
     return Setting(app=app, opened=opened, desks=desks)
 

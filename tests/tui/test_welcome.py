@@ -1,0 +1,29 @@
+"""The welcome when there is no model yet."""
+
+from codeagent.core.desk import LocalServer
+from codeagent.core.errors import NoModel
+
+SERVERS = (
+    LocalServer(name="Ollama", url="http://127.0.0.1:11434/v1", models=("qwen[3]", "other")),
+    LocalServer(name="vLLM", url="http://127.0.0.1:8000/v1", models=("llama",)),
+)
+
+
+async def test_servers_on_this_machine_are_offered_and_a_number_goes_on_with_one(stage_of):
+    async with stage_of(error=NoModel("There is no model."), servers=SERVERS, size=(80, 24)) as stage:
+        await stage.until(lambda: "1  Ollama on this machine  qwen[3]" in stage.text)
+        assert "q leave" in stage.text
+        await stage.pilot.press("2")
+        await stage.until(lambda: stage.desks)
+        opening = stage.conversation.opening
+        assert (opening.model, opening.base_url) == ("openai-chat/llama", "http://127.0.0.1:8000/v1")
+        await stage.until(lambda: "claude-test · ask" in stage.text)
+
+
+async def test_without_such_servers_the_numbers_do_nothing(stage_of):
+    async with stage_of(error=NoModel("There is no model.")) as stage:
+        await stage.until(lambda: "There is no model." in stage.text)
+        await stage.pilot.press("1")
+        await stage.pilot.pause(0.1)
+        assert "on this machine" not in stage.text
+        assert stage.desks == []
