@@ -91,8 +91,7 @@ class CodeagentApp(App[str]):
         self._first_prompt = prompt
         self._desk: Desk | None = None
         self._outgoing = Outgoing(self.main, lambda work, group: self.run_worker(work, group=group), self._rest)
-        self._interrupt, self._escape = KeyPress(within=_QUIT_SECONDS), KeyPress()
-        self._is_away = False
+        self._interrupt, self._escape, self._is_away = KeyPress(within=_QUIT_SECONDS), KeyPress(), False
 
     def get_default_screen(self) -> MainScreen:
         """The main screen stands at once."""
@@ -136,10 +135,6 @@ class CodeagentApp(App[str]):
             self.run_worker(self._open(choice), group="open")
         else:
             self.exit(choice)
-
-    async def _change_session(self, opening: Opening) -> None:
-        """Another session behind the same screen; when it cannot be opened, the one before stays."""
-        await self._take_up(await self._door.open(opening))
 
     async def _take_up(self, desk: Desk) -> None:
         self._desk = desk
@@ -253,10 +248,10 @@ class CodeagentApp(App[str]):
             case CommandName.HELP:
                 await self.push_screen(Page("Help", help_text(self._keymap, self.size.width)))
             case CommandName.NEW:
-                await self._change_session(Opening())
+                await self._take_up(await self._door.open(Opening()))
             case CommandName.RESUME:
                 if chosen := await choose_session(self, self._open_desk, call.argument):
-                    await self._change_session(Opening(resume=chosen))
+                    await self._take_up(await self._door.open(Opening(resume=chosen)))
             case CommandName.THEME:
                 await self._choose_theme(call.argument)
             case CommandName.JOBS:
