@@ -27,7 +27,7 @@ def make_repository(root: Path) -> None:
     for words in (
         ("init", "-q"),
         ("add", "-A"),
-        ("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "all"),
+        ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "gc.auto=0", "commit", "-qm", "all"),
         ("gc", "-q"),
     ):
         subprocess.run(["git", *words], cwd=root, env=environ, check=True, capture_output=True)
