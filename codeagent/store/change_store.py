@@ -14,9 +14,10 @@ from codeagent.core.errors import CheckpointError, FileProblem
 from codeagent.store.blobs import Blobs
 from codeagent.store.change_log import ChangeLog, Entry, Kind
 from codeagent.store.file_states import FileChange, FileState, from_json, state_of, to_json
+from codeagent.store.restoring import remove_empty
 from codeagent.store.snapshots import Look, Snapshots, index_name
 from codeagent.workspace.birth import born_at
-from codeagent.workspace.files import decode
+from codeagent.workspace.files import decode, sweep_leftovers
 from codeagent.workspace.private import make_private_folder, open_private
 from codeagent.workspace.private_git import PrivateGit, look_around
 
@@ -161,6 +162,10 @@ class ChangeStore:
                     made=pending.made or self._made_since(pending.begun_at, look.changes),
                 )
             )
+        elif pending.made:
+            folders = [self.path_of(name) for name in pending.made]  # made for a file that was not written
+            sweep_leftovers(folders[-1])
+            remove_empty(folders)
         self._pending_path(pending).unlink(missing_ok=True)
         return look
 

@@ -7,6 +7,7 @@ import pytest
 from codeagent.core.changes import Standing
 from codeagent.core.errors import NothingToUndo, StaleFile
 from codeagent.core.events import ConversationRestored, ConversationRewound
+from codeagent.store.change_store import Pending
 
 
 def content(ground, name="a.txt"):
@@ -226,6 +227,16 @@ async def test_a_crash_in_the_middle_of_an_undo_leaves_both_ways_open(ground):
     assert (content(ground), content(ground, "sub/b.txt")) == ("agent\n", "agent\n")
     await ground.undo()
     assert (content(ground)[:3], content(ground, "sub/b.txt")) == ("one", "b\n")
+
+
+async def test_folders_made_for_a_file_that_a_crash_kept_from_being_written_go(ground, tree_of):
+    before = tree_of(ground.root)
+    ground.store.begin(Pending(id="c1", call_id="call1", turn=1, what="write", name="x/y/z", made=("x", "x/y")))
+    (ground.root / "x" / "y").mkdir(parents=True)
+    ground.reopen()
+    with pytest.raises(NothingToUndo):
+        await ground.undo()
+    assert tree_of(ground.root) == before
 
 
 async def test_the_model_is_told_of_an_undo_once(ground):
