@@ -305,3 +305,12 @@ def test_a_terminal_that_cannot_draw_is_said(place):
     with place.open(environ={"TERM": "dumb"}) as terminal:
         assert terminal.wait_for_exit() == 2
         assert "-p" in terminal.text
+
+
+def test_a_broken_config_ends_the_start_in_one_sentence(place):
+    (place.home / "config").mkdir(parents=True)
+    (place.home / "config/config.toml").write_text("[ui\n")
+    with place.open("do this") as terminal:
+        assert terminal.wait_for_exit() == 2
+        assert "is not valid TOML" in " ".join(terminal.text.split())
+        assert "do this" in terminal.text
