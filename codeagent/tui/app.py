@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
-from textual import events
+from textual import events, on
 from textual.app import App, SuspendNotSupported
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 
 from codeagent.core.desk import Connect, Desk, Opening
 from codeagent.core.errors import CodeagentError, ConfigError, NoModel
@@ -85,7 +86,7 @@ class CodeagentApp(App[str]):
         self.theme = self.palette.name
         self.set_keymap(dict(keymap or {}))
         self.animation_level = "none"
-        self.main = MainScreen(root=root, palette=self.palette, reduced_motion=reduced_motion)
+        self.main = MainScreen(root=root, palette=self.palette, reduced_motion=reduced_motion, keymap=self._keymap)
         self.bridge = Bridge(self.main)
         self._door, self._older, self._servers = Door(connect, self.bridge), older, servers
         self._first_prompt = prompt
@@ -185,8 +186,8 @@ class CodeagentApp(App[str]):
 
     async def on_event(self, event: events.Event) -> None:
         """Every key and paste passes here first: none may answer a question by accident."""
-        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and self.main.is_current:
-            self.main.before_typing(event)
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and self.main.keeps(event):
+            return
         await super().on_event(event)
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
@@ -369,8 +370,9 @@ class CodeagentApp(App[str]):
             self._is_away = False
         self.main.prompt.put(text)
 
+    @on(Driver.SignalResume)
     def action_redraw(self) -> None:
-        """Draws everything anew, over whatever another program wrote there."""
+        """Draws everything anew, over whatever another program wrote there, such as the shell before ``fg``."""
         self.refresh(repaint=True, layout=True)
 
     # --- what the parts of the screen tell

@@ -120,6 +120,19 @@ def bindings(*places: Place) -> list[Binding]:
     ]
 
 
+_BEGIN_WORDS = frozenset({"approve", "deny", "deny_because", "always", "edit", "approve_all"})
+
+
+def answers_that_begin_words(keymap: Mapping[str, str]) -> dict[str, str]:
+    """The actions of a question by the keys with which a sentence can begin as well."""
+    return {
+        one.strip(): key.action
+        for key in KEYS
+        if key.place is Place.QUESTION and key.action in _BEGIN_WORDS
+        for one in keymap.get(key.name, key.keys).split(",")
+    }
+
+
 _SHORT = {
     "question_mark": "?",
     "right_square_bracket": "]",

@@ -56,6 +56,7 @@ from codeagent.core.jobs import Job, JobState
 from codeagent.core.messages import ImageBlock, TextBlock, ToolResult
 from codeagent.store.timeline import ChangeTimeline
 from codeagent.tui.app import CodeagentApp
+from codeagent.tui.screens.typing import ALONE_SECONDS
 
 Turn = Callable[[Emit, Approver], Awaitable[None]]
 
@@ -272,6 +273,12 @@ class Stage:
         while not condition():
             assert asyncio.get_running_loop().time() < end, self.text
             await self.pilot.pause(0.01)
+
+    async def press_slowly(self, *keys: str) -> None:
+        """Presses keys as a person does who answers, not one who types."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause(ALONE_SECONDS + 0.1)
 
     async def type(self, text: str) -> None:
         await self.pilot.press(*(_name(character) for character in text))

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from textual import events
 
 from codeagent.core.approvals import Approve, Deny, Withdraw
@@ -70,26 +71,52 @@ async def test_typing_on_never_answers_and_stays_in_the_prompt(stage_of, ask_dif
         assert stage.app.focused is stage.app.main.prompt
 
 
-async def test_a_key_pressed_before_the_question_had_the_keyboard_goes_to_the_prompt(stage_of, ask_diff):
+async def send(stage, text, seconds=0.0):
+    """Types at machine speed, or with so long a pause between keys."""
+    for character in text:
+        stage.app.post_message(events.Key("space" if character == " " else character, character))
+        await asyncio.sleep(seconds)
+
+
+async def test_a_letter_pressed_before_the_question_had_the_keyboard_answers_nothing_and_can_be_pressed_again(
+    stage_of, ask_diff
+):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await begin(stage)
         early = events.Key("y", "y")
         await live(stage)
         stage.app.post_message(early)
-        await stage.until(lambda: stage.app.main.prompt.text == "y")
+        await stage.until(lambda: "Shown just now: press y again" in stage.text)
         assert asking.answers == {}
-        assert stage.app.focused is stage.app.main.prompt
+        assert stage.app.main.prompt.is_empty
+        await stage.press_slowly("y")
+        assert asking.answers == {"c1": Approve()}
 
 
-async def test_a_key_that_comes_too_soon_after_the_question_took_the_keyboard_goes_to_the_prompt(stage_of, ask_diff):
+async def test_a_letter_that_comes_too_soon_after_the_question_took_the_keyboard_answers_nothing(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await begin(stage)
         await stage.until(lambda: stage.app.main.approval.has_focus)
-        await stage.pilot.press("y")
+        await stage.press_slowly("y")
         assert asking.answers == {}
-        assert stage.app.main.prompt.text == "y"
+        assert stage.app.main.prompt.is_empty
+        await live(stage)
+
+
+async def test_a_letter_typed_as_the_question_comes_up_is_taken_from_the_prompt_which_gives_the_keyboard_on(
+    stage_of, ask_diff
+):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await stage.until(lambda: stage.app.main.approval.waiting)
+        await stage.press_slowly("y")
+        assert "press y again" in stage.text
+        await live(stage)
+        await stage.press_slowly("y")
+        assert asking.answers == {"c1": Approve()}
 
 
 async def test_the_next_question_does_not_take_the_second_key_of_a_double_press(stage_of, ask_diff):
@@ -101,7 +128,48 @@ async def test_the_next_question_does_not_take_the_second_key_of_a_double_press(
         await stage.until(lambda: "c1" in asking.answers)
         await asyncio.sleep(QUIET_SECONDS + REACTION_SECONDS + 0.1)
         assert list(asking.answers) == ["c1"]
-        assert stage.app.main.prompt.text == "y"
+        assert stage.app.main.approval.has_focus
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.1], ids=["machine speed", "ten keys a second"])
+@pytest.mark.parametrize(
+    "sentence", ["yes please", "no wait", "edit that", "always", "please stop at 5", "try 5", "Yes", "just no"]
+)
+async def test_a_sentence_typed_at_a_question_goes_to_the_prompt_whole_and_answers_nothing(
+    stage_of, ask_diff, sentence, seconds
+):
+    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await send(stage, sentence, seconds)
+        await stage.until(lambda: stage.app.main.prompt.text == sentence)
+        await asyncio.sleep(QUIET_SECONDS)
+        assert asking.answers == {}
+        assert stage.app.focused is stage.app.main.prompt
+        assert stage.app.main.approval.is_at_question
+
+
+async def test_a_letter_with_another_key_right_behind_it_answers_nothing(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.pilot.press("y", "enter")
+        await asyncio.sleep(0.3)
+        assert asking.answers == {}
+        assert stage.app.main.prompt.is_empty
+        assert stage.conversation.queued == {}
+
+
+async def test_a_letter_pressed_while_the_reasons_are_shown_says_how_to_get_back(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.press_slowly("question_mark", "y")
+        assert "esc goes back to the question" in stage.text
+        assert asking.answers == {}
 
 
 async def test_the_next_question_takes_the_keyboard_after_another_quiet_moment(stage_of, ask_diff):
@@ -191,25 +259,25 @@ async def test_a_withdrawn_question_gives_the_keyboard_back(stage_of, ask_diff):
         assert stage.app.main.prompt.text == "y"
 
 
-async def test_what_is_typed_right_behind_an_answer_stays_in_the_prompt_at_machine_speed(stage_of, ask_diff):
+async def test_what_is_typed_right_behind_an_answer_stays_in_the_prompt(stage_of, ask_diff):
     asking = Asking(ask_diff("c1"), ask_diff("c2"))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
-        for character in "yes":
-            stage.app.post_message(events.Key(character, character))
-        await stage.until(lambda: stage.app.main.prompt.text == "es")
+        await stage.press_slowly("y")
+        await send(stage, "now")
+        await stage.until(lambda: stage.app.main.prompt.text == "now")
         await asyncio.sleep(QUIET_SECONDS)
         assert list(asking.answers) == ["c1"]
 
 
-async def test_a_sentence_typed_at_machine_speed_arrives_whole(stage_of, ask_diff):
+async def test_a_reason_typed_at_machine_speed_arrives_whole(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
-        for character in "tnay":
-            stage.app.post_message(events.Key(character, character))
+        await stage.press_slowly("t")
+        await send(stage, "nay")
         await stage.until(lambda: "nay" in stage.text)
         await stage.pilot.press("enter")
         await stage.until(lambda: asking.answers == {"c1": Deny(feedback="nay")})

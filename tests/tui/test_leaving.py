@@ -75,7 +75,7 @@ def test_ctrl_d_leaves_with_success(terminal):
     assert terminal.exit_code() == 0
 
 
-def test_ctrl_z_gives_the_terminal_back_until_it_goes_on(terminal):
+def test_ctrl_z_gives_the_terminal_back_and_the_whole_screen_is_drawn_again_when_it_goes_on(terminal):
     terminal.send(b"\x1a")
     assert terminal.until(b"\x1b[?1049l")
     _, status = os.waitpid(terminal.process, os.WUNTRACED)
@@ -83,6 +83,8 @@ def test_ctrl_z_gives_the_terminal_back_until_it_goes_on(terminal):
     terminal.seen = b""
     os.kill(terminal.process, signal.SIGCONT)
     assert terminal.until(b"\x1b[?1049h")
+    assert terminal.until(b"What shall we do?")
+    assert terminal.until(b"starting")
     terminal.send(b"x\x7f\x04")
     assert terminal.exit_code() == 0
 

@@ -121,7 +121,7 @@ async def test_a_summary_is_shown_and_can_be_edited_before_it_is_used(stage_of):
         await stage.type("go\n")
         await stage.until(lambda: "this summary in place of 12 messages" in stage.text)
         await stage.pilot.press("tab")
-        await stage.pilot.press("e")
+        await stage.press_slowly("e")
         await stage.pilot.press("ctrl+home", "X")
         await stage.pilot.press("ctrl+s")
         await stage.until(lambda: answers)

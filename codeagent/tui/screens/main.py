@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -16,7 +17,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
-from codeagent.tui.keys import Place, bindings
+from codeagent.tui.keys import Place, answers_that_begin_words, bindings
+from codeagent.tui.screens.typing import Typing
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.completion import CompletionList
@@ -48,7 +50,8 @@ class MainScreen(Screen[None]):
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 - as Textual has it
     AUTO_FOCUS = "Prompt"
 
-    def __init__(self, *, root: Path, palette: Palette, reduced_motion: bool) -> None:
+    def __init__(self, *, root: Path, palette: Palette, reduced_motion: bool, keymap: Mapping[str, str]) -> None:
+        """``keymap`` holds the person's own keys by the names of the key table."""
         super().__init__()
         self.header = Header(root)
         self.greeting = Static(_GREETING, id="greeting", markup=False)
@@ -58,6 +61,7 @@ class MainScreen(Screen[None]):
         self.prompt = Prompt(self.completions)
         self.approval = ApprovalDialog(palette, home=self.prompt)
         self.status = StatusLine(reduced_motion=reduced_motion)
+        self._typing = Typing(self.prompt, self.approval, answers_that_begin_words(keymap))
         self._last_typed = 0.0
         self._quiet: Timer | None = None
 
@@ -83,16 +87,14 @@ class MainScreen(Screen[None]):
 
     # --- who has the keyboard
 
-    def before_typing(self, event: events.Key | events.Paste) -> None:
-        """Looks at what is typed before anyone gets it: nothing meant for the prompt may answer a question.
-
-        Keys that were pressed before a question had the keyboard, and pastes always, go to the prompt.
-        """
+    def keeps(self, event: events.Key | events.Paste) -> bool:
+        """Looks at what is typed before anyone gets it, and keeps a letter of which it is not clear what it means."""
+        if not self.is_current:
+            return False
         self._last_typed = events.Focus().time  # when it arrived here: an old key must not look like a quiet moment
-        is_paste = isinstance(event, events.Paste)
-        if self.focused is self.approval and (is_paste or not self.approval.answers_to(event.time)):
-            self.set_focus(self.prompt)
+        is_kept = self._typing.keeps(event)
         self.consider_question()  # never at once, since something was just typed
+        return is_kept
 
     def consider_question(self) -> None:
         """Gives a waiting question the keyboard once the prompt is empty and nothing was typed for a while."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal, assert_never
 
 from textual import events
@@ -20,11 +19,9 @@ from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import ONLY_AT_THE_QUESTION, SCOPES, View, choices_of
 from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.answer_text import AnswerText
-from codeagent.tui.widgets.diff_lines import DiffLines
-from codeagent.tui.widgets.lines import Line
+from codeagent.tui.widgets.drawn_question import DrawnQuestion
 from codeagent.tui.widgets.open_questions import OpenQuestion, OpenQuestions
 from codeagent.tui.widgets.question_body import QuestionBody
-from codeagent.tui.widgets.question_lines import offer_lines, question_lines, verdict_lines
 from codeagent.tui.widgets.question_title import question_title
 
 REACTION_SECONDS = 0.25
@@ -87,9 +84,8 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._view = View.QUESTION
         self._armed_at = _NEVER
         self._patience = 0.0
-        self._shown_at = 0.0
-        self._hunk_starts: Sequence[int] = ()
-        self._drawn: tuple[tuple[int, int, Palette], DiffLines] | None = None
+        self.shown_at = 0.0
+        self._drawing = DrawnQuestion()
         self._body = QuestionBody()
         self._text = AnswerText()
         self._keys = AnswerKeys()
@@ -105,6 +101,16 @@ class ApprovalDialog(Vertical, can_focus=True):
     def waiting(self) -> int:
         """How many questions are open."""
         return len(self._questions)
+
+    @property
+    def in_view(self) -> OpenQuestion | None:
+        """The question that is shown."""
+        return self._questions.current
+
+    @property
+    def is_at_question(self) -> bool:
+        """Whether the question itself is shown, not its reasons or rules."""
+        return self._view is View.QUESTION
 
     @property
     def has_keyboard(self) -> bool:
@@ -144,7 +150,7 @@ class ApprovalDialog(Vertical, can_focus=True):
     def _turn(self) -> None:
         """Another question is in view: it starts from its beginning, and no key counts yet."""
         self._armed_at = _NEVER
-        self._shown_at = events.Focus().time
+        self.shown_at = events.Focus().time
         self._view = View.QUESTION
         self._text.hide()
         if self.has_keyboard:
@@ -177,7 +183,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         if question is None or not self.is_mounted:
             return
         width = self.screen.size.width - _SIDES - 2
-        lines = self._lines(question, width)
+        lines = self._drawing.lines(question, self._view, width, self._palette)
         choices = choices_of(question, self._view, self.waiting)
         self._body.display = self._view is not View.EDITING
         self._keys.show(choices, is_live=self.has_keyboard)
@@ -191,31 +197,6 @@ class ApprovalDialog(Vertical, can_focus=True):
             question.request, width - _TITLE_ENDS, waiting, rule_style="$accent" if self.has_keyboard else "$rule"
         )
         self._tell_what_follows()
-
-    def _lines(self, question: OpenQuestion, width: int) -> Sequence[Line]:
-        request, palette = question.request, self._palette
-        self._hunk_starts = ()
-        match self._view:
-            case View.QUESTION | View.REFUSING | View.EXPLAINING | View.EDITING:
-                return self._question_lines(question, width)
-            case View.STORING:
-                return offer_lines(request.offers, width, palette)
-            case View.ASKING_WHY:
-                return verdict_lines(request.verdict, width, palette)
-            case _:
-                assert_never(self._view)
-
-    def _question_lines(self, question: OpenQuestion, width: int) -> Sequence[Line]:
-        """The question; its diff is laid out once for a width and palette."""
-        key = (question.ticket, width, self._palette)
-        drawn = self._drawn[1] if self._drawn is not None and self._drawn[0] == key else None
-        current = question.hunk if question.hunks > 1 else None
-        shown = question_lines(
-            question.request, width, self._palette, chosen=question.choice, current=current, drawn=drawn
-        )
-        self._hunk_starts = shown.hunk_starts
-        self._drawn = (key, shown.diff) if shown.diff is not None else None
-        return shown.lines
 
     def on_question_body_moved(self, event: QuestionBody.Moved) -> None:
         """Keeps the mark of what follows true."""
@@ -357,7 +338,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         if self.waiting > 1:
             self._questions.switch(by)
             self._armed_at = _NEVER
-            self._shown_at = events.Focus().time
+            self.shown_at = events.Focus().time
             self._redraw(from_start=True)
             self.call_after_refresh(self._arm, REACTION_SECONDS)
 
@@ -367,7 +348,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         if question is not None and question.hunks:
             question.walk(by)
             self._redraw()
-            self._body.bring(self._hunk_starts[question.hunk])
+            self._body.bring(self._drawing.hunk_starts[question.hunk])
 
     def action_toggle_hunk(self) -> None:
         """Takes the hunk out, or puts it back."""
@@ -393,6 +374,6 @@ class ApprovalDialog(Vertical, can_focus=True):
     async def on_answer_keys_clicked(self, event: AnswerKeys.Clicked) -> None:
         """A click answers as the key would, unless the question came under the mouse only just now."""
         event.stop()
-        if event.time > self._shown_at + CLICK_SECONDS or self._view is not View.QUESTION:
+        if event.time > self.shown_at + CLICK_SECONDS or self._view is not View.QUESTION:
             self._armed_at = min(self._armed_at, event.time)
             await self.run_action(event.action)

@@ -67,7 +67,7 @@ async def test_only_the_chosen_hunks_are_approved_and_the_reason_goes_along(stag
         await stage.pilot.press("j", "space")
         assert "approve 1 of 2 hunks" in stage.text
         assert "left out" in stage.text
-        await stage.pilot.press("y")
+        await stage.press_slowly("y")
         await stage.type("thirty is right")
         await stage.pilot.press("enter")
         await stage.until(lambda: asking.answers)
@@ -78,7 +78,7 @@ async def test_a_hunk_taken_out_can_be_put_back(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.pilot.press("space", "space", "y")
+        await stage.press_slowly("space", "space", "y")
         await stage.until(lambda: asking.answers)
         assert asking.answers["c1"] == Approve()
 
@@ -87,7 +87,7 @@ async def test_no_hunk_at_all_is_no_approval(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.pilot.press("space", "j", "space", "y")
+        await stage.press_slowly("space", "j", "space", "y")
         await stage.until(lambda: "No hunk is chosen" in stage.text)
         assert asking.answers == {}
 
@@ -96,7 +96,7 @@ async def test_t_denies_with_a_sentence_for_the_model(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.pilot.press("t")
+        await stage.press_slowly("t")
         await stage.type("y n Y keep it")
         await stage.pilot.press("enter")
         await stage.until(lambda: asking.answers)
@@ -107,7 +107,7 @@ async def test_escape_leaves_the_sentence_and_not_the_turn(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.pilot.press("t", "x", "escape")
+        await stage.press_slowly("t", "x", "escape")
         assert "say why" in stage.text
         assert stage.conversation.is_running
         assert stage.app.main.approval.has_focus
@@ -117,10 +117,10 @@ async def test_a_shows_the_exact_rules_before_one_is_stored(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.pilot.press("a")
+        await stage.press_slowly("a")
         assert "edit(shop/**)" in stage.text
         assert "every change below shop/" in stage.text
-        await stage.pilot.press("a", "y")
+        await stage.press_slowly("a", "y")
         assert asking.answers == {}
         await stage.pilot.press("2")
         await stage.until(lambda: asking.answers)
@@ -132,7 +132,7 @@ async def test_a_question_that_is_asked_each_time_offers_no_rule(stage_of, ask_c
     async with stage_of(asking) as stage:
         await ask(stage)
         assert "always" not in stage.text
-        await stage.pilot.press("a", "1")
+        await stage.press_slowly("a", "1")
         await stage.until(lambda: "This is asked each time" in stage.text)
         assert asking.answers == {}
 
@@ -141,7 +141,7 @@ async def test_a_command_is_edited_before_it_runs(stage_of, ask_command):
     asking = Asking(ask_command("pytest"))
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.pilot.press("e", "end")
+        await stage.press_slowly("e", "end")
         await stage.type(" -q")
         await stage.pilot.press("ctrl+s")
         await stage.until(lambda: asking.answers)
@@ -157,7 +157,7 @@ async def test_a_proposal_that_was_opened_and_not_changed_is_approved_as_it_was(
     asking = Asking(request)
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.pilot.press("e", "ctrl+s")
+        await stage.press_slowly("e", "ctrl+s")
         await stage.until(lambda: asking.answers)
         assert asking.answers["c1"] == Approve()
 
@@ -167,7 +167,7 @@ async def test_a_question_mark_shows_why_it_is_asked(stage_of, ask_command):
         await ask(stage)
         await stage.pilot.press("question_mark")
         assert "No rule covers it." in stage.text
-        await stage.pilot.press("y", "escape")
+        await stage.press_slowly("y", "escape")
         assert "$ make" in stage.text
 
 
@@ -180,7 +180,7 @@ async def test_several_questions_are_answered_in_any_order(stage_of, ask_diff, a
         await stage.until(lambda: "2 of 2 waiting" in stage.text)
         assert "$ make" in stage.text
         await stage.until(lambda: stage.app.main.approval.answers_to(events.Focus().time))
-        await stage.pilot.press("n")
+        await stage.press_slowly("n")
         await stage.until(lambda: asking.answers == {"c2": Deny()})
         assert "− line 3" in stage.text
 
@@ -189,7 +189,7 @@ async def test_approving_all_leaves_those_that_nobody_looked_at(stage_of, ask_di
     asking = Asking(ask_diff("c1"), ask_command("make", "c2"))
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.pilot.press("Y")
+        await stage.press_slowly("Y")
         await stage.until(lambda: asking.answers)
         await stage.until(lambda: "1 not looked at yet" in stage.text)
         assert asking.answers == {"c1": Approve()}
