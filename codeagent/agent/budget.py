@@ -38,7 +38,8 @@ class Budget:
 
     async def may_take_steps(self, taken: int) -> bool:
         """Asks for as many steps again."""
-        text = f"This turn has taken {taken} steps, which is the limit.\nGo on for {self._limits.steps} more?"
+        steps = "1 step" if taken == 1 else f"{taken} steps"
+        text = f"This turn has taken {steps}, which is the limit.\nGo on for {self._limits.steps} more?"
         return await self._ask(text, "budget.max_steps bounds how many requests one turn may take.")
 
     async def _ask(self, text: str, because: str) -> bool:

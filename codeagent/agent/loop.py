@@ -135,7 +135,7 @@ class Turn:
         """The turn's end when another request would go over a limit, and nobody wants to go on."""
         setting = self._setting
         if self._step >= self._limits.steps * self._extensions:
-            text = f"Stopped after {self._step} steps, which is the limit."
+            text = f"Stopped after {self._step} {'step' if self._step == 1 else 'steps'}, which is the limit."
             if not await self._within_scope(setting.budget.may_take_steps(self._step)):
                 return self._stopped_or(Ending(reason=TurnEnd.STEP_LIMIT, text=text))
             self._extensions += 1

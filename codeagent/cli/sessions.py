@@ -33,5 +33,6 @@ def run(words: Sequence[str]) -> int:
         if found.json:
             print(json.dumps(asdict(summary)))
         else:
-            print(f"{summary.session_id}  {summary.updated_at}  {summary.turns:>3} turns  {clean(summary.title)}")
+            turns = "1 turn" if summary.turns == 1 else f"{summary.turns} turns"
+            print(f"{summary.session_id}  {summary.updated_at}  {turns:>9}  {clean(summary.title)}")
     return 0

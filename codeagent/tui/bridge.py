@@ -13,7 +13,7 @@ from typing import assert_never
 
 from textual.timer import Timer
 
-from codeagent.core.approvals import Answer, ApprovalRequest, Withdraw
+from codeagent.core.approvals import Answer, ApprovalRequest, Deny, Withdraw
 from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.events import (
     AgentEvent,
@@ -71,6 +71,7 @@ class Bridge:
         self._questions: dict[int, asyncio.Future[Answer]] = {}
         self._next_ticket = 1
         self._is_closed = False
+        self._called_off: set[str] = set()
         self.calls = RunningCalls()
         self._jobs: frozenset[int] = frozenset()
         self._retry: tuple[RetryScheduled, float] | None = None
@@ -87,11 +88,14 @@ class Bridge:
         ticket, self._next_ticket = self._next_ticket, self._next_ticket + 1
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._questions[ticket] = answer
-        self._screen.approval.add(ticket, request)
+        self._screen.approval.add(ticket, request, is_anew=request.call_id in self._called_off)
         self._screen.call_for_person()
         self._count()
         try:
             return await answer
+        except asyncio.CancelledError:
+            self._called_off.add(request.call_id)
+            raise
         finally:
             del self._questions[ticket]
             self._screen.approval.close_question(ticket)
@@ -212,8 +216,10 @@ class Bridge:
                 transcript.tool_ended(event.result, event.seconds)
             case ApprovalAsked():
                 transcript.tool_waiting(event.request.call_id, waiting=True)
-            case ApprovalSettled():
-                transcript.tool_waiting(event.call_id, waiting=False)
+            case ApprovalSettled(call_id=call_id, answer=answer):
+                transcript.tool_waiting(call_id, waiting=False)
+                if isinstance(answer, Deny):
+                    transcript.tool_denied(call_id, answer.feedback)
             case _:
                 assert_never(event)
         self._count()

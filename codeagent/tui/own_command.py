@@ -20,7 +20,7 @@ async def run_own_command(workbench: Workbench, transcript: Transcript, command:
     """Runs it and shows it as the agent's commands are shown; cancelling stops it."""
     call_id = f"own-{next(_numbers)}"
     transcript.add_user(f"!{command}")
-    transcript.tool_started(call_id, "bash", json.dumps({"command": command}))
+    transcript.tool_started(call_id, "bash", json.dumps({"command": command}), is_open=True)
     started = asyncio.get_running_loop().time()
     result = ToolResult(call_id=call_id, blocks=(TextBlock(text="Stopped."),), outcome=Outcome.CANCELLED)
     try:

@@ -310,3 +310,22 @@ async def test_no_escape_sequence_of_others_reaches_the_terminal(stage_of):
         await stage.pilot.press("enter")
         await stage.until(lambda: "queued: " in stage.text)
         assert [mark for mark in stage.text if mark != "\n" and (mark < " " or "\x7f" <= mark <= "\x9f")] == []
+
+
+async def test_a_command_of_the_persons_own_shows_its_output(stage_of):
+    async with stage_of() as stage:
+        await stage.type("!make\n")
+        await stage.until(lambda: "     out" in stage.text)
+
+
+async def test_a_denied_call_shows_what_the_person_said(stage_of, ask_command):
+    async def turn(emit, approver):
+        emit(ToolStarted(call_id="c1", name="bash", arguments_json="{}"))
+        emit(ApprovalSettled(call_id="c1", answer=Deny(feedback="use make")))
+        said = ToolResult(call_id="c1", blocks=(TextBlock(text="Not run."),), outcome=Outcome.DENIED)
+        emit(ToolEnded(result=said, seconds=0.0))
+
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: "Denied. You said: use make" in stage.text)
+        assert "Not run." not in stage.text

@@ -54,7 +54,9 @@ class JobsScreen(ModalScreen[None]):
     }
     JobsScreen OptionList, JobsScreen OptionList:focus {
         border: none; height: auto; max-height: 8; padding: 0; background: $surface; color: $text;
-        & > .option-list--option-highlighted { background: $raised; color: $accent; text-style: none; }
+        & > .option-list--option-highlighted {
+            background: $screen-selection-background; color: $accent; text-style: bold;
+        }
     }
     JobsScreen VerticalScroll {
         height: 1fr; border-top: solid $rule; background: $surface; color: $text-muted; scrollbar-size-vertical: 1;

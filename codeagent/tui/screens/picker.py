@@ -41,7 +41,9 @@ class Picker(ModalScreen[str | None]):
     Picker Input, Picker Input:focus { border: none; height: 1; padding: 0; background: $surface; }
     Picker OptionList, Picker OptionList:focus {
         border: none; height: auto; max-height: 14; padding: 0; background: $surface; color: $text;
-        & > .option-list--option-highlighted { background: $raised; color: $accent; text-style: none; }
+        & > .option-list--option-highlighted {
+            background: $screen-selection-background; color: $accent; text-style: bold;
+        }
     }
     Picker #none { color: $text-muted; height: 1; display: none; }
     """

@@ -12,7 +12,7 @@ from codeagent.tui.widgets.open_questions import OpenQuestion
 SCOPES = {"1": Scope.SESSION, "2": Scope.PROJECT, "3": Scope.ALWAYS}
 """The keys that store a rule, and for how long."""
 
-ONLY_AT_THE_QUESTION = frozenset(
+_ONLY_AT_THE_QUESTION = frozenset(
     {
         "approve",
         "deny",
@@ -31,6 +31,10 @@ ONLY_AT_THE_QUESTION = frozenset(
 """The actions that mean something only while the question itself is in view."""
 
 
+_CHOOSING = frozenset({"choose", "give_choice"})
+"""The actions that choose an answer with the arrows and give it."""
+
+
 class View(StrEnum):
     """What the dialog shows of a question."""
 
@@ -44,7 +48,22 @@ class View(StrEnum):
 
 _BACK = Choice(key="esc", words="back", short="back", action="back", is_answer=False)
 _SEND = Choice(key="enter", words="send", short="send", action="send_reason", is_answer=False)
-_EDITED = Choice(key="ctrl+s", words="approve what stands here", short="approve this", action="approve_edited")
+_EDITED = {
+    "diff": Choice(key="ctrl+s", words="show the new diff", short="new diff", action="approve_edited"),
+    "command": Choice(key="ctrl+s", words="run this instead", short="run this", action="approve_edited"),
+}
+_USED = Choice(key="ctrl+s", words="use what stands here", short="use this", action="approve_edited")
+
+
+def works_in(action: str, view: View, *, is_live: bool) -> bool | None:
+    """Whether a key's action means something in a view; ``is_live`` says that answers count, None is for others."""
+    if action == "back":
+        return view is not View.QUESTION
+    if action == "store" or (action in _CHOOSING and view is View.STORING):
+        return view is View.STORING
+    if action == "approve_edited":
+        return view is View.EDITING
+    return view is View.QUESTION and is_live if action in _ONLY_AT_THE_QUESTION else None
 
 
 def choices_of(question: OpenQuestion, view: View, waiting: int) -> tuple[Choice, ...]:
@@ -55,10 +74,10 @@ def choices_of(question: OpenQuestion, view: View, waiting: int) -> tuple[Choice
         case View.REFUSING | View.EXPLAINING:
             return (_SEND, _BACK)
         case View.EDITING:
-            return (_EDITED, _BACK)
+            return (_EDITED.get(question.request.preview.kind, _USED), _BACK)
         case View.STORING:
             return (
-                Choice(key="1", words="for this session", short="session", action="store('1')"),
+                Choice(key="1", words="or enter for this session", short="session", action="store('1')"),
                 Choice(key="2", words="in this project", short="project", action="store('2')"),
                 Choice(key="3", words="always", short="always", action="store('3')"),
                 _BACK,

@@ -32,15 +32,25 @@ class AnswerText(Vertical):
         self._sentence.placeholder = hint
         self._show(self._sentence)
 
-    async def edit(self, text: str) -> None:
-        """Shows ``text`` to be changed."""
+    async def edit(self, text: str, *, draft: str | None, line: int) -> None:
+        """Shows ``text`` to be changed, or what was made of it before, with the cursor in ``line`` (from 0)."""
         if self._editor is None:
-            self._editor = TextArea(soft_wrap=True, tab_behavior="indent", compact=True, highlight_cursor_line=False)
+            self._editor = TextArea(soft_wrap=True, compact=True, highlight_cursor_line=False)
             self._editor.cursor_blink = False
             await self.mount(self._editor)
         self._editor.load_text(text)
         self._unedited = self._editor.text
+        if draft is not None:
+            self._editor.load_text(draft)
         self._show(self._editor)
+        self._editor.move_cursor((line, 0))
+        self._editor.call_after_refresh(self._editor.scroll_cursor_visible, center=True)
+
+    def take_keyboard(self) -> None:
+        """Gives the keyboard to the field that is shown."""
+        field = self._editor if self.has_class("-editing") else self._sentence
+        if field is not None:
+            self.screen.set_focus(field)
 
     def hide(self) -> None:
         """Nothing is to be typed."""
@@ -70,4 +80,4 @@ class AnswerText(Vertical):
                 one.display = one is field
         self.set_class(field is self._editor, "-editing")
         self.display = True
-        self.screen.set_focus(field)
+        self.take_keyboard()

@@ -16,7 +16,7 @@ from textual.widgets import Input
 from codeagent.core.approvals import Answer, ApprovalRequest, Deny
 from codeagent.tui.keys import Place, bindings
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.answer_choices import ONLY_AT_THE_QUESTION, SCOPES, View, choices_of
+from codeagent.tui.widgets.answer_choices import SCOPES, View, choices_of, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.answer_text import AnswerText
 from codeagent.tui.widgets.drawn_question import DrawnQuestion
@@ -54,7 +54,6 @@ class ApprovalDialog(Vertical, can_focus=True):
         *bindings(Place.QUESTION),
         Binding("escape", "back", show=False),
         Binding("ctrl+s", "approve_edited", show=False),
-        *[Binding(key, f"store('{key}')", show=False) for key in SCOPES],
     ]
 
     class Answered(Message):
@@ -118,11 +117,15 @@ class ApprovalDialog(Vertical, can_focus=True):
         focused = self.screen.focused if self.is_attached else None
         return focused is not None and self in focused.ancestors_with_self
 
-    def add(self, ticket: int, request: ApprovalRequest) -> None:
-        """Asks one more question; it comes into view when it is the only one."""
+    def add(self, ticket: int, request: ApprovalRequest, *, is_anew: bool = False) -> None:
+        """Asks one more question, ``is_anew`` when what was shown changed; it is shown when it is the only one."""
         if not self._text.is_attached:
             self.mount(self._text, before=self._keys)
-        (self._turn if self._questions.add(OpenQuestion(ticket=ticket, request=request)) else self._redraw)()
+        (
+            self._turn
+            if self._questions.add(OpenQuestion(ticket=ticket, request=request, is_anew=is_anew))
+            else self._redraw
+        )()
 
     def close_question(self, ticket: int) -> None:
         """Closes a question, answered or not."""
@@ -138,6 +141,9 @@ class ApprovalDialog(Vertical, can_focus=True):
 
     def take_keyboard(self, *, by_itself: bool) -> None:
         """Gives the dialog the keyboard; when no one asked for that, keys count only after a moment."""
+        if self._text.is_attached and self._text.display:
+            self._text.take_keyboard()
+            return
         self._patience = REACTION_SECONDS if by_itself else 0.0
         self.screen.set_focus(self, scroll_visible=False)
 
@@ -194,7 +200,11 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._body.show(lines, from_start=from_start)
         waiting = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
         self.border_title = question_title(
-            question.request, width - _TITLE_ENDS, waiting, rule_style="$accent" if self.has_keyboard else "$rule"
+            question.request,
+            width - _TITLE_ENDS,
+            waiting,
+            rule_style="$accent" if self.has_keyboard else "$rule",
+            is_anew=question.is_anew,
         )
         self._tell_what_follows()
 
@@ -217,7 +227,7 @@ class ApprovalDialog(Vertical, can_focus=True):
             case View.EXPLAINING:
                 await self._text.ask_sentence("why not the other hunks; empty is fine")
             case View.EDITING:
-                await self._text.edit(question.proposal or "")
+                await self._text.edit(question.proposal or "", draft=question.draft, line=question.line_of_hunk)
             case View.QUESTION | View.STORING | View.ASKING_WHY:
                 self._text.hide()
                 if self.screen.focused is not self:
@@ -241,15 +251,8 @@ class ApprovalDialog(Vertical, can_focus=True):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Answers are given to the question alone, each other view has its own keys."""
-        if action == "back":
-            return self._view is not View.QUESTION
-        if action == "store":
-            return self._view is View.STORING
-        if action == "approve_edited":
-            return self._view is View.EDITING
-        if action in ONLY_AT_THE_QUESTION:
-            return self._view is View.QUESTION and self._armed_at != _NEVER
-        return super().check_action(action, parameters)
+        works = works_in(action, self._view, is_live=self._armed_at != _NEVER)
+        return super().check_action(action, parameters) if works is None else works
 
     def _answer(self, answer: Answer) -> None:
         if question := self._questions.current:
@@ -260,7 +263,7 @@ class ApprovalDialog(Vertical, can_focus=True):
     async def action_approve(self) -> None:
         """Yes, to the chosen hunks; when some are left out the model may be told why."""
         question = self._questions.current
-        if question is None:
+        if question is None or self._has_more_to_read(question):
             return
         if question.chosen is None:
             self._answer(question.yes())
@@ -268,6 +271,14 @@ class ApprovalDialog(Vertical, can_focus=True):
             await self._show(View.EXPLAINING)
         else:
             self.post_message(self.Remarked("No hunk is chosen: n denies, space puts one back"))
+
+    def _has_more_to_read(self, question: OpenQuestion) -> bool:
+        """The first time, says what was not looked at yet."""
+        if question is self._questions.current:
+            question.unread = self._body.unseen
+        if remark := question.warn():
+            self.post_message(self.Remarked(remark))
+        return bool(remark)
 
     def action_deny(self) -> None:
         """No."""
@@ -291,6 +302,8 @@ class ApprovalDialog(Vertical, can_focus=True):
     async def action_always(self) -> None:
         """Shows the rules before any is stored."""
         question = self._questions.current
+        if question is not None and self._has_more_to_read(question):
+            return
         if question is not None and question.request.offers:
             await self._show(View.STORING)
         else:
@@ -318,11 +331,17 @@ class ApprovalDialog(Vertical, can_focus=True):
         await self._show(View.ASKING_WHY)
 
     async def action_back(self) -> None:
-        """Back to the question."""
+        """Back to the question; an edited proposal is kept for the next time."""
+        question = self._questions.current
+        if question is not None and self._view is View.EDITING:
+            question.draft = self._text.edited
+        self._text.hide()
         await self._show(View.QUESTION)
 
     def action_approve_all(self) -> None:
         """Yes, to all that were in view; the others stay."""
+        if [one for one in self._questions if one.was_shown and self._has_more_to_read(one)]:
+            return
         unseen = sum(not one.was_shown for one in self._questions)
         for question in [one for one in self._questions if one.was_shown and one.chosen is None]:
             self._questions.remove(question.ticket)
@@ -336,6 +355,8 @@ class ApprovalDialog(Vertical, can_focus=True):
     def action_switch(self, by: int) -> None:
         """Another question comes into view; the person asked for it, so its keys count."""
         if self.waiting > 1:
+            if question := self._questions.current:
+                question.unread = self._body.unseen
             self._questions.switch(by)
             self._armed_at = _NEVER
             self.shown_at = events.Focus().time
@@ -362,8 +383,8 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._keys.choose(by)
 
     async def action_give_choice(self) -> None:
-        """Gives the chosen answer; without a choice, Enter means nothing."""
-        if action := self._keys.chosen:
+        """Gives the chosen answer; without a choice, Enter takes the first rule or means nothing."""
+        if action := self._keys.chosen or ("store('1')" if self._view is View.STORING else None):
             await self.run_action(action)
 
     def action_scroll(self, by: int, unit: Literal["line", "page", "all"]) -> None:

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from codeagent.core.approvals import ApprovalRequest, Approve, CommandPreview, DiffPreview, Scope, TextPreview
+from codeagent.core.diff import LineKind
 
 
 @dataclass(slots=True, kw_only=True)
 class OpenQuestion:
-    """One question; ``left_out`` are the hunks taken out, ``was_shown`` that the person could have read it."""
+    """One question; ``left_out`` are the hunks taken out, ``was_shown`` that the person could have read it.
+
+    ``unread`` are the lines never in view, ``was_warned`` that the person knows of them, ``is_anew`` that another
+    program changed what was shown before; ``draft`` is an edited proposal that was not sent.
+    """
 
     ticket: int
     request: ApprovalRequest
     left_out: set[int] = field(default_factory=set[int])
     hunk: int = 0
     was_shown: bool = False
+    was_warned: bool = False
+    unread: int = 0
+    is_anew: bool = False
+    draft: str | None = None
 
     @property
     def hunks(self) -> int:
@@ -43,6 +53,24 @@ class OpenQuestion:
         if isinstance(preview, TextPreview):
             return preview.text if preview.is_proposal else None
         return preview.command if isinstance(preview, CommandPreview) else None
+
+    @property
+    def line_of_hunk(self) -> int:
+        """The line of the proposal, from 0, where the hunk pointed at changes something."""
+        preview = self.request.preview
+        if not isinstance(preview, DiffPreview) or not preview.diff.hunks:
+            return 0
+        hunk = preview.diff.hunks[self.hunk]
+        changed = takewhile(lambda line: line.kind is LineKind.SAME, hunk.lines)
+        return max(hunk.new_start - 1, 0) + len(list(changed))
+
+    def warn(self) -> str:
+        """What to say, once, when the end was never in view; empty otherwise."""
+        was_warned, self.was_warned = self.was_warned, True
+        if not self.unread or was_warned:
+            return ""
+        lines = "1 more line" if self.unread == 1 else f"{self.unread} more lines"
+        return f"{lines} not seen: press again to go on all the same"
 
     def walk(self, by: int) -> None:
         """Goes to another hunk, stopping at the ends."""

@@ -28,20 +28,31 @@ class QuestionBody(ScrollView):
     def __init__(self) -> None:
         super().__init__()
         self._lines: Sequence[Line] = ()
+        self._furthest = 0
 
     def show(self, lines: Sequence[Line], *, from_start: bool) -> None:
         """Shows other lines, from the first one or from where it stood."""
         self._lines = lines
         self.virtual_size = Size(self.size.width, len(lines))
         if from_start:
+            self._furthest = 0
             self.scroll_home(animate=False, immediate=True)
         self.refresh()
 
     @property
     def what_follows(self) -> Content:
         """How many lines are below the last one in view, and how many there are; empty at the end."""
-        below = len(self._lines) - self.scroll_offset.y - self.size.height
+        below = len(self._lines) - self._last
         return Content.styled(f"↓ {below} more of {self.total} lines", "bold $warning") if below > 0 else Content()
+
+    @property
+    def unseen(self) -> int:
+        """How many lines were never in view, counted from the end."""
+        return max(len(self._lines) - max(self._furthest, self._last), 0)
+
+    @property
+    def _last(self) -> int:
+        return self.scroll_offset.y + self.size.height
 
     @property
     def total(self) -> int:
@@ -57,6 +68,7 @@ class QuestionBody(ScrollView):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Tells the dialog, which says how much follows."""
         super().watch_scroll_y(old_value, new_value)
+        self._furthest = max(self._furthest, self._last)
         self.post_message(self.Moved())
 
     def render_line(self, y: int) -> Strip:

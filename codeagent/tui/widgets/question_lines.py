@@ -140,7 +140,8 @@ def offer_lines(offers: Sequence[RuleOffer], width: int, palette: Palette) -> li
     for offer in offers:
         lines += [EMPTY, *_text(offer.rule, width, inks.accent, indent=2)]
         lines += _text(offer.covers, width, inks.text, indent=2)
-    return lines
+    where = "Project and always are kept in grants.json in codeagent's own folder, outside the project."
+    return [*lines, EMPTY, *_text(where, width, inks.muted)]
 
 
 def _warnings(request: ApprovalRequest, width: int, palette: Palette) -> Iterator[Line]:

@@ -9,13 +9,18 @@ from codeagent.core.diff import ChangeKind
 from codeagent.core.text import show_invisible
 
 
-def question_title(request: ApprovalRequest, width: int, waiting: str, *, rule_style: str) -> Content:
-    """The title in at most ``width`` cells; ``waiting`` stands at the right end of a rule."""
+def question_title(request: ApprovalRequest, width: int, waiting: str, *, rule_style: str, is_anew: bool) -> Content:
+    """The title in at most ``width`` cells; ``waiting`` stands at the right end of a rule.
+
+    ``is_anew`` says that what was shown before was changed from outside.
+    """
     left = Content.styled(_name(request), "bold $text")
     preview = request.preview
     if isinstance(preview, DiffPreview):
         added, removed = preview.diff.added, preview.diff.removed
         left = Content.assemble(left, (f"  +{added}", "$success"), " ", (f"−{removed}", "$error"))
+    if is_anew:
+        left = Content.assemble(left, " · ", ("changed just now by someone else", "$warning"))
     certainty, is_sure = _certainty(request)
     if certainty:
         left = Content.assemble(left, " · ", (show_invisible(certainty), "$text-muted" if is_sure else "$warning"))

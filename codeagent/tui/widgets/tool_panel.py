@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from codeagent.core.approvals import CommandPreview, DiffPreview, Preview
-from codeagent.core.messages import ChangeDetails, CommandDetails, Outcome, ToolResult
+from codeagent.core.messages import ChangeDetails, CommandDetails, Outcome, TextBlock, ToolResult
 from codeagent.core.patch import as_patch
 from codeagent.core.text import clean, show_invisible
 from codeagent.tui.widgets.blocks import INDENT, RIGHT_MARGIN, Kind, grounded, gutter
@@ -56,6 +57,7 @@ class ToolPanel:
         self._preview: Preview | None = None
         self._drawn_preview: tuple[int, Inks, Sequence[Line]] | None = None
         self._output = ""
+        self._refusal = ""
         self._result: ToolResult | None = None
         self._seconds = 0.0
         self._started = started
@@ -89,6 +91,10 @@ class ToolPanel:
             self._started = self._now = now
         self.is_waiting = is_waiting
 
+    def deny(self, feedback: str) -> None:
+        """The person said no: the panel shows their words, not what the model is told."""
+        self._refusal = f"Denied. You said: {feedback}" if feedback else "Denied."
+
     def write(self, text: str) -> None:
         """More output; the end of it is kept."""
         self._output = (self._output + text)[-_TAIL_CHARACTERS:]
@@ -100,7 +106,8 @@ class ToolPanel:
 
     def end(self, result: ToolResult, seconds: float) -> None:
         """The call is over; trouble opens the panel."""
-        self._result = result
+        is_refusal = self._refusal and result.outcome is Outcome.DENIED
+        self._result = replace(result, blocks=(TextBlock(text=self._refusal),)) if is_refusal else result
         self._seconds = seconds
         self.is_waiting = False
         self._output = ""

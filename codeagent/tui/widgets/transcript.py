@@ -96,11 +96,11 @@ class Transcript(ColumnView, can_focus=True):
         """The reply is over; ``discarded`` takes it out again, since it will be written anew."""
         self._end_reply(discarded=discarded)
 
-    def tool_started(self, call_id: str, name: str, arguments_json: str) -> None:
-        """A call is taken up."""
+    def tool_started(self, call_id: str, name: str, arguments_json: str, *, is_open: bool = False) -> None:
+        """A call is taken up; ``is_open`` when all of it is to be seen."""
         self._end_reply()
         panel = ToolPanel(call_id, name, arguments_json, started=monotonic())
-        if self._all_open:
+        if self._all_open or is_open:
             panel.set_open(is_open=True)
         index = self._append(panel)
         self._foldables.append(index)
@@ -119,6 +119,11 @@ class Transcript(ColumnView, can_focus=True):
             index, panel = self._calls[call_id]
             panel.wait(is_waiting=waiting, now=monotonic())
             self._touch(index)
+
+    def tool_denied(self, call_id: str, feedback: str) -> None:
+        """The person said no to a call, and perhaps why."""
+        if call_id in self._calls:
+            self._calls[call_id][1].deny(feedback)
 
     def tool_progressed(self, call_id: str, text: str) -> None:
         """A running call put something out."""

@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,7 +79,7 @@ async def test_a_hunk_taken_out_can_be_put_back(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.press_slowly("space", "space", "y")
+        await stage.press_slowly("space", "space", "end", "y")
         await stage.until(lambda: asking.answers)
         assert asking.answers["c1"] == Approve()
 
@@ -117,7 +118,7 @@ async def test_a_shows_the_exact_rules_before_one_is_stored(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.press_slowly("a")
+        await stage.press_slowly("end", "a")
         assert "edit(shop/**)" in stage.text
         assert "every change below shop/" in stage.text
         await stage.press_slowly("a", "y")
@@ -189,7 +190,7 @@ async def test_approving_all_leaves_those_that_nobody_looked_at(stage_of, ask_di
     asking = Asking(ask_diff("c1"), ask_command("make", "c2"))
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.press_slowly("Y")
+        await stage.press_slowly("end", "Y")
         await stage.until(lambda: asking.answers)
         await stage.until(lambda: "1 not looked at yet" in stage.text)
         assert asking.answers == {"c1": Approve()}
@@ -314,3 +315,94 @@ async def test_a_very_long_change_opens_at_once(stage_of, ask_diff):
         assert "of 20000 lines" in stage.text
         await stage.pilot.press("end")
         await stage.until(lambda: "value_9999 = 10000" in stage.text)
+
+
+async def test_escape_leaves_the_editor_and_a_second_e_brings_back_what_was_typed(stage_of, ask_command):
+    asking = Asking(ask_command("pytest"))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.press_slowly("e", "end")
+        await stage.type(" -q")
+        await stage.pilot.press("escape")
+        assert stage.app.main.approval.is_at_question
+        assert stage.app.focused is stage.app.main.approval
+        await stage.press_slowly("e")
+        assert "pytest -q" in stage.text
+        await stage.pilot.press("ctrl+s")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"] == Approve(edited="pytest -q")
+
+
+async def test_tab_moves_on_from_the_editor_and_back_to_it(stage_of, ask_command):
+    async with stage_of(Asking(ask_command("pytest"))) as stage:
+        await ask(stage)
+        await stage.press_slowly("e")
+        editor = stage.app.focused
+        await stage.pilot.press("tab")
+        assert editor.text == "pytest"
+        assert stage.app.focused is not editor
+        await stage.pilot.press("tab", "tab")
+        assert stage.app.focused is editor
+
+
+async def test_the_editor_of_a_change_opens_where_it_changes_and_says_what_comes_next(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff())) as stage:
+        await ask(stage)
+        await stage.press_slowly("j", "e")
+        assert stage.app.focused.cursor_location == (29, 0)
+        assert "line thirty" in stage.text
+        assert "ctrl+s new diff" in stage.text
+
+
+async def test_a_long_command_is_approved_only_once_its_end_was_seen_or_y_was_pressed_again(stage_of, ask_command):
+    asking = Asking(ask_command("\n".join(f"echo {number}" for number in range(60))))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.press_slowly("y")
+        assert "more lines not seen: press again" in stage.text
+        assert asking.answers == {}
+        await stage.press_slowly("y")
+        assert asking.answers == {"c1": Approve()}
+
+
+async def test_a_long_command_whose_end_was_seen_is_approved_at_once(stage_of, ask_command):
+    asking = Asking(ask_command("\n".join(f"echo {number}" for number in range(60))))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.press_slowly("end", "home", "y")
+        assert asking.answers == {"c1": Approve()}
+
+
+async def test_approving_all_says_first_what_was_not_seen(stage_of, ask_command):
+    long = ask_command("\n".join(f"echo {number}" for number in range(60)))
+    asking = Asking(long, ask_command("make", "c2"))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.press_slowly("Y")
+        assert "not seen: press again" in stage.text
+        assert asking.answers == {}
+
+
+async def test_enter_at_the_rules_takes_the_session_and_where_rules_are_kept_is_said(stage_of, ask_diff):
+    asking = Asking(ask_diff(hunks=1))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.press_slowly("a")
+        assert "grants.json" in stage.text
+        await stage.pilot.press("enter")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers == {"c1": Approve(scope=Scope.SESSION)}
+
+
+async def test_a_question_that_was_called_off_and_asked_anew_says_that_something_changed(stage_of, ask_diff):
+    async def turn(emit, approver):
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await approver.ask(ask_diff())
+        await approver.ask(ask_diff())
+
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: "exact match" in stage.text)
+        assert "someone else" not in stage.text
+        await stage.until(lambda: "changed just now by someone else" in stage.text)

@@ -203,3 +203,11 @@ def test_how_a_command_ended_is_said_once():
     block = panel()
     block.end(ended(details=command(1, "exit code 1"), text="F\n[exit code 1]"), 0)
     assert [line.strip() for line in shown(block)[1:] if line] == ["F"]
+
+
+def test_a_denied_call_shows_the_persons_words_and_not_what_the_model_is_told():
+    block = panel()
+    block.deny("use the other one")
+    block.end(ended(Outcome.DENIED, text="Not run: The person said no.\nThe person says: use the other one"), 0.0)
+    assert shown(block)[1].strip() == "Denied. You said: use the other one"
+    assert "Not run" not in block.copied()
