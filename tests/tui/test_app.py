@@ -1,10 +1,11 @@
 import asyncio
 from pathlib import Path
 
-from codeagent.core.approvals import Mode
+from codeagent.core.approvals import Deny, Mode
 from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.errors import ConfigError, NoModel
 from codeagent.core.events import (
+    ApprovalSettled,
     CallStreamed,
     Delivery,
     Level,
