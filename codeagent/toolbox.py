@@ -32,8 +32,12 @@ def make_tools(  # noqa: PLR0913 - all that tools work with; most are named
     confinement: Confinement | None,
     keep: Sequence[str],
     emit: Emit,
+    puts_git_back: Callable[[], bool],
 ) -> Registry:
-    """All that the model can do; what a command did behind everybody's back is told through ``emit``."""
+    """All that the model can do; what a command did behind everybody's back is told through ``emit``.
+
+    ``puts_git_back``: whether such a change of git's is taken back without asking.
+    """
     bash = BashTool(
         paths,
         seen,
@@ -44,6 +48,7 @@ def make_tools(  # noqa: PLR0913 - all that tools work with; most are named
         confine=confinement,
         keep=keep,
         warn=lambda text: emit(NoticeGiven(text=text, level=Level.WARNING)),
+        puts_git_back=puts_git_back,
     )
     return Registry(
         (

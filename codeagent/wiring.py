@@ -234,6 +234,7 @@ def tools_of(  # noqa: PLR0913, PLR0917 - all that tools work with
         confinement=confinement,
         keep=settings.sandbox.pass_environment,
         emit=emit,
+        puts_git_back=gate.runs_unasked,
     )
 
 

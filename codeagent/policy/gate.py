@@ -83,6 +83,10 @@ class ToolGate:
         """Whether a shell command surely changes nothing."""
         return self._judge.is_read_only(command, cwd)
 
+    def runs_unasked(self) -> bool:
+        """Whether commands run as they come and nobody can be asked about what they did."""
+        return self._approver is None and self._mode() is Mode.AUTO
+
     def stored_rules(self) -> tuple[StoredRule, ...]:
         """Every rule in force, from settings and from answers."""
         return self._rules.stored()

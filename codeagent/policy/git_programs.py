@@ -2,8 +2,6 @@
 
 A repository's own settings may name programs for filters, diffs, signatures and for
 fetching what is missing; the same goes for the repositories inside it that git enters.
-Settings are read line by line in the plain form that git itself writes
-(git-config(1), "Syntax"); whatever is written in another way counts as naming a program.
 """
 
 from __future__ import annotations
@@ -13,37 +11,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from codeagent.policy.git_index import submodules
+from codeagent.workspace.git_index import submodules
 from codeagent.workspace.git_places import is_there
+from codeagent.workspace.git_settings import CONTROL, program_in
 
-_LARGEST_CONFIG = 256 * 1024
 _LARGEST_LINK = 4096
 _MOST_MODULES = 200
 _DEEPEST = 6
-_SECTION = re.compile(r"[ \t]*\[([A-Za-z0-9-]+)(?:\.[A-Za-z0-9.-]+)?(?:[ \t]+\"([^\"\\]*)\")?\][ \t]*(?:[#;].*)?")
-_SETTING = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:(=)[ \t]*(.*?)[ \t]*)?")
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufeff\ufffd]")
 _HEAD = re.compile(rb"ref:[ \t]*refs/|[0-9a-f]{40}")
-_SWITCH = frozenset({"true", "false", "yes", "no", "on", "off", "0", "1", ""})
-
-_SECTIONS = frozenset({"filter", "include", "includeif", "gpg", "protocol"})
-_NAMES = frozenset(
-    {
-        "external",
-        "textconv",
-        "showsignature",
-        "program",
-        "command",
-        "alternaterefscommand",
-        "sshcommand",
-        "gitproxy",
-        "partialclone",
-        "promisor",
-        "partialclonefilter",
-        "uploadpack",
-        "vcs",
-    }
-)
 _HOOKS_OF_READERS = ("post-index-change", "reference-transaction")
 
 
@@ -73,7 +48,7 @@ def _programs_of(work_tree: Path, depth: int) -> str:
     try:
         inside = _inside(link)
         for config in _configs(inside):
-            if reason := _programs_in(config, is_nested=depth > 0):
+            if reason := program_in(config, is_nested=depth > 0):
                 return reason
         if depth and any(os.access(inside / "hooks" / name, os.X_OK) for name in _HOOKS_OF_READERS):
             return f"the repository in {work_tree} has hooks that run when it is read"
@@ -137,43 +112,6 @@ def _one_line(path: Path) -> str:
 
 
 def _plain(text: str, path: Path) -> str:
-    if not text or text != text.strip() or _CONTROL.search(text) or "\n" in text:
+    if not text or text != text.strip() or CONTROL.search(text) or "\n" in text:
         raise ValueError(f"{path.name} is written in an unusual way")
     return text
-
-
-def _programs_in(config: Path, *, is_nested: bool) -> str:
-    """Why a file of settings could make git start a program."""
-    if not is_there(config):
-        return ""
-    with config.open("rb") as file:
-        data = file.read(_LARGEST_CONFIG + 1)
-    text = data.decode("utf-8", "replace")
-    if len(data) > _LARGEST_CONFIG or _CONTROL.search(text):
-        return f"the repository's settings ({config}) are too large or hold characters that do not belong there"
-    section = subsection = ""
-    for line in text.split("\n"):
-        plain = line.strip(" \t")
-        if not plain or (plain.startswith(("#", ";")) and not plain.endswith("\\")):
-            continue
-        if found := _SECTION.fullmatch(line):
-            section, subsection = found[1].lower(), found[2] or ""
-            continue
-        setting = _SETTING.fullmatch(line)
-        if setting is None or line.endswith("\\"):
-            return f"the repository's settings ({config}) are written in a way that hides what they say"
-        name, value = setting[1].lower(), setting[3] if setting[2] else "true"
-        if _runs_programs(section, name, value) or (is_nested and name == "hookspath"):
-            where = ".".join(part for part in (section, subsection, name) if part)
-            return f"the repository's settings ({config}) name programs that git runs: {where}"
-    return ""
-
-
-def _runs_programs(section: str, name: str, value: str) -> bool:
-    return (
-        section in _SECTIONS
-        or name in _NAMES
-        or (section == "core" and name == "fsmonitor" and value.lower() not in _SWITCH)
-        or (section == "diff" and name == "submodule" and value.lower() not in {"log", "short"})
-        or (section == "remote" and name in {"url", "pushurl"} and "::" in value.replace('"', ""))
-    )

@@ -19,7 +19,7 @@ from codeagent.core.events import Progress
 from codeagent.core.messages import CommandDetails, Outcome, ToolResult
 from codeagent.core.protocols import Interruption, Offer, Plan, ToolContext
 from codeagent.tools.command_output import changed_note, readable
-from codeagent.tools.git_undo import GitUndoPlan, named
+from codeagent.tools.git_undo import GitUndoPlan, named, put_back
 from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
 from codeagent.workspace.files import decode, read_bytes
@@ -66,6 +66,7 @@ class Shell:
     jobs: Jobs
     watch: GitWatch
     warn: Callable[[str], None]
+    puts_git_back: Callable[[], bool]
 
     def surely_reads(self, command: str, cwd: Path) -> bool:
         """Whether the command changes nothing; when that cannot be said, it does."""
@@ -100,10 +101,12 @@ class BashTool:
         confine: Confine | None = None,
         keep: Sequence[str] = (),
         warn: Callable[[str], None] = lambda _: None,
+        puts_git_back: Callable[[], bool] = lambda: False,
     ) -> None:
         """``environ`` is the program's environment, of which ``keep`` names secrets that commands get.
 
         ``jobs`` takes what is to run in the background; ``warn`` tells the person.
+        ``puts_git_back``: what a command did to git's hooks and settings is put back without asking.
         """
         self._shell = Shell(
             sandbox=sandbox,
@@ -115,6 +118,7 @@ class BashTool:
             jobs=jobs,
             watch=GitWatch(sandbox.root),
             warn=warn,
+            puts_git_back=puts_git_back,
         )
 
     def label(self, arguments: object) -> str:
@@ -183,13 +187,16 @@ class CommandPlan:
     shell: Shell
     remark: str = ""
     changed_git: list[GitChange] = field(default_factory=list)
+    put_back: list[str] = field(default_factory=list)
 
     def offer(self, result: ToolResult) -> Offer | None:
         """To undo what it did to git's hooks and settings; to run it without the sandbox, when it failed of that."""
-        if self.changed_git:
-            changes = tuple(self.changed_git)
+        changes = tuple(change for change in self.changed_git if change.can_be_undone)
+        if changes and not self.put_back:
             return Offer(
-                plan=GitUndoPlan(changes=changes, root=self.shell.sandbox.root, result=result),
+                plan=GitUndoPlan(
+                    changes=changes, root=self.shell.sandbox.root, result=result, undone=self.shell.watch.look_again
+                ),
                 what="put back as it was",
             )
         details = result.details
@@ -209,9 +216,7 @@ class CommandPlan:
             return await self._start_job(log)
         is_read_only = shell.surely_reads(command, cwd)
         confine = None if self.preview.held_back else shell.confine
-        guarded = None
-        if confine is not None and not is_read_only:
-            guarded = await asyncio.to_thread(shell.watch.begin)
+        guarded = None if is_read_only else await asyncio.to_thread(shell.watch.begin)
         finished = await run(
             command,
             cwd=cwd,
@@ -233,6 +238,9 @@ class CommandPlan:
             self.changed_git[:] = await asyncio.to_thread(shell.watch.end, guarded, goes_on=goes_on)
             if self.changed_git:
                 shell.warn(f"A command changed {named(self.changed_git, shell.sandbox.root)}.")
+            if self.changed_git and shell.puts_git_back():
+                self.put_back[:] = [await asyncio.to_thread(put_back, self.changed_git, shell.sandbox.root)]
+                await asyncio.to_thread(shell.watch.look_again)
         return self._result(finished, output, changed, refused)
 
     async def is_stale(self) -> bool:
@@ -263,8 +271,7 @@ class CommandPlan:
 
     async def _start_job(self, log: Path) -> ToolResult:
         shell = self.shell
-        if shell.confine is not None:
-            shell.watch.go_on(await asyncio.to_thread(shell.watch.begin))
+        shell.watch.go_on(await asyncio.to_thread(shell.watch.begin))
         job = await shell.jobs.start(
             self.preview.command,
             cwd=self.preview.cwd,
@@ -319,7 +326,8 @@ class CommandPlan:
         if refused:
             notes.append(f"[the sandbox kept it from {' and '.join(refused)}]")
         if self.changed_git:
-            notes.append(f"[it changed {named(self.changed_git, self.shell.sandbox.root)}]")
+            after = "".join(f"; {what}" for what in self.put_back)
+            notes.append(f"[it changed {named(self.changed_git, self.shell.sandbox.root)}{after}]")
         if changed:
             notes.append(changed_note(self.shell.sandbox, changed))
         return notes

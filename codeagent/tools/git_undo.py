@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import stat
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from codeagent.core.errors import FileProblem, PlanFixed, StaleFile
 from codeagent.core.events import Progress
 from codeagent.core.messages import TextBlock, ToolResult
 from codeagent.core.protocols import Plan
-from codeagent.workspace.git_guard import Entry, GitChange, undo_git_change
+from codeagent.workspace.git_guard import GitChange, undo_git_change
+from codeagent.workspace.git_watched import Entry
 
 _LONGEST_SHOWN = 20_000
 
@@ -23,13 +25,29 @@ def named(changes: Sequence[GitChange], root: Path) -> str:
     return ", ".join(str(change.path.relative_to(root)) for change in changes)
 
 
+def put_back(changes: Sequence[GitChange], root: Path) -> str:
+    """Puts the changed files back without asking; says what came of it. Blocks on the disk."""
+    kept: list[str] = []
+    for change in changes:
+        try:
+            if undo_git_change(change):
+                continue
+            kept.append(named((change,), root))
+        except OSError as error:
+            kept.append(f"{named((change,), root)} ({error.strerror})")
+    if kept:
+        return f"what could be was put back as it was, as nobody can be asked; not put back: {', '.join(kept)}"
+    return "it was put back as it was, as nobody can be asked; do not change it again"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitUndoPlan:
-    """Puts back the changed parts of git; ``result`` is what the command came to."""
+    """Puts back the changed parts of git; ``result`` is what the command came to, ``undone`` is told at the end."""
 
     changes: tuple[GitChange, ...]
     root: Path
     result: ToolResult
+    undone: Callable[[], None]
 
     @property
     def preview(self) -> DiffPreview:
@@ -58,6 +76,7 @@ class GitUndoPlan:
         del progress
         try:
             undone = await asyncio.to_thread(lambda: [undo_git_change(change) for change in self.changes])
+            await asyncio.to_thread(self.undone)
         except OSError as error:
             raise FileProblem(f"It could not be put back: {error.strerror}.") from error
         if not all(undone):
@@ -85,6 +104,8 @@ class GitUndoPlan:
         name = change.path.relative_to(self.root)
         if entry is None:
             return ""
+        if stat.S_ISDIR(entry.mode):
+            return f"=== {name} (folder {entry.stamp[1]})\n"
         if entry.data is None:
             return f"=== {name} (large)\n"
         if b"\0" in entry.data:

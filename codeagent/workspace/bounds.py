@@ -44,6 +44,8 @@ class Bounds:
     def may_write(self, path: Path) -> bool:
         """Whether a command may write there; links are followed."""
         real = path.resolve()
+        if self.protects_git and real == self.root / ".git":
+            return False
         if self.protects_git and any(real.is_relative_to(self.root / ".git" / part) for part in GIT_PARTS):
             return False
         return any(real.is_relative_to(folder) for folder in (*self.writable, Path("/dev")))

@@ -12,13 +12,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from codeagent.workspace import landlock
 from codeagent.workspace.bounds import GIT_PARTS, Bounds
+from codeagent.workspace.git_watched import git_folders
 
 _TRIAL_SECONDS = 5
 _CACHES = (
@@ -59,10 +60,8 @@ class Bubblewrap:
         for path in self.bounds.writable:
             if path.exists():
                 options += ["--bind", str(path), str(path)]
-        for part in GIT_PARTS:
-            inside = self.bounds.root / ".git" / part
-            if inside.exists():
-                options += ["--ro-bind", str(inside), str(inside)]
+        for option, path in _git_binds(self.bounds.root):
+            options += [option, str(path), str(path)]
         if not self.bounds.has_network:
             options += ["--unshare-net"]
         return [self.program, *options, "--die-with-parent", "--chdir", str(cwd), "--", *words]
@@ -127,6 +126,18 @@ class SandboxExec:
         return self.bounds.refused(output, cwd)
 
 
+def _git_binds(root: Path) -> Iterator[tuple[str, Path]]:
+    """Mounts ``.git`` on itself, so that it cannot be moved away, and what makes programs run read-only."""
+    link = root / ".git"
+    if link.is_symlink() or not link.exists():
+        return
+    yield "--bind" if link.is_dir() else "--ro-bind", link
+    for folder in git_folders(link, root):
+        for part in (*GIT_PARTS, "config.worktree", "commondir"):
+            if (folder / part).exists() and not (folder / part).is_symlink():
+                yield "--ro-bind", folder / part
+
+
 Confinement = Bubblewrap | Landlock | SandboxExec
 
 
@@ -181,6 +192,7 @@ def seatbelt_profile(bounds: Bounds) -> str:
         '(deny file-write* (subpath "/"))',
         f'(allow file-write* {allowed} (subpath "/dev"))',
         f"(deny file-write* {protected})",
+        f"(deny file-write-unlink (literal {json.dumps(str(bounds.root / '.git'))}))",
     ]
     if not bounds.has_network:
         lines.append("(deny network*)")

@@ -1,56 +1,61 @@
 """Sees when a command changed what makes git run programs (hooks, settings, attributes), and puts it back.
 
-Looked at are the repository of a folder, its submodules and linked work trees,
-as far as they lie in that folder. A repository that is new is nobody's to guard.
+Looked at are the repositories in a folder, their submodules and linked work trees.
+One that is new counts when something in it would run by itself.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeagent.workspace.bounds import GIT_PARTS
+from codeagent.workspace.git_places import is_there
+from codeagent.workspace.git_watched import (
+    Entry,
+    entry_at,
+    folder_at,
+    git_folders,
+    git_links,
+    guarded,
+    is_armed,
+    where_now,
+)
 
-_LARGEST = 1_000_000
 _MOST_FILES = 2_000
-_DEEPEST = 6
 _SECTION = re.compile(r"\s*\[\s*([A-Za-z0-9.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]\s*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A file or link as it was; ``data`` is None when it is too large to keep."""
-
-    mode: int
-    data: bytes | None
-    stamp: tuple[int, int] = (0, 0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GitState:
-    """The guarded files of the repositories in ``folders``."""
+    """The guarded files of the repositories in ``root``, and which folder each ``.git`` is (None: it is a file)."""
 
+    root: Path
     folders: tuple[Path, ...]
     entries: Mapping[Path, Entry]
+    links: Mapping[Path, Entry | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitChange:
-    """One guarded file that a command changed; None is no file."""
+    """One guarded file that a command changed; None is no file.
+
+    Where a whole ``.git`` was exchanged, ``moved_to`` is where the one that was there lies now.
+    """
 
     path: Path
     before: Entry | None
     after: Entry | None
+    moved_to: Path | None = None
 
     @property
     def can_be_undone(self) -> bool:
         """Whether what was there is known."""
-        return self.before is None or self.before.data is not None
+        return self.before is None or self.before.data is not None or self.moved_to is not None
 
 
 class GitWatch:
@@ -74,28 +79,91 @@ class GitWatch:
         self._kept = git_state(self._root) if goes_on else None
         return changes
 
+    def look_again(self) -> None:
+        """Changes were put back: what still runs is held against how things stand now."""
+        if self._kept is not None:
+            self._kept = git_state(self._root)
+
     def go_on(self, began: GitState) -> None:
         """Something was started that goes on running."""
         self._kept = began
 
 
 def git_state(root: Path) -> GitState:
-    """How things stand now; a few milliseconds."""
-    return _state(tuple(_git_folders(root)))
+    """How things stand now; milliseconds, tens of them in a large workspace."""
+    links = {link: folder_at(link) for link in git_links(root) if is_there(link)}
+    folders = tuple(dict.fromkeys(folder for link in links for folder in git_folders(link, root)))
+    entries: dict[Path, Entry] = {}
+    for path in (*links, *(path for folder in folders for path in guarded(folder))):
+        if len(entries) < _MOST_FILES and (entry := entry_at(path)) is not None:
+            entries[path] = entry
+    return GitState(root=root, folders=folders, entries=entries, links=links)
 
 
 def git_changes(before: GitState) -> tuple[GitChange, ...]:
-    """What is different now, but for settings that only name a remote or what a branch follows."""
-    now = _state(before.folders).entries
-    paths = sorted({*before.entries, *now})
-    changes = (GitChange(path=path, before=before.entries.get(path), after=now.get(path)) for path in paths)
-    return tuple(change for change in changes if change.before != change.after and not _is_harmless(change))
+    """What is different now, but for settings that only name a remote or what a branch follows.
+
+    An exchanged ``.git`` comes first; then what is different in the one that was there.
+    """
+    now = git_state(before.root)
+    exchanged = tuple(_exchanged(before, now))
+    files: list[GitChange] = []
+    for path in sorted({*before.entries, *now.entries, *(path for one in exchanged for path in _moved_files(one))}):
+        was, place = before.entries.get(path), path
+        around = next((one for one in exchanged if path.is_relative_to(one.path)), None)
+        if around is not None:
+            if around.path == path or (around.moved_to is None and now.entries.get(path) is None):
+                continue
+            if around.moved_to is not None:
+                place = around.moved_to / path.relative_to(around.path)
+        change = GitChange(path=path, before=was, after=entry_at(place))
+        if change.before != change.after and not _is_of_no_account(change, before, now):
+            files.append(change)
+    return (*exchanged, *files)
+
+
+def _exchanged(before: GitState, now: GitState) -> Iterator[GitChange]:
+    """Each ``.git`` folder that another one, a file or nothing stands in for."""
+    for link, was in before.links.items():
+        is_own = link.parent == before.root
+        if was is None or now.links.get(link, folder_at(link)) == was or not (is_own or is_there(link)):
+            continue
+        after = folder_at(link) or entry_at(link)
+        yield GitChange(path=link, before=was, after=after, moved_to=where_now(was, before.root))
+
+
+def _moved_files(change: GitChange) -> Iterator[Path]:
+    """The guarded files of a moved ``.git``, named as if it were in its place."""
+    if change.moved_to is not None:
+        for folder in git_folders(change.moved_to, change.moved_to):
+            yield from (change.path / path.relative_to(change.moved_to) for path in guarded(folder))
+
+
+def _is_of_no_account(change: GitChange, before: GitState, now: GitState) -> bool:
+    """What goes with a whole repository, what comes with a new one and runs nothing, and harmless settings."""
+    folder = max(
+        (folder for folder in (*before.folders, *now.folders) if change.path.is_relative_to(folder)),
+        key=lambda folder: len(folder.parts),
+        default=None,
+    )
+    if folder is None:  # a .git that is a file or link
+        return change.before is None or change.after is None
+    if folder not in before.folders:
+        return not is_armed(change.path, folder)
+    return (change.after is None and not folder.is_dir()) or _is_harmless(change)
 
 
 def undo_git_change(change: GitChange) -> bool:
     """Puts back what was there; False when it is no longer as the command left it. Raises OSError."""
-    if _entry(change.path) != change.after or not change.can_be_undone:
+    if (folder_at(change.path) or entry_at(change.path)) != change.after or not change.can_be_undone:
         return False
+    if change.moved_to is not None:
+        if folder_at(change.moved_to) != change.before:
+            return False
+        if change.after is not None:
+            change.path.rename(change.path.with_name(f".git-put-aside-{secrets.token_hex(4)}"))
+        change.moved_to.rename(change.path)
+        return True
     if change.after is not None:
         change.path.unlink()
     if change.before is not None and change.before.data is not None:
@@ -108,63 +176,6 @@ def undo_git_change(change: GitChange) -> bool:
                 os.fchmod(file.fileno(), stat.S_IMODE(change.before.mode))
                 file.write(change.before.data)
     return True
-
-
-def _git_folders(root: Path) -> Iterator[Path]:
-    """The repository's own inside, and those of submodules and linked work trees in it."""
-    top = root / ".git"
-    if top.is_symlink() or not top.is_dir():
-        return
-    yield top
-    waiting = [(top / "modules", 0), (top / "worktrees", 0)]
-    while waiting:
-        folder, depth = waiting.pop()
-        if folder.is_symlink() or not folder.is_dir():
-            continue
-        if (folder / "HEAD").exists():
-            yield folder
-            waiting.append((folder / "modules", depth + 1))
-        elif depth < _DEEPEST:
-            with suppress(OSError):
-                waiting += [(inside, depth + 1) for inside in folder.iterdir()]
-
-
-def _state(folders: tuple[Path, ...]) -> GitState:
-    entries: dict[Path, Entry] = {}
-    for folder in folders:
-        for path in _guarded(folder):
-            if len(entries) < _MOST_FILES and (entry := _entry(path)) is not None:
-                entries[path] = entry
-    return GitState(folders=folders, entries=entries)
-
-
-def _guarded(folder: Path) -> Iterator[Path]:
-    yield folder / "config.worktree"
-    for part in GIT_PARTS:
-        top = folder / part
-        yield top
-        waiting = [top] if not top.is_symlink() and top.is_dir() else []
-        while waiting:
-            with suppress(OSError):
-                for path in waiting.pop().iterdir():
-                    yield path
-                    if path.is_dir() and not path.is_symlink():
-                        waiting.append(path)
-
-
-def _entry(path: Path) -> Entry | None:
-    """A file or link; folders count through what is in them."""
-    try:
-        status = path.lstat()
-        if stat.S_ISLNK(status.st_mode):
-            return Entry(mode=status.st_mode, data=os.fsencode(path.readlink()))
-        if stat.S_ISDIR(status.st_mode):
-            return None
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
-            return Entry(mode=status.st_mode, data=None, stamp=(status.st_size, status.st_mtime_ns))
-        return Entry(mode=status.st_mode, data=path.read_bytes())
-    except OSError:
-        return None
 
 
 def _is_harmless(change: GitChange) -> bool:

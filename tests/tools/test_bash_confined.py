@@ -19,7 +19,7 @@ from tests.workspace.confined import KINDS, bounds_in, confinement
 
 
 class Place:
-    def __init__(self, tmp_path, kind, **more):
+    def __init__(self, tmp_path, kind, *, unasked=False, **more):
         confined = confinement(kind, bounds_in(tmp_path, **more))
         self.root, self.outside = confined.bounds.root, tmp_path / "outside"
         logs, self.warned = tmp_path / "logs", []
@@ -32,6 +32,7 @@ class Place:
             jobs=Jobs(lambda _: None),
             confine=confined,
             warn=self.warned.append,
+            puts_git_back=lambda: unasked,
         )
 
     def run(self, command):
@@ -131,3 +132,80 @@ async def test_a_job_is_held_as_well_and_a_look_says_what_it_was_kept_from(tmp_p
     look = await tool.plan(JobArguments(id=1, action="output"), ToolContext(call_id="c"))
     assert "[the sandbox kept it from writing to ../outside/new]" in (await look.run(lambda _: None)).text
     assert not list(place.outside.iterdir())
+
+
+ATTACKS = (
+    "mv .g* g2; cp -r g2 .git; git config core.fsmonitor ./pwn",
+    'python3 -c \'import os, shutil; os.rename(".git", "g2"); shutil.copytree("g2", ".git")\'; echo x > .git/config',
+    "mkdir -p evil; cp .git/config evil; git config -f evil/config core.fsmonitor ./pwn; echo ../evil > .git/commondir",
+    "printf '[core]\\n\\tfsmonitor = ./pwn\\n' > .git/config.worktree",
+    "mkdir -p .git/hooks; echo ./pwn > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
+    "git config -f inner/.git/config filter.x.clean ./pwn",
+)
+
+
+def settings_of(place):
+    words = ["git", "-C", place.root, "config", "--list", "--show-scope"]
+    hooks = sorted(path.name for path in place.root.rglob("hooks/*") if path.suffix != ".sample")
+    inner = (place.root / "inner/.git/config").read_text()
+    return subprocess.run(words, capture_output=True, check=True).stdout, hooks, inner
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_was_done_to_git_is_put_back_where_nobody_can_be_asked(tmp_path, kind, attack):
+    place = Place(tmp_path, kind, unasked=True)
+    for folder in (place.root, place.root / "inner"):
+        subprocess.run(["git", "init", "-q", folder], check=True)
+    subprocess.run(["git", "-C", place.root, "config", "extensions.worktreeConfig", "true"], check=True)
+    before = settings_of(place)
+    plan, result = place.run(attack)
+    assert settings_of(place) == before
+    assert plan.offer(result) is None or plan.offer(result).what == "run once more without the sandbox"
+
+
+def test_where_nobody_can_be_asked_the_model_is_told_what_was_put_back(tmp_path):
+    place = Place(tmp_path, "landlock", unasked=True)
+    subprocess.run(["git", "init", "-q", place.root], check=True)
+    _, result = place.run("git config core.pager ./x")
+    assert "[it changed .git/config; it was put back as it was, as nobody can be asked" in result.text
+
+
+def test_bubblewrap_keeps_the_git_folder_in_its_place(tmp_path):
+    place = Place(tmp_path, "bubblewrap")
+    subprocess.run(["git", "init", "-q", place.root], check=True)
+    plan, result = place.run("mv .g* g2 || exit 1")
+    assert "[the sandbox kept it from writing to .git]" in result.text
+    assert not plan.changed_git
+    _, result = place.run(
+        "touch a && git add a && git -c user.name=a -c user.email=a@b commit -qm a && git log --oneline"
+    )
+    assert result.text.endswith(" a")
+
+
+def test_an_exchanged_git_folder_is_offered_to_be_put_back(tmp_path):
+    place = Place(tmp_path, "landlock")
+    subprocess.run(["git", "init", "-q", place.root], check=True)
+    plan, result = place.run("mv .git g2; cp -r g2 .git; git config core.pager ./x")
+    assert "[it changed .git]" in result.text
+    asyncio.run(plan.offer(result).plan.run(lambda _: None))
+    config = (place.root / ".git/config").read_text()
+    assert "pager" not in config
+
+
+def test_what_was_put_back_while_something_goes_on_is_no_change_of_the_next_command(tmp_path):
+    place = Place(tmp_path, "landlock", unasked=True)
+    subprocess.run(["git", "init", "-q", place.root], check=True)
+
+    async def two():
+        for command in ("sleep 3 > /dev/null & git config core.pager ./x", "touch a"):
+            plan = await place.tool.plan(BashArguments(command=command), ToolContext(call_id="c"))
+            yield (await plan.run(lambda _: None)).text
+
+    async def texts():
+        return [text async for text in two()]
+
+    first, second = asyncio.run(texts())
+    assert "it was put back" in first
+    assert "it changed" not in second
+    assert "pager" not in (place.root / ".git/config").read_text()

@@ -1,5 +1,6 @@
 """Changes of what makes git run programs are seen, and can be put back to the byte."""
 
+import shutil
 import stat
 import subprocess
 
@@ -190,3 +191,108 @@ def test_what_the_person_changes_between_commands_is_nobodys_business(repository
     assert watch.end(watch.begin(), goes_on=False) == ()
     hook(repository)
     assert watch.end(watch.begin(), goes_on=False) == ()
+
+
+EVIL = "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = ./pwn.sh\n"
+
+
+def exchanged(repository, *, gone=False):
+    moved = repository / "g2"
+    (repository / ".git").rename(moved)
+    shutil.copytree(moved, repository / ".git")
+    (repository / ".git/config").write_text(EVIL)
+    hook(repository)
+    if gone:
+        shutil.rmtree(moved)
+
+
+def test_a_whole_git_folder_that_was_exchanged_is_seen_and_comes_back(repository):
+    before = (repository / ".git/config").read_text()
+    changes = changes_by(repository, lambda: exchanged(repository))
+    assert names(repository, changes) == [".git"]
+    assert all(undo_git_change(change) for change in changes)
+    assert (repository / ".git/config").read_text() == before
+    assert not (repository / ".git/hooks/pre-commit").exists()
+    assert not (repository / "g2").exists()
+
+
+def test_what_was_changed_before_it_was_moved_is_put_back_too(repository):
+    before = (repository / ".git/config").read_text()
+
+    def act():
+        git(repository, "config", "core.pager", "./pwn.sh")
+        (repository / ".git").rename(repository / "g2")
+        (repository / ".git").write_text("gitdir: g3\n")
+
+    changes = changes_by(repository, act)
+    assert names(repository, changes) == [".git", ".git/config"]
+    assert [undo_git_change(change) for change in changes] == [True, True]
+    assert (repository / ".git/config").read_text() == before
+
+
+def test_an_exchanged_git_folder_whose_first_is_gone_gets_its_settings_back(repository):
+    before = (repository / ".git/config").read_text()
+    changes = changes_by(repository, lambda: exchanged(repository, gone=True))
+    assert names(repository, changes) == [".git", ".git/config", ".git/hooks/pre-commit"]
+    assert [change.can_be_undone for change in changes] == [False, True, True]
+    assert [undo_git_change(change) for change in changes] == [False, True, True]
+    assert (repository / ".git/config").read_text() == before
+    assert not (repository / ".git/hooks/pre-commit").exists()
+
+
+def test_a_deleted_git_folder_is_one_change(repository):
+    changes = changes_by(repository, lambda: shutil.rmtree(repository / ".git"))
+    assert names(repository, changes) == [".git"]
+
+
+def test_another_common_folder_is_seen_and_taken_away(repository):
+    (change,) = changes_by(repository, lambda: (repository / ".git/commondir").write_text("../evil"))
+    assert undo_git_change(change)
+    assert not (repository / ".git/commondir").exists()
+
+
+def test_a_git_file_that_names_another_folder_is_seen(repository, tmp_path):
+    git(repository, "worktree", "add", "-q", tmp_path / "tree")
+    link = tmp_path / "tree/.git"
+    before = link.read_text()
+    (change,) = changes_by(tmp_path / "tree", lambda: link.write_text("gitdir: evil\n"))
+    assert undo_git_change(change)
+    assert link.read_text() == before
+
+
+def test_a_repository_inside_is_watched_and_a_new_one_when_it_runs_something(repository):
+    inner = repository / "a/inner"
+    inner.mkdir(parents=True)
+    git(inner, "init", "-q")
+    changes = changes_by(repository, lambda: hook(inner))
+    assert names(repository, changes) == ["a/inner/.git/hooks/pre-commit"]
+
+    def act():
+        git(repository, "init", "-q", "a/clean")
+        git(repository, "init", "-q", "a/armed")
+        (repository / "a/armed/.git/config").write_text(EVIL)
+        hook(repository / "a/armed")
+
+    changes = changes_by(repository, act)
+    assert names(repository, changes) == ["a/armed/.git/config", "a/armed/.git/hooks/pre-commit"]
+
+
+def test_a_repository_that_is_removed_or_moved_with_its_folder_is_no_matter(repository):
+    for name in ("one", "two"):
+        git(repository, "init", "-q", name)
+
+    def act():
+        shutil.rmtree(repository / "one")
+        (repository / "two").rename(repository / "three")
+
+    assert changes_by(repository, act) == ()
+
+
+def test_a_work_tree_that_is_added_or_removed_is_no_matter(repository):
+    git(repository, "worktree", "add", "-q", "old")
+
+    def act():
+        git(repository, "worktree", "add", "-q", "new")
+        git(repository, "worktree", "remove", "old")
+
+    assert changes_by(repository, act) == ()
