@@ -175,8 +175,18 @@ def _load(text: str, written: str) -> JsonValue:
 
 
 def _strict_loads(text: str) -> JsonValue:
-    loaded: JsonValue = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    loaded: JsonValue = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_each_once)
     return loaded
+
+
+def _each_once(entries: list[tuple[str, JsonValue]]) -> JsonObject:
+    """Of two values under one name nobody can tell which was meant."""
+    found: JsonObject = {}
+    for name, value in entries:
+        if name in found:
+            raise ValueError(f"{json.dumps(name)} is given twice")
+        found[name] = value
+    return found
 
 
 def _no_number(word: str) -> NoReturn:

@@ -300,6 +300,7 @@ class CommandCase:
                 against = chain(
                     self._paths.runs_in(simple.places),
                     self._paths.mentioned(simple.words[1:], simple.places, is_writer=is_writer),
+                    self._paths.changes_git(base_name(simple.name), simple.words[1:], simple.places),
                 )
             # What a wrapper runs is named by the wrapper's own words already, as far as it is known.
             yield from (one for one in against if found is command or one.each_time or one.decision is Decision.DENY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import secrets
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,8 +19,10 @@ from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern
 from codeagent.policy.shell_script import Places, Redirection
 from codeagent.policy.shell_words import Word
+from codeagent.workspace.git_places import is_there
 from codeagent.workspace.paths import PathSandbox
 
+_NEW_NAME = f"new-{secrets.token_hex(8)}"  # nothing can be called that already
 _MOST_MATCHES = 1_000
 _MOST_ENTRIES = 20_000
 _DEVICES = frozenset(
@@ -108,16 +111,34 @@ class NamedPaths:
         for word in words:
             if not word.is_known or word.glob:
                 yield from self._read_words((word,), folders)
+                if is_writer and word.is_known:
+                    yield from self._changed_by_glob(word, folders)
                 continue
             for text in _candidates(word):
                 for folder in folders:
                     yield from self._mention(text, folder, is_writer=is_writer)
 
+    def changes_git(self, name: str, words: Iterable[Word], places: Places | None) -> Iterator[Finding]:
+        """What stands against changing a whole folder that holds a ``.git``: the folder need not be named for that."""
+        operands = [word for word in words if not word.text.startswith("-") and word.is_known and not word.glob]
+        for folder in self.folders(places) or (self._cwd,):
+            holders = [word.text for word in operands if is_there(folder / word.text / ".git")]
+            is_onto = name in {"cp", "mv", "rsync"} and bool(holders[1:]) and holders[-1] == operands[-1].text
+            if is_onto or (name in {"rm", "chmod", "chown", "chgrp"} and holders):
+                because = f"it changes {holders[-1]}/.git, which can make git run programs."
+                yield Finding(decision=Decision.ASK, because=because, each_time=True)
+
+    def _changed_by_glob(self, word: Word, folders: tuple[Path, ...]) -> Iterator[Finding]:
+        pattern = str(Path.home()) + word.glob[1:] if word.has_tilde else word.glob
+        for folder in folders:
+            for match in islice(glob.iglob(pattern, root_dir=folder), _MOST_MATCHES):  # noqa: PTH207 - see _glob
+                yield from self._mention(match, folder, is_writer=True)
+
     def runs_in(self, places: Places | None) -> Iterator[Finding]:
         """What stands against running a program that is not known where it runs: it may write there."""
         for folder in self.folders(places):
             try:
-                concern = self._sandbox.examine("x", Access.WRITE, base=folder).concern
+                concern = self._sandbox.examine(_NEW_NAME, Access.WRITE, base=folder).concern
             except PathRefused as error:
                 yield Finding(decision=Decision.ASK, because=str(error), each_time=True)
                 continue

@@ -114,11 +114,14 @@ _START_FILES = {
     "claude.md": "agents take instructions from it",
     ".gitlab-ci.yml": "it runs on the build server",
     ".pre-commit-config.yaml": "it runs with every commit",
+    ".npmrc": "npm takes settings from it that can make it run programs",
+    ".yarnrc.yml": "yarn takes settings from it that can make it run programs",
 }
 _START_FOLDERS = {
     (".codeagent",): "it configures this agent",
     (".vscode",): "the editor can run programs from it when the folder is opened",
     (".devcontainer",): "the editor can run programs from it when the folder is opened",
+    (".idea",): "the editor can run programs from it when the folder is opened",
     (".github", "workflows"): "it runs on the build server",
     (".github", "actions"): "it runs on the build server",
     (".circleci",): "it runs on the build server",
@@ -168,6 +171,8 @@ def start_reason(names: tuple[str, ...]) -> str:
         return GIT_INTERNALS
     if names and names[-1] in _START_FILES:
         return _START_FILES[names[-1]]
+    if names and names[-1] in _STARTS_AT_HOME:
+        return "shells and desktops run such a file by themselves"
     for folder, reason in _START_FOLDERS.items():
         if any(part == folder for part in _runs(names, len(folder))):
             return reason

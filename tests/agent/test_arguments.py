@@ -251,3 +251,9 @@ def test_valid_arguments_with_values_written_as_strings_arrive_too(arguments, da
 def test_any_text_is_read_or_refused(raw):
     with contextlib.suppress(BadArguments):
         assert read(raw).path is not None
+
+
+@pytest.mark.parametrize("raw", ['{"path": "a", "path": "b"}', '{"path": "a", "table": {"x": 1, "x": 2}}'])
+def test_a_name_given_twice_is_refused(raw):
+    with pytest.raises(BadArguments, match="is given twice"):
+        read(raw)

@@ -138,3 +138,25 @@ def test_a_link_cannot_hide_what_a_rule_forbids(root):
     (root / "alias").symlink_to("src")
     assert outcome("cat alias/a.py", root, deny=("read(src/**)",)) == "deny"
     assert outcome("cat alias/a.py", root, deny=("read(alias/**)",)) == "deny"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["mv .g* g2", "mv .gi? g2", "cp evil/* .git", "rm -rf .[a-z]*", "chmod -R 777 .", "rm -rf ./.", "cp -r inner/. ."],
+)
+def test_auto_mode_asks_before_git_is_changed_without_being_named(root, command):
+    subprocess.run(["git", "init", "-q", root / "inner"], check=True)
+    (root / "evil").mkdir()
+    assert outcome(command, root, mode=Mode.AUTO, is_confined=True) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command", ["mv s* lib", "cp -r src/. .", "mv src/a.py .", "chmod 644 README.md", "cp src/*.py src/deep"]
+)
+def test_auto_mode_does_not_ask_about_everyday_writing(root, command):
+    assert outcome(command, root, mode=Mode.AUTO, is_confined=True) == "allow"
+
+
+def test_a_circular_link_of_any_name_stops_no_command(root):
+    (root / "x").symlink_to("x")
+    assert outcome("make test", root, mode=Mode.AUTO, is_confined=True) == "allow"
