@@ -46,7 +46,7 @@ def _programs_of(work_tree: Path, depth: int) -> str:
         return f"the repositories in {work_tree} lie too deep to look through"
     link = work_tree / ".git"
     try:
-        inside = _inside(link)
+        inside = git_inside(link)
         for config in _configs(inside):
             if reason := program_in(config, is_nested=depth > 0):
                 return reason
@@ -79,7 +79,7 @@ def _is_surely_taken(link: Path) -> bool:
     return _HEAD.match(head) is not None and (link / "objects").is_dir() and (link / "refs").is_dir()
 
 
-def _inside(link: Path) -> Path:
+def git_inside(link: Path) -> Path:
     """The folder with a work tree's own settings and index. Raises OSError and ValueError."""
     if not link.is_file():
         return link

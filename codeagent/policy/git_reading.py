@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from codeagent.policy.options import Allowed, Given, names, read_options
 from codeagent.policy.reading import Reading
@@ -13,6 +14,14 @@ _NEUTRAL = names("--no-pager -P --no-optional-locks --literal-pathspecs --no-adv
 _EXCLUDING = (":!", ":^", ":(exclude)")
 
 # Formats in which git checks signatures, which runs the program that the repository configures for that.
+_A_COMMIT = re.compile(r"(?:HEAD|@)(?:[~^]\d*)*")
+_SUMMARIES = names(
+    "s no-patch raw stat numstat shortstat dirstat summary compact-summary name-only name-status quiet q"
+)
+_PATCHES = names(
+    "p u U W L c m patch patch-with-raw patch-with-stat unified word-diff color-words word-diff-regex function-context"
+    " binary cc combined-all-paths remerge-diff diff-merges submodule check inter-hunk-context line-prefix"
+)
 _SIGNATURE = re.compile(r"%G|%\(signature", re.IGNORECASE)
 
 _DIFF_LONGS = (
@@ -146,7 +155,10 @@ def read_git(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one ret
     reason = _changing(command, given) or _signing(given)
     if reason:
         return reason
-    return _files(command, given, base)
+    found = _files(command, given, base)
+    if isinstance(found, str) or not _shows_contents(command, given):
+        return found
+    return replace(found, shows_tracked=True, limits=given.paths)
 
 
 def _changing(command: str, given: Given) -> str:
@@ -173,10 +185,23 @@ def _changing(command: str, given: Given) -> str:
     return ""
 
 
+def _shows_contents(command: str, given: Given) -> bool:
+    """Whether file contents may be among what is printed."""
+    if command == "show" and any(not _A_COMMIT.fullmatch(word.text) for word in given.operands):
+        return True  # it may be the name of a file's contents, which are printed whatever the options
+    if command in {"diff", "show"} and not given.names & _SUMMARIES:
+        return True  # a patch is what they print unless told otherwise
+    if command == "status":
+        return bool(given.names & {"v", "verbose"})
+    return command in {"diff", "show", "log", "stash", "reflog"} and bool(given.names & _PATCHES)
+
+
 def _signing(given: Given) -> str:
     if any(not word.is_fixed or word.text not in {"log", "short"} for word in given.of("submodule")):
         return "it looks into repositories inside this one"
     formats = given.of("format", "pretty")
+    if any("(raw" in word.text or "(*raw" in word.text for word in formats):
+        return "its format may show any contents"
     if any(not word.is_fixed or _SIGNATURE.search(word.text) for word in formats):
         return "its format may make git check signatures, which runs a program"
     return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import os
 import re
 import secrets
 import tempfile
@@ -15,16 +14,17 @@ from pathlib import Path
 
 from codeagent.core.approvals import Access, ConcernKind, Decision, Touch
 from codeagent.core.errors import PathRefused
+from codeagent.policy.git_tracked import tracked_secret
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern
 from codeagent.policy.shell_script import Places, Redirection
 from codeagent.policy.shell_words import Word
+from codeagent.policy.trees import secret_below
 from codeagent.workspace.git_places import is_there
 from codeagent.workspace.paths import PathSandbox
 
 _NEW_NAME = f"new-{secrets.token_hex(8)}"  # nothing can be called that already
 _MOST_MATCHES = 1_000
-_MOST_ENTRIES = 20_000
 _DEVICES = frozenset(
     {"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "-"}
 )
@@ -84,6 +84,13 @@ class NamedPaths:
             for folder in folders:
                 for word in reading.paths:
                     yield from self._tree(word, folder, reading)
+        if reading.shows_tracked:
+            for folder in folders:
+                limits = [folder / word.text for word in reading.limits if word.is_fixed]
+                secret = tracked_secret(folder, limits if len(limits) == len(reading.limits) else [], self._sandbox)
+                if secret:
+                    because = f"it may show {secret}, which git knows and which may hold secrets."
+                    yield Finding(decision=Decision.ASK, because=because, each_time=True)
 
     def redirected(self, redirection: Redirection, places: Places | None) -> Iterator[Finding]:
         """What stands against a file that the shell opens for writing."""
@@ -278,44 +285,11 @@ class NamedPaths:
             return
         if top is None or not top.is_dir():
             return
-        secret = self._secret_below(top, reading)
+        secret = secret_below(top, reading, self._sandbox)
         if secret:
             yield Finding(
                 decision=Decision.ASK, because=f"it reads all of {self._sandbox.show(top)}, {secret}", each_time=True
             )
-
-    def _secret_below(self, top: Path, reading: Reading) -> str:
-        seen = 0
-        waiting = [str(top)]
-        while waiting:
-            try:
-                entries = list(os.scandir(waiting.pop()))
-            except OSError:
-                continue
-            seen += len(entries)
-            if seen > _MOST_ENTRIES:
-                return "which holds more files than are looked at."
-            for entry in entries:
-                is_link = entry.is_symlink()
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.name != ".git":
-                        waiting.append(entry.path)
-                    continue
-                is_left_out = reading.only and not any(fnmatch(entry.name, pattern) for pattern in reading.only)
-                if is_left_out and not (is_link and reading.follows_links):
-                    continue
-                path = Path(entry.path)
-                if self._sandbox.is_sensitive(path):
-                    return f"where {self._sandbox.show(path)} may hold secrets."
-                if is_link and reading.follows_links and not self._is_inside(path):
-                    return f"where the link {self._sandbox.show(path)} leads outside."
-        return ""
-
-    def _is_inside(self, path: Path) -> bool:
-        try:
-            return self._sandbox.examine(str(path), Access.READ).concern is None
-        except PathRefused:
-            return False
 
 
 def _written(word: Word) -> str:

@@ -75,10 +75,24 @@ def _read_by(name: str, row: Row, given: Given) -> Reading | str:
         operands = operands[1:]
     only = tuple(value.text for value in given.of("include", "g", "glob", "iglob") if not value.text.startswith("!"))
     is_deep = bool(given.names & DEEP.get(name, frozenset())) or (name == "rg" and bool(only))
-    if is_deep and not operands:
+    is_deep = is_deep or any(
+        value.text not in {"read", "skip"} for value in given.of("d", "directories") if "grep" in name
+    )
+    lists = name in {"ls", "du"} and bool(given.names & {"L", "dereference"})
+    if (is_deep or lists or name == "rg") and not operands and not given.names & {"type-list"}:
         operands = (Word("."),)
-    follows = is_deep and bool(given.names & {"R", "dereference-recursive", "L", "follow"} or name == "diff")
-    return Reading(paths=(*files, *operands), is_recursive=is_deep, only=only, follows_links=follows)
+    follows = is_deep and bool(given.names & {"R", "dereference-recursive", "L", "follow"})
+    if name == "diff":
+        follows = "no-dereference" not in given.names
+    return Reading(
+        paths=(*files, *operands),
+        is_recursive=is_deep or name in {"diff", "rg"} or lists,
+        only=only,
+        follows_links=follows or lists,
+        is_shallow=(name == "diff" and not is_deep) or (name == "ls" and not given.names & {"R", "recursive"}),
+        skips_hidden=name == "rg" and not is_deep,
+        names_only=lists,
+    )
 
 
 def _printf(words: Sequence[Word]) -> Reading | str:
@@ -160,7 +174,9 @@ def _find(words: Sequence[Word]) -> Reading | str:
             paths.append(word)
         else:
             return f"find: {text} is not known to be harmless"
-    return Reading(paths=tuple(paths) or (Word("."),))
+    follows = any(word.text in {"-L", "-follow"} for word in words)
+    paths = paths or [Word(".")]
+    return Reading(paths=tuple(paths), is_recursive=follows, follows_links=follows, names_only=follows)
 
 
 def _test(words: Sequence[Word]) -> Reading | str:

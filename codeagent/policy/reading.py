@@ -15,6 +15,9 @@ class Reading:
     hidden files as well; ``only`` are patterns that narrow this down and ``follows_links``
     says that links below are followed. ``base`` is
     a folder the paths start from, if not the one where the command runs.
+    ``is_shallow``: of a folder only the files right in it are read; ``skips_hidden``: hidden ones
+    are left out, unless an ignore file brings them back; ``names_only``: files are listed, not read.
+    ``shows_tracked``: contents of any file that git knows, in ``limits`` when there are any.
     """
 
     paths: tuple[Word, ...] = ()
@@ -23,3 +26,8 @@ class Reading:
     follows_links: bool = False
     base: Word | None = None
     uses_git: bool = False
+    is_shallow: bool = False
+    skips_hidden: bool = False
+    names_only: bool = False
+    shows_tracked: bool = False
+    limits: tuple[Word, ...] = ()

@@ -1,4 +1,4 @@
-"""Reads from a repository's index which of its folders are repositories of their own (gitformat-index(5))."""
+"""Reads from a repository's index which files and which repositories inside it git knows (gitformat-index(5))."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 _GITLINK = b"\0\0\xe0\0"
 _KIND = 0xF000
+_REPOSITORY = 0xE000
 _FIXED = 40
 _EXTENDED = 0x4000
 _COMPRESSED = 4
@@ -19,23 +20,35 @@ def submodules(inside: Path) -> tuple[str, ...]:
 
     Raises OSError, and ValueError for an index that is not read here: a split one, or a broken one.
     """
+    data = _data(inside)
+    return _read(data, {_REPOSITORY}) if _GITLINK in data else ()
+
+
+def tracked(inside: Path) -> tuple[str, ...]:
+    """The paths of all files that the index names; raises as above."""
+    data = _data(inside)
+    return _read(data, {0x8000, 0xA000}) if data else ()
+
+
+def _data(inside: Path) -> bytes:
     if not (inside / "index").is_file():
-        return ()
+        return b""
     if next(inside.glob("sharedindex.*"), None) is not None:
         raise ValueError("its index is split")
-    data = (inside / "index").read_bytes()
-    if _GITLINK not in data:
-        return ()
+    return (inside / "index").read_bytes()
+
+
+def _read(data: bytes, kinds: set[int]) -> tuple[str, ...]:
     read: list[list[str]] = []
     for hash_bytes in (20, 32):  # which of them is told by where the entries end; if it cannot be, both count
         with suppress(struct.error, IndexError, ValueError):
-            read.append(_gitlinks(data, hash_bytes))
+            read.append(_names(data, hash_bytes, kinds))
     if not read:
         raise ValueError("its index is broken")
     return tuple(dict.fromkeys(name for names in read for name in names))
 
 
-def _gitlinks(data: bytes, hash_bytes: int) -> list[str]:
+def _names(data: bytes, hash_bytes: int, kinds: set[int]) -> list[str]:
     signature, version, count = struct.unpack_from(">4sII", data)
     if signature != b"DIRC" or version not in {2, 3, 4}:
         raise ValueError("it is no index")
@@ -54,7 +67,7 @@ def _gitlinks(data: bytes, hash_bytes: int) -> list[str]:
         end = data.index(b"\0", begin)
         name = kept + data[begin:end]
         at = end + 1 if version == _COMPRESSED else at + ((end - at) // 8 + 1) * 8
-        if mode & _KIND == 0xE000:  # noqa: PLR2004 - a link to another repository's commit
+        if mode & _KIND in kinds:
             found.append(os.fsdecode(name))
     while at < len(data) - hash_bytes:
         (size,) = struct.unpack_from(">I", data, at + 4)

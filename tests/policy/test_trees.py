@@ -1,0 +1,118 @@
+"""Commands that read whole folders or the history ask where that would show secrets or what lies outside."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from codeagent.policy.check import Question, check_command
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "workspace"
+    for name in ("src/a.py", "one/a.txt", "two/a.txt", "README.md"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x\n")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/secret.txt").write_text("x")
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "first")
+    return folder
+
+
+def git(folder, *words):
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", "-C", folder, *identity, *words], check=True, capture_output=True)
+
+
+def outcome(command, root):
+    return check_command(command, Question(), root).decision.value
+
+
+@pytest.mark.parametrize(
+    "command", ["grep -d recurse x .", "grep -drecurse x src", "grep --directories=recurse x .", "egrep -d rec x src"]
+)
+def test_grep_told_to_go_into_folders_reads_all_of_them(root, command):
+    assert outcome(command, root) == "allow"
+    (root / "src/.env").write_text("x")
+    assert outcome(command, root) == "ask"
+    assert outcome("grep -d skip x README.md", root) == "allow"
+
+
+def test_ripgrep_reads_what_is_not_hidden(root):
+    (root / ".env").write_text("x")
+    assert outcome("rg x", root) == "allow"
+    (root / "src/server.pem").write_text("x")
+    assert outcome("rg x", root) == "ask"
+    assert outcome("rg x src", root) == "ask"
+    assert outcome("rg x one", root) == "allow"
+
+
+@pytest.mark.parametrize("name", [".ignore", ".gitignore", ".rgignore", "src/.ignore"])
+def test_an_ignore_file_can_bring_hidden_files_back(root, name):
+    (root / "src/.env").write_text("x")
+    (root / name).write_text("!.env\n")
+    assert outcome("rg x src", root) == "ask"
+    (root / name).write_text("!.gitkeep\n")
+    assert outcome("rg x src", root) == "allow"
+
+
+CONTENTS = (
+    "git diff",
+    "git diff HEAD",
+    "git show",
+    "git show --stat a1b2c3d",
+    "git show main",
+    "git log -p",
+    "git log -U5 -3",
+    "git diff --stat -p",
+    "git stash list -p",
+    "git status -v",
+    "cd src && git diff",
+)
+SUMMARIES = (
+    "git status",
+    "git log --oneline",
+    "git diff --stat",
+    "git show --stat HEAD~1",
+    "git diff -- src",
+    "git log",
+)
+
+
+@pytest.mark.parametrize("command", CONTENTS + SUMMARIES)
+def test_git_shows_what_it_knows_without_a_question_where_that_holds_no_secret(root, command):
+    (root / ".env").write_text("not tracked")
+    assert outcome(command, root) == "allow"
+
+
+def test_git_asks_where_contents_of_a_tracked_secret_may_be_shown(root):
+    (root / ".env").write_text("x")
+    git(root, "add", ".env")
+    assert {command: outcome(command, root) for command in CONTENTS} == dict.fromkeys(CONTENTS, "ask")
+    assert {command: outcome(command, root) for command in SUMMARIES} == dict.fromkeys(SUMMARIES, "allow")
+
+
+def test_comparing_folders_reads_what_is_in_them(root, tmp_path):
+    assert outcome("diff one two", root) == "allow"
+    assert outcome("diff README.md one/a.txt", root) == "allow"
+    (root / "two/link").symlink_to(tmp_path / "outside/secret.txt")
+    assert outcome("diff one two", root) == "ask"
+    (root / "two/link").unlink()
+    (root / "one/id_rsa").write_text("x")
+    assert outcome("diff one two", root) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command", ["ls -RL", "ls -LR src", "find -L .", "find . -follow", "find -L src -name x", "du -L", "du -sL src"]
+)
+def test_listing_does_not_follow_links_out_of_the_workspace(root, tmp_path, command):
+    (root / ".env").write_text("x")
+    assert outcome(command, root) == "allow"
+    (root / "src/link").symlink_to(tmp_path / "outside")
+    assert outcome(command, root) == "ask"
+    assert outcome("ls -R", root) == "allow"
+    assert outcome("find . -name x", root) == "allow"
