@@ -39,10 +39,11 @@ class MainScreen(Screen[None]):
         """A question waits, or the turn is over."""
 
     DEFAULT_CSS = """
-    MainScreen { background: $background; color: $text; }
+    MainScreen { background: $background; color: $text; overflow: hidden; }
     MainScreen #greeting { width: 1fr; height: auto; padding: 1 3; color: $text-muted; }
-    MainScreen #bottom { height: auto; }
-    MainScreen.-tall #bottom { padding-top: 1; }
+    MainScreen #bottom { dock: bottom; height: auto; max-height: 100%; padding-bottom: 2; background: $background; }
+    MainScreen.-tall #bottom { padding: 1 0 2 0; }
+    MainScreen StatusLine { dock: bottom; }
     MainScreen #prompt-row { height: auto; padding: 0 1; }
     MainScreen #marker { width: 2; height: 1; color: $accent; }
     """
@@ -112,6 +113,11 @@ class MainScreen(Screen[None]):
     @property
     def _prompt_rests(self) -> bool:
         return self.is_current and self.focused in {self.prompt, None} and self.prompt.is_empty
+
+    def on_prompt_edited(self) -> None:
+        """The question makes room when the prompt grows."""
+        if self.approval.waiting:
+            self.call_after_refresh(self.approval.fit)
 
     def on_approval_dialog_turned(self) -> None:
         """Another question is in view: it has to earn the keyboard."""

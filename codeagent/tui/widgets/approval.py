@@ -19,7 +19,7 @@ from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import SCOPES, View, choices_of, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.answer_text import AnswerText
-from codeagent.tui.widgets.drawn_question import DrawnQuestion
+from codeagent.tui.widgets.drawn_question import FRAME, DrawnQuestion, fitting_rows
 from codeagent.tui.widgets.open_questions import OpenQuestion, OpenQuestions
 from codeagent.tui.widgets.question_body import QuestionBody
 from codeagent.tui.widgets.question_title import question_title
@@ -31,10 +31,7 @@ CLICK_SECONDS = 0.4
 """A click that comes sooner after a question came into view was meant for what was there before."""
 
 _NEVER = float("inf")
-_HIGHEST = 0.6
-_LOWEST = 7
 _ROOMY = 30
-_FRAME = 2
 _TITLE_ENDS = 3
 _SIDES = 5
 
@@ -82,7 +79,7 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._questions = OpenQuestions()
         self._view = View.QUESTION
         self._armed_at = _NEVER
-        self._patience = 0.0
+        self._patience, self._wanted = 0.0, 0
         self.shown_at = 0.0
         self._drawing = DrawnQuestion()
         self._body = QuestionBody()
@@ -195,8 +192,9 @@ class ApprovalDialog(Vertical, can_focus=True):
         self._keys.show(choices, is_live=self.has_keyboard)
         air = 1 if self.screen.size.height >= _ROOMY else 0
         self._keys.styles.margin = (air, 0, 0, 0)
-        wanted = len(lines) + self._keys.rows(width + 1) + air + self._text.rows + _FRAME
-        self.styles.height = min(wanted, max(int(self.screen.size.height * _HIGHEST), _LOWEST))
+        wanted = len(lines) + self._keys.rows(width + 1) + air + self._text.rows + FRAME
+        self._wanted = wanted
+        self.fit()
         self._body.show(lines, from_start=from_start)
         waiting = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
         self.border_title = question_title(
@@ -207,6 +205,11 @@ class ApprovalDialog(Vertical, can_focus=True):
             is_anew=question.is_anew,
         )
         self._tell_what_follows()
+
+    def fit(self) -> None:
+        """Takes as many rows as it needs, and leaves the prompt and the queued messages theirs."""
+        others = sum(one.outer_size.height for one in self.siblings if one.display)
+        self.styles.height = fitting_rows(self._wanted, self.screen.size.height, others)
 
     def on_question_body_moved(self, event: QuestionBody.Moved) -> None:
         """Keeps the mark of what follows true."""

@@ -12,6 +12,19 @@ from codeagent.tui.widgets.lines import Line
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.question_lines import offer_lines, question_lines, verdict_lines
 
+FRAME = 2
+"""The rows of the border."""
+
+_HIGHEST = 0.6
+_LOWEST = 7
+_STATUS = 2
+
+
+def fitting_rows(wanted: int, height: int, others: int) -> int:
+    """The rows of the dialog on a screen of ``height`` rows, ``others`` of which the prompt and its like need."""
+    most = max(int(height * _HIGHEST), _LOWEST)
+    return min(wanted, most, max(height - others - _STATUS, FRAME + 1))
+
 
 class DrawnQuestion:
     """The lines of the question in view, and where its hunks begin."""

@@ -97,7 +97,7 @@ class Prompt(TextArea):
         self._typed_before = TypedBefore((*history, *self._typed_before.texts))
         if draft and self.is_empty:
             self.put(draft)
-        self._look_for_completions()
+        self._dismissed = self._completing()  # what was typed before can be sent as it stands
 
     def put(self, text: str) -> None:
         """Replaces the text (undo brings the old one back), cursor at its end."""

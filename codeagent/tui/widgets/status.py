@@ -56,9 +56,10 @@ class StatusLine(Widget):
         if status == self.status:
             return
         self.status = status
-        if status.is_working and not self._reduced_motion and self._spinner is None:
+        is_moving = status.is_working and not status.waiting
+        if is_moving and not self._reduced_motion and self._spinner is None:
             self._spinner = self.set_interval(_FRAME_SECONDS, self._turn)
-        elif not status.is_working and self._spinner is not None:
+        elif not is_moving and self._spinner is not None:
             self._spinner.stop()
             self._spinner = None
         self.refresh()
@@ -93,8 +94,9 @@ class StatusLine(Widget):
         status = self.status
         parts: list[Content] = []
         if status.is_working:
-            mark = "●" if self._reduced_motion else _FRAMES[self._frame]
-            activity = f" {status.activity or 'working'}" if self.size.width >= _TIGHT else ""
+            mark = "●" if self._reduced_motion or status.waiting else _FRAMES[self._frame]
+            doing = "waiting for you" if status.waiting else status.activity or "working"
+            activity = f" {doing}" if self.size.width >= _TIGHT else ""
             parts.append(Content.styled(f"{mark}{activity}", "$accent"))
         if status.is_connecting:
             parts.append(Content("starting…"))

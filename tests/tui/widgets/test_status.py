@@ -61,5 +61,8 @@ async def test_the_spinner_turns_only_while_the_agent_works(stage_of):
         stage.app.main.status._reduced_motion = False
         await shown(stage, BUSY)
         assert stage.app.main.status._spinner is not None
+        await shown(stage, replace(BUSY, waiting=1))
+        assert stage.app.main.status._spinner is None
+        assert "● waiting for you" in stage.text
         await shown(stage, replace(BUSY, is_working=False))
         assert stage.app.main.status._spinner is None

@@ -1,0 +1,56 @@
+"""Whatever is on the screen, the status line is its last row and the cursor can be seen."""
+
+import asyncio
+
+import pytest
+
+SIZES = [(20, 5), (40, 10), (60, 15), (80, 24), (120, 40)]
+
+
+async def holds(stage):
+    await stage.pilot.pause(0.1)
+    main = stage.app.main
+    width, height = stage.app.size
+    assert main.status.region.bottom == height
+    assert main.status.region.height == 2
+    cursor = main.prompt.cursor_screen_offset
+    assert 0 <= cursor.x < width
+    assert 0 <= cursor.y < height - 2, stage.text
+    assert main.prompt.region.contains_point(cursor)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_long_text_in_a_session_that_just_began(stage_of, size):
+    async with stage_of(size=size) as stage:
+        stage.app.main.prompt.put("some words to fill a line with " * 5)
+        await holds(stage)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_long_paste(stage_of, size):
+    async with stage_of(size=size) as stage:
+        stage.app.main.prompt.put("\n".join(f"line {number}" for number in range(30)))
+        await holds(stage)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_messages_sent_before_the_session_is_open(stage_of, size):
+    async with stage_of(size=size, gate=asyncio.Event()) as stage:
+        await stage.type("one\ntwo\n")
+        stage.app.main.prompt.put("three\nfour\nfive")
+        await holds(stage)
+
+
+@pytest.mark.parametrize("size", SIZES[1:])
+async def test_a_question_with_a_draft_and_queued_messages(stage_of, ask_diff, size):
+    async def turn(emit, approver):
+        await approver.ask(ask_diff())
+
+    async with stage_of(turn, size=size) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: stage.app.main.approval.waiting)
+        stage.conversation.steer("one")
+        stage.conversation.steer("two")
+        stage.app.main.prompt.put("\n".join("abcdefghi"))
+        await holds(stage)
+        assert stage.app.main.approval.region.height >= 3
