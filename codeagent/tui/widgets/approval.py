@@ -148,8 +148,6 @@ class ApprovalDialog(Vertical, can_focus=True):
         """Whether a key pressed at ``time`` (Textual's clock) was pressed at a dialog that had the keyboard."""
         return time > self._armed_at
 
-    # --- views
-
     def _turn(self) -> None:
         """Another question is in view: it starts from its beginning, and no key counts yet."""
         self._armed_at = _NEVER
@@ -352,8 +350,6 @@ class ApprovalDialog(Vertical, can_focus=True):
         if unseen:
             self.post_message(self.Remarked(f"{unseen} not looked at yet: ] shows the next"))
         self._turn()
-
-    # --- moving about
 
     def action_switch(self, by: int) -> None:
         """Another question comes into view; the person asked for it, so its keys count."""
