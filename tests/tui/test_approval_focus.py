@@ -42,7 +42,7 @@ async def live(stage):
 
 
 async def test_a_question_takes_the_keyboard_after_a_quiet_moment_and_y_answers(stage_of, ask_diff):
-    asking = Asking(ask_diff())
+    asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         stage.app.main.prompt.put("go")
         started = asyncio.get_running_loop().time()
@@ -56,7 +56,7 @@ async def test_a_question_takes_the_keyboard_after_a_quiet_moment_and_y_answers(
 
 
 async def test_typing_on_never_answers_and_stays_in_the_prompt(stage_of, ask_diff):
-    asking = Asking(ask_diff(), at_once=False)
+    asking = Asking(ask_diff(hunks=1), at_once=False)
     async with stage_of(asking) as stage:
         await begin(stage)
         for index, character in enumerate("1 yes a"):
@@ -81,7 +81,7 @@ async def send(stage, text, seconds=0.0):
 async def test_a_letter_pressed_before_the_question_had_the_keyboard_answers_nothing_and_can_be_pressed_again(
     stage_of, ask_diff
 ):
-    asking = Asking(ask_diff())
+    asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         early = events.Key("y", "y")
@@ -95,7 +95,7 @@ async def test_a_letter_pressed_before_the_question_had_the_keyboard_answers_not
 
 
 async def test_a_letter_that_comes_too_soon_after_the_question_took_the_keyboard_answers_nothing(stage_of, ask_diff):
-    asking = Asking(ask_diff())
+    asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await stage.until(lambda: stage.app.main.approval.has_focus)
@@ -108,7 +108,7 @@ async def test_a_letter_that_comes_too_soon_after_the_question_took_the_keyboard
 async def test_a_letter_typed_as_the_question_comes_up_is_taken_from_the_prompt_which_gives_the_keyboard_on(
     stage_of, ask_diff
 ):
-    asking = Asking(ask_diff())
+    asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await stage.until(lambda: stage.app.main.approval.waiting)
@@ -120,7 +120,7 @@ async def test_a_letter_typed_as_the_question_comes_up_is_taken_from_the_prompt_
 
 
 async def test_the_next_question_does_not_take_the_second_key_of_a_double_press(stage_of, ask_diff):
-    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    asking = Asking(ask_diff("c1", hunks=1), ask_diff("c2", hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
@@ -138,7 +138,7 @@ async def test_the_next_question_does_not_take_the_second_key_of_a_double_press(
 async def test_a_sentence_typed_at_a_question_goes_to_the_prompt_whole_and_answers_nothing(
     stage_of, ask_diff, sentence, seconds
 ):
-    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    asking = Asking(ask_diff("c1", hunks=1), ask_diff("c2", hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
@@ -151,7 +151,7 @@ async def test_a_sentence_typed_at_a_question_goes_to_the_prompt_whole_and_answe
 
 
 async def test_a_letter_with_another_key_right_behind_it_answers_nothing(stage_of, ask_diff):
-    asking = Asking(ask_diff())
+    asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
@@ -163,7 +163,7 @@ async def test_a_letter_with_another_key_right_behind_it_answers_nothing(stage_o
 
 
 async def test_a_letter_pressed_while_the_reasons_are_shown_says_how_to_get_back(stage_of, ask_diff):
-    asking = Asking(ask_diff())
+    asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
@@ -173,7 +173,7 @@ async def test_a_letter_pressed_while_the_reasons_are_shown_says_how_to_get_back
 
 
 async def test_the_next_question_takes_the_keyboard_after_another_quiet_moment(stage_of, ask_diff):
-    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    asking = Asking(ask_diff("c1", hunks=1), ask_diff("c2", hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
@@ -186,7 +186,7 @@ async def test_the_next_question_takes_the_keyboard_after_another_quiet_moment(s
 
 
 async def test_a_paste_never_answers(stage_of, ask_diff):
-    asking = Asking(ask_diff())
+    asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
@@ -196,7 +196,7 @@ async def test_a_paste_never_answers(stage_of, ask_diff):
 
 
 async def test_a_draft_keeps_the_keyboard_until_tab_gives_it_to_the_question(stage_of, ask_diff):
-    asking = Asking(ask_diff(), at_once=False)
+    asking = Asking(ask_diff(hunks=1), at_once=False)
     async with stage_of(asking) as stage:
         await begin(stage)
         await stage.type("a draft")
@@ -213,7 +213,7 @@ async def test_a_draft_keeps_the_keyboard_until_tab_gives_it_to_the_question(sta
 
 
 async def test_enter_means_nothing_until_an_answer_was_chosen_with_the_arrows(stage_of, ask_diff):
-    asking = Asking(ask_diff())
+    asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
@@ -226,7 +226,7 @@ async def test_enter_means_nothing_until_an_answer_was_chosen_with_the_arrows(st
 
 
 async def test_stopping_the_turn_closes_the_question_without_an_answer(stage_of, ask_diff):
-    asking = Asking(ask_diff())
+    asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
@@ -238,18 +238,18 @@ async def test_stopping_the_turn_closes_the_question_without_an_answer(stage_of,
 
 
 async def test_leaving_the_app_allows_nothing_that_is_open(stage_of, ask_diff):
-    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    asking = Asking(ask_diff("c1", hunks=1), ask_diff("c2", hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
         stage.app.bridge.close()
         await stage.until(lambda: len(asking.answers) == 2)
         assert {type(answer) for answer in asking.answers.values()} == {Withdraw}
-        assert await stage.app.bridge.ask(ask_diff("c3")) == Withdraw(reason="codeagent was closed")
+        assert await stage.app.bridge.ask(ask_diff("c3", hunks=1)) == Withdraw(reason="codeagent was closed")
 
 
 async def test_a_withdrawn_question_gives_the_keyboard_back(stage_of, ask_diff):
-    asking = Asking(ask_diff("c1"))
+    asking = Asking(ask_diff("c1", hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
@@ -260,7 +260,7 @@ async def test_a_withdrawn_question_gives_the_keyboard_back(stage_of, ask_diff):
 
 
 async def test_what_is_typed_right_behind_an_answer_stays_in_the_prompt(stage_of, ask_diff):
-    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    asking = Asking(ask_diff("c1", hunks=1), ask_diff("c2", hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
@@ -272,7 +272,7 @@ async def test_what_is_typed_right_behind_an_answer_stays_in_the_prompt(stage_of
 
 
 async def test_a_reason_typed_at_machine_speed_arrives_whole(stage_of, ask_diff):
-    asking = Asking(ask_diff())
+    asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
