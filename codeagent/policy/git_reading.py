@@ -126,6 +126,22 @@ _COMMANDS: Mapping[str, Allowed] = {
     "remote": Allowed(flags="v", longs=names("verbose")),
     "stash": _LOG,
     "reflog": _LOG,
+    "rev-list": Allowed(
+        valued="n", longs=names(_LOG_LONGS + " count objects timestamp"), long_valued=names(_LOG_VALUED), counts=True
+    ),
+    "merge-base": Allowed(flags="a", longs=names("all octopus independent is-ancestor fork-point")),
+    "ls-tree": Allowed(
+        flags="dtrlz",
+        longs=names("long name-only name-status object-only full-name full-tree abbrev"),
+        long_valued=names("format"),
+    ),
+    "config": Allowed(
+        flags="lz",
+        longs=names(
+            "get get-all list local global system worktree name-only show-origin show-scope null bool int path type"
+        ),
+    ),
+    "version": Allowed(longs=names("build-options")),
 }
 
 
@@ -161,7 +177,7 @@ def read_git(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one ret
     return replace(found, shows_tracked=True, limits=given.paths)
 
 
-def _changing(command: str, given: Given) -> str:
+def _changing(command: str, given: Given) -> str:  # noqa: PLR0911 - one return a reason
     """Why operands would make a listing command change something."""
     operands = [word.text for word in given.operands]
     if (
@@ -176,6 +192,8 @@ def _changing(command: str, given: Given) -> str:
         and not given.names & {"l", "list", "contains", "no-contains", "merged", "no-merged"}
     ):
         return "git tag with a name creates a tag"
+    if command == "config" and not given.names & {"get", "get-all", "list", "l"}:
+        return "git config is only known to change nothing with --get, --get-all or --list"
     if command == "remote" and operands:
         return f"git remote {operands[0]} is not known to change nothing"
     if command == "stash" and (operands[:1] != ["list"] or len(operands) > 1):
@@ -210,7 +228,7 @@ def _signing(given: Given) -> str:
 def _files(command: str, given: Given, base: Word | None) -> Reading | str:
     """Operands may be revisions or paths; both are judged, and what stands behind ``rev:`` as well."""
     paths: list[Word] = []
-    if command not in {"branch", "tag", "describe", "remote", "stash", "reflog", "shortlog"}:
+    if command not in {"branch", "tag", "describe", "remote", "stash", "reflog", "shortlog", "config"}:
         for word in given.operands:
             text = word.text
             if text.startswith(":"):

@@ -12,6 +12,12 @@ from codeagent.policy.reading import Reading
 from codeagent.policy.shell_words import Word
 
 _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin"})
+_TELL_VERSION = frozenset(
+    {"python", "python3", "node", "gcc", "g++", "clang", "make", "cmake", "bash", "perl", "jq", "rg"}
+)
+_JQ_LOADS = re.compile(r"\b(?:import|include|modulemeta)\b")
+_PS_STYLE = re.compile(r"[auxwfjlvhTr]+|\d+")
+_PS_FORMAT = re.compile(r"(?!.*env)[a-z%,=_]+")
 _NUMBER = re.compile(r"\d{1,3}")
 
 # One sed command: an address or two, then p.
@@ -46,6 +52,8 @@ def reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one retu
     if slash and folder not in _SYSTEM_FOLDERS:
         return f"{name} is a program of its own"
     name = plain if slash else name
+    if name in _TELL_VERSION and [(word.text, word.is_fixed) for word in words[1:]] == [("--version", True)]:
+        return Reading()
     if name in _READERS:
         return _READERS[name](words[1:])
     row = TABLE.get(name)
@@ -54,6 +62,8 @@ def reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one retu
     given = read_options(words[1:], row.allowed)
     if isinstance(given, str):
         return f"`{name}`: {given}"
+    if name == "jq" and any(_JQ_LOADS.search(word.text) for word in given.operands):
+        return "jq may load other files"
     if row.most is not None and len(given.operands) > row.most:
         return f"{name} may write to one of its operands"
     return _read_by(name, row, given)
@@ -228,6 +238,17 @@ def _date(words: Sequence[Word]) -> Reading | str:
     return Reading(paths=given.of("r", "reference"))
 
 
+def _ps(words: Sequence[Word]) -> Reading | str:
+    """``ps`` lists processes; with ``e`` in the old style it would show what is in their environments."""
+    given = read_options(words, Allowed.of("AefFlHjTL", "pCo", "forest no-headers", "sort"))
+    if isinstance(given, str):
+        return f"ps: {given}"
+    formats = all(word.is_fixed and _PS_FORMAT.fullmatch(word.text) for word in given.of("o"))
+    if not formats or not all(word.is_fixed and _PS_STYLE.fullmatch(word.text) for word in given.operands):
+        return "ps may show what is in the environment of programs"
+    return Reading()
+
+
 _READERS: Mapping[str, Callable[[Sequence[Word]], Reading | str]] = {
     "printf": _printf,
     "echo": _echo,
@@ -245,4 +266,5 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Reading | str]] = {
     "[[": _double_test,
     "git": read_git,
     "date": _date,
+    "ps": _ps,
 }

@@ -62,6 +62,7 @@ _RG = Allowed(
 )
 
 
+_CHECKSUM = Row(allowed=Allowed.of("btz", longs="binary text tag zero"))
 _NOTHING = Row(operands=Operands.TEXT)
 TABLE: Mapping[str, Row] = {
     "true": _NOTHING,
@@ -94,9 +95,9 @@ TABLE: Mapping[str, Row] = {
     ),
     "tail": Row(
         allowed=Allowed(
-            flags="qvzfFr",
+            flags="qvzr",
             valued="ncs",
-            longs=names("quiet silent verbose follow retry"),
+            longs=names("quiet silent verbose"),
             long_valued=names("lines bytes"),
             counts=True,
         )
@@ -207,6 +208,46 @@ TABLE: Mapping[str, Row] = {
             flags="w", valued="fst", longs=names("equal-width"), long_valued=names("format separator"), counts=True
         ),
         operands=Operands.TEXT,
+    ),
+    "sleep": _NOTHING,
+    "nproc": Row(allowed=Allowed.of("", "", "all", "ignore"), operands=Operands.NONE),
+    "hostname": Row(
+        allowed=Allowed.of("sfdiIA", longs="short fqdn long domain ip-address all-ip-addresses all-fqdns"),
+        operands=Operands.NONE,
+    ),
+    "readlink": Row(
+        allowed=Allowed.of(
+            "femnqsvz",
+            longs="canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero",
+        )
+    ),
+    "tree": Row(
+        allowed=Allowed.of(
+            "adfixpsughDFqNQvtcUrSnACJX",
+            "LPI",
+            "dirsfirst filesfirst noreport gitignore prune du si inodes device metafirst matchdirs ignore-case nolinks",
+            "charset filelimit sort timefmt",
+        )
+    ),
+    **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"), _CHECKSUM),
+    "b2sum": Row(allowed=Allowed.of("btz", "l", "binary text tag zero", "length")),
+    "cksum": Row(allowed=Allowed.of("z", "al", "untagged raw base64 zero tag", "algorithm length")),
+    "od": Row(
+        allowed=Allowed.of(
+            "abcdDefFhHiIlLosvxXOB",
+            "AjNt",
+            "output-duplicates",
+            "address-radix skip-bytes read-bytes format",
+        )
+    ),
+    "xxd": Row(allowed=Allowed.of("abCeipu", "cgslo"), most=1),
+    "jq": Row(
+        allowed=Allowed.of(
+            "rcnseSCMajR",
+            longs="raw-output compact-output null-input slurp exit-status sort-keys color-output monochrome-output"
+            " ascii-output join-output raw-input tab",
+        ),
+        operands=Operands.PATTERN,
     ),
     "grep": Row(allowed=_GREP, operands=Operands.PATTERN),
     "egrep": Row(allowed=_GREP, operands=Operands.PATTERN),
