@@ -83,7 +83,8 @@ class CodeagentApp(App[str]):
         self._wanted_theme = theme
         self.palette: Palette = self._themes[theme if theme in self._themes else "dark"]
         self.register_theme(to_textual(self.palette))
-        self.theme = self.palette.name
+        self.set_reactive(App.theme, self.palette.name)  # a change would cost a second style sheet
+        self.stylesheet.set_variables(self.get_css_variables())
         self.set_keymap(dict(keymap or {}))
         self.animation_level = "none"
         self.main = MainScreen(root=root, palette=self.palette, reduced_motion=reduced_motion, keymap=self._keymap)

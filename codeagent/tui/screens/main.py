@@ -53,7 +53,7 @@ class MainScreen(Screen[None]):
 
     def __init__(self, *, root: Path, palette: Palette, reduced_motion: bool, keymap: Mapping[str, str]) -> None:
         """``keymap`` holds the person's own keys by the names of the key table."""
-        super().__init__()
+        super().__init__(classes="-tall")  # as most are; another height changes it
         self.header = Header(root)
         self.greeting = Static(_GREETING, id="greeting", markup=False)
         self.transcript = Transcript(palette, reduced_motion=reduced_motion)
