@@ -20,20 +20,20 @@ def tracked_secret(folder: Path, limits: Sequence[Path], sandbox: PathSandbox) -
         try:
             index = git_inside(place / ".git") / "index"
             status = index.stat()
-            names = _names(index, (status.st_ino, status.st_size, status.st_mtime_ns))
+            found = _secrets(index, (status.st_ino, status.st_size, status.st_mtime_ns), place, sandbox, sandbox.roots)
         except FileNotFoundError:
             continue
         except (OSError, ValueError):
             return f"a file of {sandbox.show(place)}"
-        for name in names:
-            path = place / name
-            if sandbox.is_sensitive(path) and (not limits or any(path.is_relative_to(limit) for limit in limits)):
-                return sandbox.show(path)
-        return ""
+        near = (path for path in found if not limits or any(path.is_relative_to(limit) for limit in limits))
+        return next(map(sandbox.show, near), "")
     return ""
 
 
 @lru_cache(maxsize=8)
-def _names(index: Path, stamp: tuple[int, int, int]) -> tuple[str, ...]:
-    del stamp
-    return tracked(index.parent)
+def _secrets(
+    index: Path, stamp: tuple[int, int, int], place: Path, sandbox: PathSandbox, roots: tuple[Path, ...]
+) -> tuple[Path, ...]:
+    """Kept until the index (``stamp``) or the folders of the workspace (``roots``) change."""
+    del stamp, roots
+    return tuple(path for name in tracked(index.parent) if sandbox.is_sensitive(path := place / name))

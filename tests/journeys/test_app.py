@@ -70,7 +70,7 @@ def test_a_denial_with_a_reason_reaches_the_model(place, model_server):
 
 
 def test_a_message_typed_while_a_command_streams_reaches_the_model_after_it(place, model_server):
-    command = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done"
+    command = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done; touch ended"
     model_server.reply(Reply(parts=(Call("bash", {"command": command}),)), Reply(parts=(Say("I have read it."),)))
     with place.open("--allow", "bash(*)", "--mode", "auto", "--sandbox", "off") as terminal:
         send(terminal, "run the loop")
