@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
+
+from codeagent.core.values import value
 
 
 class OutputFormat(StrEnum):
@@ -15,7 +17,7 @@ class OutputFormat(StrEnum):
     STREAM_JSON = "stream-json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Options:
     """What the command line says; ``resume`` is an id, its start, or 'latest'."""
 

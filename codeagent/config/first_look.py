@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from codeagent.core.json_types import JsonObject
+from codeagent.core.values import value
 
 DEFAULT_THEME = "dark"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FirstLook:
     """How the first frame is drawn."""
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from codeagent.config.places import Places
+from codeagent.core.values import value
 
 LATEST, PICK = "latest", "pick"
 
 Tables = Mapping[str, Mapping[str, object]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Launch:
     """Where, with which flags, and which session to go on with.
 

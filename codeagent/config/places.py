@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+
+from codeagent.core.values import value
 
 HOME_VARIABLE = "CODEAGENT_HOME"
 PROJECT_FOLDER = ".codeagent"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Places:
     """The four folders of the program; none of them is made before something is kept there."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
 from codeagent.core.diff import FileDiff
+from codeagent.core.values import value
 
 
 class Mode(StrEnum):
@@ -33,7 +33,7 @@ class ConcernKind(StrEnum):
     SENSITIVE = "sensitive"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Concern:
     """A path that is asked about; a sensitive one each time, whatever rules or grants say."""
 
@@ -41,7 +41,7 @@ class Concern:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Touch:
     """One thing a call reads or changes.
 
@@ -55,14 +55,14 @@ class Touch:
     concern: Concern | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class NoPreview:
     """A call that changes nothing and so needs no picture of it."""
 
     kind: Literal["none"] = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class DiffPreview:
     """A change of a file; ``level`` says how the old text matched, ``proposal`` is the text a person may edit."""
 
@@ -73,7 +73,7 @@ class DiffPreview:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CommandPreview:
     """A shell command, whole; ``timeout`` in seconds, 0 for a background command without one.
 
@@ -91,7 +91,7 @@ class CommandPreview:
 Preview = NoPreview | DiffPreview | CommandPreview
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TextPreview:
     """A question that is about no tool call: ``title`` says what would happen, ``text`` is shown whole.
 
@@ -112,7 +112,7 @@ class Decision(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class VerdictPart:
     """The verdict on one simple command of a shell command, or on one path."""
 
@@ -121,7 +121,7 @@ class VerdictPart:
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Verdict:
     """What the policy says, and why; ``remedy`` names the rule or flag that would allow it."""
 
@@ -141,7 +141,7 @@ class Scope(StrEnum):
     ALWAYS = "always"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RuleOffer:
     """A rule a person could store with the answer; ``covers`` says what else it would let through."""
 
@@ -149,7 +149,7 @@ class RuleOffer:
     covers: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ApprovalRequest:
     """One question to a person.
 
@@ -167,7 +167,7 @@ class ApprovalRequest:
     is_confined: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Approve:
     """Yes.
 
@@ -183,7 +183,7 @@ class Approve:
     feedback: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Deny:
     """No; ``feedback`` is what the person typed for the model."""
 
@@ -191,7 +191,7 @@ class Deny:
     feedback: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Withdraw:
     """The question closed without an answer; ``reason`` says why. Nothing may run on it."""
 

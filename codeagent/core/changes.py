@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from codeagent.core.diff import FileDiff
+from codeagent.core.values import value
 
 
 class Standing(StrEnum):
@@ -17,7 +17,7 @@ class Standing(StrEnum):
     CONFLICT = "conflict"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FileReversal:
     """What taking a change back does to one file.
 
@@ -31,7 +31,7 @@ class FileReversal:
     diff: FileDiff
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Reversal:
     """A change to take back, or to bring back, as it would be carried out now.
 
@@ -52,7 +52,7 @@ class Reversal:
         return tuple(file for file in self.files if file.standing is Standing.CONFLICT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TurnChanges:
     """What one turn changed in the files, all its calls together; ``text`` is what the person had said."""
 

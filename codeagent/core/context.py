@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from codeagent.core.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ContextPart:
     """One thing that takes room, and how many tokens of the window it takes."""
 
@@ -13,7 +13,7 @@ class ContextPart:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ContextReport:
     """The window and what fills it, in tokens.
 

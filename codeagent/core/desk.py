@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -14,6 +13,7 @@ from codeagent.core.context import ContextReport
 from codeagent.core.events import AgentEvent, Emit, Progress, TurnEnded
 from codeagent.core.jobs import Job
 from codeagent.core.messages import ImageBlock, ToolResult
+from codeagent.core.values import value
 
 
 class Approver(Protocol):
@@ -91,7 +91,7 @@ class CheckState(StrEnum):
     MISSING = "missing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Check:
     """One finding of doctor; ``remedy`` says how to mend it."""
 
@@ -101,7 +101,7 @@ class Check:
     remedy: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class WorkspaceStatus:
     """What the top and status lines show of the workspace; ``sandbox`` is empty when commands are confined.
 
@@ -115,7 +115,7 @@ class WorkspaceStatus:
     held: str = "sandboxed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class StoredRule:
     """A permission rule in force, and where it comes from."""
 
@@ -125,7 +125,7 @@ class StoredRule:
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SessionSummary:
     """A stored session; ``updated_at`` is ISO 8601 in UTC."""
 
@@ -136,7 +136,7 @@ class SessionSummary:
     model: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ModelChoice:
     """A model that can be chosen; ``detail`` says what is known of it."""
 
@@ -221,7 +221,7 @@ class Workbench(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Desk:
     """All that a screen works with: the session, the workbench, and the events of a resumed session.
 
@@ -234,7 +234,7 @@ class Desk:
     close: Callable[[], None] = lambda: None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Opening:
     """Which session is wanted: ``resume`` is the id of an older one, and without it a new one.
 
@@ -248,7 +248,7 @@ class Opening:
     base_url: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LocalServer:
     """A model server that answers on this machine; ``url`` is its base URL for Chat Completions."""
 

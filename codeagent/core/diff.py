@@ -14,6 +14,7 @@ from itertools import accumulate
 
 from codeagent.core.comparison import Run, common_runs
 from codeagent.core.errors import StaleFile
+from codeagent.core.values import value
 
 CONTEXT_LINES = 3
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
@@ -38,7 +39,7 @@ class LineKind(StrEnum):
     ADDED = "+"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class DiffLine:
     """One line of a hunk; ``text`` includes its line ending, if it has one."""
 
@@ -46,7 +47,7 @@ class DiffLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Hunk:
     """Neighbouring changes with the unchanged lines around them.
 
@@ -87,7 +88,7 @@ class Hunk:
         return (touched[0], touched[-1])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FileDiff:
     """A change of one file; ``path`` is as shown to people, ``notes`` are changes no line can show."""
 

@@ -16,13 +16,14 @@ No event holds a future, a callback, a widget or a type of a model SDK.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Preview
 from codeagent.core.jobs import Job
 from codeagent.core.messages import Message, ToolResult, Usage
+from codeagent.core.values import value
 
 
 class TurnEnd(StrEnum):
@@ -59,7 +60,7 @@ class Level(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SessionStarted:
     """A session was opened, new or resumed; ``cwd`` is the workspace root."""
 
@@ -71,7 +72,7 @@ class SessionStarted:
     started_at: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TurnStarted:
     """The person's message was taken up; turns count from 1."""
 
@@ -80,7 +81,7 @@ class TurnStarted:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class StepStarted:
     """One model request goes out; steps count from 1 in each turn."""
 
@@ -89,7 +90,7 @@ class StepStarted:
     step: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TextStreamed:
     """A piece of the reply's text arrived."""
 
@@ -97,7 +98,7 @@ class TextStreamed:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ThinkingStreamed:
     """A piece of the model's thinking arrived."""
 
@@ -105,7 +106,7 @@ class ThinkingStreamed:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CallStreamed:
     """The model is writing a tool call; ``size`` is its length in characters so far."""
 
@@ -114,7 +115,7 @@ class CallStreamed:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ReplyEnded:
     """The reply being streamed is over; ``discarded`` means a retry will write it anew."""
 
@@ -122,7 +123,7 @@ class ReplyEnded:
     discarded: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RetryScheduled:
     """The model service failed; it is asked again in ``seconds``."""
 
@@ -133,7 +134,7 @@ class RetryScheduled:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolStarted:
     """The agent takes up a call; ``arguments_json`` is the model's own text."""
 
@@ -143,7 +144,7 @@ class ToolStarted:
     arguments_json: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolPreviewed:
     """What the call would do is known; ``label`` names its object, such as a path."""
 
@@ -153,7 +154,7 @@ class ToolPreviewed:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolProgressed:
     """A running tool has something to show; ``text`` is added to what it showed before."""
 
@@ -162,7 +163,7 @@ class ToolProgressed:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolEnded:
     """The call is over; ``seconds`` counts its running time without any waiting for a person."""
 
@@ -171,7 +172,7 @@ class ToolEnded:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ApprovalAsked:
     """A person must decide about a call."""
 
@@ -179,7 +180,7 @@ class ApprovalAsked:
     request: ApprovalRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ApprovalSettled:
     """A call's question is closed: answered, or withdrawn because its plan changed or the turn ended."""
 
@@ -188,7 +189,7 @@ class ApprovalSettled:
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MessageQueued:
     """The person typed a message during the turn; ``waits_for`` says in words what it waits for."""
 
@@ -199,7 +200,7 @@ class MessageQueued:
     waits_for: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MessageDelivered:
     """A queued message goes to the model with the next request, which is step ``step``."""
 
@@ -210,7 +211,7 @@ class MessageDelivered:
     step: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MessagesReturned:
     """Queued messages were given back to the prompt, undelivered, oldest first."""
 
@@ -219,7 +220,7 @@ class MessagesReturned:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class HistoryAppended:
     """A message became part of the history."""
 
@@ -227,7 +228,7 @@ class HistoryAppended:
     message: Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CompactionStarted:
     """The history is being made shorter; HistoryCompacted follows, or a notice why it was not done."""
 
@@ -235,7 +236,7 @@ class CompactionStarted:
     reason: CompactionReason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class HistoryCompacted:
     """The history became shorter; what was said before stays in the record, but the model no longer sees it.
 
@@ -257,7 +258,7 @@ class HistoryCompacted:
     window: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ContextMeasured:
     """How many tokens the next request is expected to have; an estimate between two counts of the provider."""
 
@@ -266,7 +267,7 @@ class ContextMeasured:
     window: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class UsageReported:
     """The provider counted a request; ``cost`` of the session so far in US dollars, None when unknown.
 
@@ -280,7 +281,7 @@ class UsageReported:
     context: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ModelChanged:
     """Another model answers from now on."""
 
@@ -288,7 +289,7 @@ class ModelChanged:
     model: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CheckpointTaken:
     """The workspace was saved before a change; ``checkpoint`` names it."""
 
@@ -297,7 +298,7 @@ class CheckpointTaken:
     before_call: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ConversationRewound:
     """The conversation goes on from before ``turn``; what was said since is out of it."""
 
@@ -305,7 +306,7 @@ class ConversationRewound:
     turn: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ConversationRestored:
     """The last rewind of the conversation was taken back."""
 
@@ -313,7 +314,7 @@ class ConversationRestored:
     turn: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ModeChanged:
     """The permission mode is another one from now on."""
 
@@ -321,7 +322,7 @@ class ModeChanged:
     mode: Mode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class JobChanged:
     """A background job was started or is over; it belongs to no turn."""
 
@@ -329,7 +330,7 @@ class JobChanged:
     job: Job
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class NoticeGiven:
     """Something the person should know that belongs to no call."""
 
@@ -338,7 +339,7 @@ class NoticeGiven:
     level: Level = Level.INFO
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TurnEnded:
     """The turn is over; ``text`` is the final answer, or what went wrong when the reason is an error."""
 

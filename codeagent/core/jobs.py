@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from codeagent.core.values import value
 
 
 class JobState(StrEnum):
@@ -14,7 +15,7 @@ class JobState(StrEnum):
     ENDED = "ended"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Job:
     """A background command as it stands now.
 

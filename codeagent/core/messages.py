@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
 from codeagent.core.diff import FileDiff
+from codeagent.core.values import value
 
 
 class Outcome(StrEnum):
@@ -45,7 +46,7 @@ class Origin(StrEnum):
     SUMMARY = "summary"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Usage:
     """Tokens of one request; ``input_tokens`` leaves out what the cache served or stored."""
 
@@ -68,7 +69,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TextBlock:
     """Plain text; Markdown when the model wrote it."""
 
@@ -76,7 +77,7 @@ class TextBlock:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ImageBlock:
     """An image, base64 encoded; ``media_type`` such as ``image/png``."""
 
@@ -86,7 +87,7 @@ class ImageBlock:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ThinkingBlock:
     """What the model thought; ``signature`` must go back unchanged to the provider that made it."""
 
@@ -96,7 +97,7 @@ class ThinkingBlock:
     provider: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class OpaqueBlock:
     """An item only its provider understands (redacted thinking, reasoning), kept as its own JSON."""
 
@@ -105,7 +106,7 @@ class OpaqueBlock:
     payload_json: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolCall:
     """A request of the model's to run a tool; ``arguments_json`` is the raw text as it wrote it."""
 
@@ -115,7 +116,7 @@ class ToolCall:
     arguments_json: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ChangeDetails:
     """What a write or edit changed; ``level`` says how the old text matched ('exact' or what was forgiven)."""
 
@@ -124,7 +125,7 @@ class ChangeDetails:
     level: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CommandDetails:
     """How a command ended; ``log`` is the file with its full output, or empty.
 
@@ -146,7 +147,7 @@ class CommandDetails:
     refused: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ReadDetails:
     """Which lines (1-based, inclusive) of a file were shown."""
 
@@ -157,7 +158,7 @@ class ReadDetails:
     total_lines: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SearchDetails:
     """How much a search found."""
 
@@ -170,7 +171,7 @@ class SearchDetails:
 Details = ChangeDetails | CommandDetails | ReadDetails | SearchDetails
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolResult:
     """What one tool call came to: ``blocks`` for the model, ``details`` for the screen.
 
@@ -198,7 +199,7 @@ class ToolResult:
 AssistantBlock = TextBlock | ThinkingBlock | OpaqueBlock | ToolCall
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class UserMessage:
     """Something said to the model by the person, or by the program for them."""
 
@@ -212,7 +213,7 @@ class UserMessage:
         return "\n".join(block.text for block in self.blocks if isinstance(block, TextBlock))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class AssistantMessage:
     """One whole reply of the model."""
 
@@ -233,7 +234,7 @@ class AssistantMessage:
         return "".join(block.text for block in self.blocks if isinstance(block, TextBlock))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ResultsMessage:
     """The results of one reply's tool calls, exactly one for each, in call order."""
 

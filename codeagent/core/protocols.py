@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from codeagent.core.approvals import Preview, Touch
 from codeagent.core.events import AgentEvent, Progress
 from codeagent.core.messages import AssistantMessage, Message, ToolCall, ToolResult
+from codeagent.core.values import value
 
 # --- tools -------------------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ class ArgumentsModel(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolContext:
     """Which call a plan is made for."""
 
@@ -78,7 +78,7 @@ class Plan(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Offer:
     """What may follow a run when the person wants it; ``what`` completes "it was not …"."""
 
@@ -230,7 +230,7 @@ class Locks(Protocol):
 # --- the gate ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Allowed:
     """The call may run as ``plan``.
 
@@ -242,7 +242,7 @@ class Allowed:
     was_asked: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Denied:
     """The call may not run; ``reason`` is for the model, ``feedback`` is what the person typed."""
 
@@ -261,7 +261,7 @@ class Gate(Protocol):
 # --- the model ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolSpec:
     """A tool as the model is told of it."""
 
@@ -270,7 +270,7 @@ class ToolSpec:
     schema_json: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ModelRequest:
     """One request; ``messages`` is the whole history. ``max_tokens`` None leaves it to the provider."""
 
@@ -280,7 +280,7 @@ class ModelRequest:
     max_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TextPiece:
     """More text of the reply."""
 
@@ -288,7 +288,7 @@ class TextPiece:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ThinkingPiece:
     """More of the model's thinking; empty text says only that the model is at work."""
 
@@ -296,7 +296,7 @@ class ThinkingPiece:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CallPiece:
     """More of a tool call's arguments; ``size`` is their length so far in characters."""
 
@@ -305,7 +305,7 @@ class CallPiece:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ReplyFinished:
     """The reply is whole; always the last event, and missing when the stream broke off."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from codeagent.core.approvals import Mode
 from codeagent.core.desk import Workbench
 from codeagent.core.errors import CodeagentError
+from codeagent.core.values import value
 
 
 class CommandName(StrEnum):
@@ -34,7 +34,7 @@ class CommandName(StrEnum):
     QUIT = "quit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Command:
     """One command; ``argument`` names what may follow it, in capitals, or is empty."""
 
@@ -100,7 +100,7 @@ class NotReady(CodeagentError):
     """A command that cannot be carried out just now."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CommandCall:
     """A command as it was typed, with the rest of its line."""
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from codeagent.core.events import AgentEvent, ModelChanged, SessionStarted, TurnEnded, TurnStarted, UsageReported
 from codeagent.core.messages import Usage
+from codeagent.core.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TurnCost:
     """One turn; ``cost`` in US dollars is None when a price is unknown."""
 

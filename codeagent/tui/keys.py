@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.binding import Binding
 from textual.events import Focus
+
+from codeagent.core.values import value
 
 
 class Place(StrEnum):
@@ -20,7 +21,7 @@ class Place(StrEnum):
     TRANSCRIPT = "Transcript"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class KeyAction:
     """One thing a key does; ``name`` is what the config calls it, ``keys`` are separated by commas.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codeagent.core.events import (
     ApprovalAsked,
@@ -13,13 +13,14 @@ from codeagent.core.events import (
     ToolProgressed,
     ToolStarted,
 )
+from codeagent.core.values import value
 
 _TAIL = 4_096
 
 CallEvent = ToolStarted | ToolPreviewed | ToolProgressed | ToolEnded | ApprovalAsked | ApprovalSettled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RunningCall:
     """One call under way; ``since`` is a monotonic time, ``tail`` the end of its output."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TypeGuard
 
 from textual.theme import Theme
 
 from codeagent.core.errors import ConfigError
+from codeagent.core.values import value
 
 _COLOUR = re.compile(
     r"#[0-9a-f]{6}|ansi_(?:default|(?:bright_)?(?:black|red|green|yellow|blue|magenta|cyan|white))", re.IGNORECASE
@@ -24,7 +25,7 @@ _ANSI = "ansi_"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CodeColours:
     """The colours of highlighted code; what has none of its own is drawn as plain text."""
 
@@ -36,7 +37,7 @@ class CodeColours:
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Palette:
     """One theme: every colour as ``#rrggbb``, or as one of the terminal's own such as ``ansi_cyan``.
 

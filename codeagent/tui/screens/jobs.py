@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -19,6 +18,7 @@ from textual.widgets.option_list import Option
 from codeagent.core.desk import Desk
 from codeagent.core.jobs import Job, JobState
 from codeagent.core.text import clean, show_invisible
+from codeagent.core.values import value
 from codeagent.tui.running import RunningCall, RunningCalls
 from codeagent.tui.widgets.panel_lines import seconds_text
 
@@ -29,7 +29,7 @@ _FRAME = 10
 _NOTHING = "Nothing runs. Jobs that the agent starts in the background are listed here."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Work:
     """One line of the list; ``stop`` ends it and is None when it has ended."""
 

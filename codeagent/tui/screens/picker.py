@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -16,11 +15,12 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from codeagent.core.text import show_invisible
+from codeagent.core.values import value
 
 MOST_SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Item:
     """One thing to pick: its value, and what is shown beside it."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from textual import events
 from textual.timer import Timer
 
+from codeagent.core.values import value
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.prompt import Prompt
@@ -19,7 +19,7 @@ JUST_NOW_SECONDS = 1.0
 """A question shown for less than this may have been what a single letter in the empty prompt was meant for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Held:
     """A letter that is an answer if nothing follows; ``remark`` is said instead when it came at a wrong moment."""
 

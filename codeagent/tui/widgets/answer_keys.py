@@ -10,11 +10,13 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
+from codeagent.core.values import value
+
 _GAP = 2
 _NARROW = 92
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Choice:
     """One answer: the key, what it does, in few words for narrow screens, and the action's name.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from textual.strip import Strip
 
+from codeagent.core.values import value
 from codeagent.tui.widgets.blocks import Block, Kind
 from codeagent.tui.widgets.heights import Heights
 from codeagent.tui.widgets.inks import Inks
@@ -47,7 +48,7 @@ class Place:
     character: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Anchor:
     """A row by what stands in it, so that it is found again at another width.
 

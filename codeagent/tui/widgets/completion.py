@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 from textual import events
@@ -14,6 +13,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from codeagent.core.text import show_invisible
+from codeagent.core.values import value
 
 MOST_ROWS = 8
 _COMMAND = re.compile(r"/(\w*)")
@@ -27,7 +27,7 @@ class CompletionKind(StrEnum):
     FILE = "file"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Completing:
     """The word at the cursor that can be completed; ``start`` is its column, the mark / or @ included."""
 
@@ -36,7 +36,7 @@ class Completing:
     start: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Suggestion:
     """One completion: the text that replaces the word, and what it is."""
 

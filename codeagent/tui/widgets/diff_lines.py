@@ -7,7 +7,6 @@ looked at, so that a change of ten thousand lines opens as fast as a small one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import overload
@@ -16,6 +15,7 @@ from rich.style import Style
 
 from codeagent.core.diff import ChangeKind, DiffLine, FileDiff, Hunk, LineKind, Spans, word_spans
 from codeagent.core.text import show_invisible
+from codeagent.core.values import value
 from codeagent.tui.later import language_of
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.code_lines import highlight
@@ -27,7 +27,7 @@ _WIDE_ENOUGH_FOR_BOTH_NUMBERS = 60
 _SIGNS = {LineKind.SAME: " ", LineKind.REMOVED: "−", LineKind.ADDED: "+"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Row:
     """One line of the file, and where its first drawn row is; ``numbers`` are drawn before it."""
 
@@ -37,7 +37,7 @@ class _Row:
     top: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Layout:
     """Where everything stands, whatever is chosen."""
 

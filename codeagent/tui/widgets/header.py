@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from textual.content import Content
@@ -10,12 +9,13 @@ from textual.widget import Widget
 
 from codeagent.core.approvals import Mode
 from codeagent.core.text import show_invisible
+from codeagent.core.values import value
 from codeagent.tui.widgets.status import mode_word
 
 _SHORTEST_FOLDER = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Heading:
     """All that the top line shows; ``sandbox`` is None until it is known, empty when commands are confined.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from rich.style import Style
 
+from codeagent.core.values import value
 from codeagent.tui.themes import Palette, pen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Inks:
     """Styles by what they are for; ``ground`` ones are backgrounds alone."""
 

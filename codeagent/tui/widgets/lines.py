@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from codeagent.core.text import clean, show_invisible
+from codeagent.core.values import value
 
 TAB = "    "
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -46,7 +46,7 @@ class Piece(NamedTuple):
 Pieces = tuple[Piece, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Line:
     """One row of the screen.
 

@@ -8,7 +8,8 @@ rare constructions that need text from further on.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from codeagent.core.values import value
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*$")
 _ITEM_FENCE = re.compile(r"\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})[^`]*$")
@@ -17,7 +18,7 @@ _ITEM = re.compile(r"( {0,3})([-*+]|(\d{1,9})[.)])( +|$)")
 _RULE = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:_\s*){3,}|(?:-\s*){3,})$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Part:
     """A finished part; ``number`` is that of a numbered list item, counted on from the list's first.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never, overload
 
@@ -22,6 +21,7 @@ from codeagent.core.approvals import (
     Verdict,
 )
 from codeagent.core.text import show_invisible
+from codeagent.core.values import value
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
@@ -57,7 +57,7 @@ class Stacked(Sequence[Line]):
         raise IndexError(index)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class QuestionLines:
     """The lines of a question; ``hunk_starts`` are the indexes of the lines where a diff's hunks begin."""
 

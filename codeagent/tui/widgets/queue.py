@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
 from codeagent.core.events import Delivery
 from codeagent.core.text import show_invisible
+from codeagent.core.values import value
 
 _HINT = "alt+↑ take back"
 MOST_ROWS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Queued:
     """A message on its way to the model; ``waits_for`` says in words what for."""
 

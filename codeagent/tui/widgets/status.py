@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual.content import Content
 from textual.timer import Timer
@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from codeagent.core.approvals import Mode
 from codeagent.core.text import show_invisible
+from codeagent.core.values import value
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.125
@@ -17,7 +18,7 @@ _TIGHT = 72
 _NEARLY_FULL = 0.8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Status:
     """All that the line shows; ``context`` is the filled part of the window, from 0 to 1."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
+from codeagent.core.values import value
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Line, Piece, Pieces, wrap
 
@@ -14,7 +14,7 @@ _BETWEEN = "  "
 _NARROWEST = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Table:
     """The cells of a table; ``aligned_right`` says it of each column."""
 
