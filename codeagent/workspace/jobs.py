@@ -71,9 +71,10 @@ class Jobs:
             with suppress(RuntimeError):  # the loop is closed when the program ends the job
                 loop.call_soon_threadsafe(self._tell_unless_closed, job.now())
 
+        begun = job.now()
+        self._tell(begun)
         threading.Thread(target=job.see_to_its_end, args=(shell, ended), name="job", daemon=True).start()
-        self._tell(job.now())
-        return job.now()
+        return begun
 
     def all(self) -> tuple[Job, ...]:
         """Every job of the session, oldest first."""

@@ -157,12 +157,13 @@ def test_a_hook_planted_by_a_command_is_shown_and_taken_away(held, model_server)
         assert "put back as it was: .git/hooks/pre-commit" in json.dumps(model_server.requests[-1].messages[-1])
 
 
-def test_without_a_person_a_planted_hook_is_named(held, model_server):
+def test_without_a_person_a_planted_hook_is_named_and_taken_away(held, model_server):
     subprocess.run(["git", "init", "-q", held.root], check=True)
     shutil.rmtree(held.root / ".git/hooks")
     ended = ran(held, model_server, "mkdir .git/hooks; echo evil > .git/hooks/pre-commit")
-    assert "[it changed .git/hooks/pre-commit]" in ended["text"]
-    assert "[It was not put back as it was: " in ended["text"]
+    assert "[it changed .git/hooks/pre-commit" in ended["text"]
+    assert "it was put back as it was, as nobody can be asked" in ended["text"]
+    assert not (held.root / ".git/hooks/pre-commit").exists()
 
 
 def test_bubblewrap_keeps_hooks_that_are_there_from_being_changed(held, model_server):

@@ -59,7 +59,8 @@ def test_the_model_hears_of_an_end_with_the_next_results(place, model_server):
 
 
 def test_a_job_is_asked_about_as_a_command_is(place, model_server):
-    model_server.reply(start_job(9302), Reply(parts=(Say("Not started."),)))
+    serve = Call("bash", {"command": "touch up; sleep 9302", "background": True})
+    model_server.reply(Reply(parts=(serve,)), Reply(parts=(Say("Not started."),)))
     events, _ = place.events("-p", "start it")
     (ended,) = [event for event in events if event["type"] == "tool_ended"]
     assert ended["outcome"] == "denied"
