@@ -8,7 +8,7 @@ ALL = ("bash", "edit", "glob", "grep", "ls", "read", "write")
 
 
 def prompt(tools=ALL, **more):
-    return system_prompt(root=Path("/work/shop"), platform="Linux", tools=tools, **more)
+    return system_prompt(root=Path("/src/shop"), platform="Linux", tools=tools, **more)
 
 
 def test_it_is_short():
@@ -16,7 +16,7 @@ def test_it_is_short():
 
 
 def test_it_names_the_workspace_and_the_platform():
-    assert "/work/shop" in prompt()
+    assert "/src/shop" in prompt()
     assert "Linux" in prompt()
 
 

@@ -92,13 +92,13 @@ def test_a_quoted_word_matches_itself_and_nothing_else(texts):
     ],
 )
 def test_a_path_pattern_is_relative_to_the_workspace(rule, path, matches):
-    root = Path("/work/space")
+    root = Path("/src/space")
     assert Rule.parse(rule).match_path(root / path, root, strictly=True) == matches
 
 
 @pytest.mark.parametrize("name", ["a b.txt", "a[1].py", "*", "!x", "#x", "a\\b", "ä.txt", "-x", "a?b", " a", "x "])
 def test_a_path_as_a_pattern_matches_exactly_it(name):
-    root = Path("/work/space")
+    root = Path("/src/space")
     for path in (name, f"deep/{name}"):
         rule = Rule.parse(f"edit({path_pattern(path)})")
         assert rule.match_path(root / path, root, strictly=True)
@@ -107,7 +107,7 @@ def test_a_path_as_a_pattern_matches_exactly_it(name):
 
 
 def test_a_pattern_may_name_a_place_outside():
-    root, home = Path("/work/space"), Path.home()
+    root, home = Path("/src/space"), Path.home()
     assert Rule.parse("read(/etc/**)").match_path(Path("/etc/hosts"), root, strictly=True)
     assert Rule.parse("read(~/notes/**)").match_path(home / "notes/a", root, strictly=True)
     assert not Rule.parse("read(**)").match_path(Path("/etc/hosts"), root, strictly=True)

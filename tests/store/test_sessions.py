@@ -22,21 +22,21 @@ async def write(sessions: Sessions, session_id: str, *requests: str, age: int = 
 
 
 async def test_the_latest_is_the_one_used_last(tmp_path):
-    sessions = Sessions(tmp_path, Path("/work/shop"))
+    sessions = Sessions(tmp_path, Path("/src/shop"))
     await write(sessions, "20260102-a", "new", age=50)
     await write(sessions, "20260101-b", "old but used last", age=10)
     assert sessions.latest() == "20260101-b"
 
 
 async def test_a_summary_has_the_first_request_the_count_and_the_model(tmp_path):
-    sessions = Sessions(tmp_path, Path("/work/shop"))
+    sessions = Sessions(tmp_path, Path("/src/shop"))
     await write(sessions, "a", "fix the\n totals", "and the tests")
     (summary,) = sessions.summaries()
     assert (summary.title, summary.turns, summary.model) == ("fix the totals", 2, "scripted/x")
 
 
 async def test_an_id_may_be_shortened_while_it_is_clear(tmp_path):
-    sessions = Sessions(tmp_path, Path("/work/shop"))
+    sessions = Sessions(tmp_path, Path("/src/shop"))
     await write(sessions, "abc-1")
     await write(sessions, "abd-2")
     assert sessions.find("abc") == "abc-1"
@@ -52,4 +52,4 @@ def test_directories_of_the_same_name_do_not_share_sessions(tmp_path):
 
 def test_without_sessions_the_error_says_what_to_do(tmp_path):
     with pytest.raises(JournalError, match="without -c"):
-        Sessions(tmp_path, Path("/work/shop")).latest()
+        Sessions(tmp_path, Path("/src/shop")).latest()
