@@ -1,0 +1,32 @@
+"""What is loaded when: the first frame waits for nothing heavy, and a run without a screen loads no screen."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = {"openai", "anthropic", "git", "mcp", "httpx2", "pydantic", "markdown_it", "pygments.lexers", "argparse"}
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that a program of its own has loaded after the code."""
+    asked = f"import sys\n{code}\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", asked], cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def test_nothing_heavy_is_loaded_before_the_first_frame():
+    assert loaded_by("import codeagent.cli.main, codeagent.cli.screen") & HEAVY == set()
+
+
+@pytest.mark.parametrize("module", ["codeagent.cli.command_line", "codeagent.cli.headless", "codeagent.wiring"])
+def test_a_run_without_a_screen_loads_no_screen(module):
+    loaded = loaded_by(f"import codeagent.cli.main, {module}")
+    assert {name for name in loaded if name.split(".")[0] == "textual" or name.startswith("codeagent.tui")} == set()
+
+
+def test_the_wiring_loads_no_model_sdk():
+    assert loaded_by("import codeagent.wiring") & {"openai", "anthropic"} == set()
