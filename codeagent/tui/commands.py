@@ -130,12 +130,6 @@ def matching(start: str) -> list[CommandName]:
     return [command.name for command in COMMANDS if command.name.startswith(start)]
 
 
-def readme_table() -> str:
-    """The commands as a Markdown table."""
-    rows = [f"| `{command.usage}` | {command.summary} |" for command in COMMANDS]
-    return "\n".join(["| Command | What it does |", "|---|---|", *rows])
-
-
 def take_next_mode(bench: Workbench) -> None:
     """The mode after the one in force."""
     modes = list(Mode)

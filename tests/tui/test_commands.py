@@ -7,13 +7,11 @@ from codeagent.tui.commands import (
     NoSuchCommand,
     is_command,
     parse_command,
-    readme_table,
 )
 
 
-def test_every_command_has_a_row_in_the_table_and_in_the_readme():
+def test_every_command_has_a_row_in_the_table():
     assert [command.name for command in COMMANDS] == list(CommandName)
-    assert all(f"`{command.usage}`" in readme_table() for command in COMMANDS)
 
 
 def test_a_command_may_be_shortened_when_no_other_begins_so():
