@@ -343,7 +343,7 @@ async def test_stopping_withdraws_open_questions_and_nothing_is_done(tmp_path):
     calls = (call("c1", "write", path="a", content="x"), call("c2", "write", path="b", content="x"))
     stage = Stage(Model(reply("", *calls)), Write(tmp_path), gate=person)
     turn = asyncio.ensure_future(stage.send())
-    await stage.until(lambda event: isinstance(event, ApprovalAsked) and event.request.call_id == "c2")
+    await stage.until(lambda event: isinstance(event, ApprovalAsked) and len(stage.of(ApprovalAsked)) == len(calls))
     await stage.session.cancel()
     await turn
     assert [event.answer.kind for event in stage.of(ApprovalSettled)] == ["withdraw", "withdraw"]
