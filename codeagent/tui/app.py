@@ -16,12 +16,7 @@ from textual.app import App, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 
-from codeagent.core.desk import Connect, Desk, Opening
-from codeagent.core.errors import CodeagentError, ConfigError, NoModel
-from codeagent.core.events import Level
-from codeagent.core.text import clean
-from codeagent.tui.bridge import Bridge
-from codeagent.tui.commands import (
+from codeagent.core.commands import (
     COMMANDS,
     CommandCall,
     CommandName,
@@ -29,12 +24,17 @@ from codeagent.tui.commands import (
     NotReady,
     is_command,
     parse_command,
-    take_next_mode,
 )
+from codeagent.core.desk import Connect, Desk, Opening
+from codeagent.core.errors import CodeagentError, ConfigError, NoModel
+from codeagent.core.events import Level
+from codeagent.core.text import clean
+from codeagent.tui.bridge import Bridge
 from codeagent.tui.completer import Completer
 from codeagent.tui.door import Door
 from codeagent.tui.editor import write_in_editor
 from codeagent.tui.keys import CHANGEABLE, KEYS, KeyPress, teach_alt_enter
+from codeagent.tui.modes import take_next_mode
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
 from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen

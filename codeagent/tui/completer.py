@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from codeagent.tui.commands import COMMANDS
+from codeagent.core.commands import COMMANDS
 from codeagent.tui.widgets.completion import Completing, CompletionKind, Suggestion
 
 MOST_FILES = 30

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from textual.app import App
 
 from codeagent.core.approvals import Mode
+from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand, NotReady
 from codeagent.core.desk import Conversation, Desk, Opening, SessionSummary, Workbench
-from codeagent.tui.commands import MODE_WORDS, CommandCall, CommandName, NoSuchCommand, NotReady
 from codeagent.tui.costs import CostBook
+from codeagent.tui.modes import MODE_WORDS
 from codeagent.tui.screens.pages import Page, doctor_text, permissions_text
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.reports import context_text, cost_text

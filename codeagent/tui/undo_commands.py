@@ -7,10 +7,10 @@ from dataclasses import replace
 from textual.app import App
 
 from codeagent.core.changes import Reversal, TurnChanges
+from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand, NotReady
 from codeagent.core.desk import Desk
 from codeagent.core.errors import NothingToUndo
 from codeagent.core.text import show_invisible
-from codeagent.tui.commands import CommandCall, CommandName, NoSuchCommand, NotReady
 from codeagent.tui.screens.changes import ChangesScreen, Decision
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.picker import Item, Picker

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeagent.config.settings import Settings
-from codeagent.tui.commands import COMMANDS
+from codeagent.core.commands import COMMANDS
 from codeagent.tui.keys import key_rows
 
 ROOT = Path(__file__).parents[2]

@@ -1,7 +1,7 @@
 import pytest
 
 from codeagent.core.approvals import Mode
-from codeagent.tui.commands import (
+from codeagent.core.commands import (
     COMMANDS,
     CommandName,
     NoSuchCommand,

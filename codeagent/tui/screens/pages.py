@@ -15,9 +15,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from codeagent.core.approvals import Decision, Verdict
+from codeagent.core.commands import COMMANDS
 from codeagent.core.desk import Check, CheckState, StoredRule, Workbench
 from codeagent.core.text import show_invisible
-from codeagent.tui.commands import COMMANDS
 from codeagent.tui.keys import Place, key_rows
 
 WIDEST = 100

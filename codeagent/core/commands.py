@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from codeagent.core.approvals import Mode
-from codeagent.core.desk import Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.core.values import value
 
@@ -83,15 +81,6 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 
-MODE_WORDS: dict[Mode, str] = {
-    Mode.ASK: "reads by itself, asks before it changes or runs anything",
-    Mode.EDITS: "changes files by itself, asks before it runs commands",
-    Mode.AUTO: "changes and runs by itself, inside the sandbox",
-    Mode.PLAN: "reads and plans, changes nothing",
-}
-"""What each permission mode does, in one line."""
-
-
 class NoSuchCommand(CodeagentError):
     """What was typed after the slash is no command, or could be several."""
 
@@ -128,9 +117,3 @@ def parse_command(text: str) -> CommandCall:
 def matching(start: str) -> list[CommandName]:
     """The commands whose name begins with ``start``, in the table's order."""
     return [command.name for command in COMMANDS if command.name.startswith(start)]
-
-
-def take_next_mode(bench: Workbench) -> None:
-    """The mode after the one in force."""
-    modes = list(Mode)
-    bench.set_mode(modes[(modes.index(bench.mode()) + 1) % len(modes)])
