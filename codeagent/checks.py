@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from codeagent.config.key_problems import key_problems
 from codeagent.config.settings import Settings
 from codeagent.core.desk import Check, CheckState
 from codeagent.core.errors import ConfigError, NoModel
@@ -38,6 +39,7 @@ def look_around(settings: Settings, root: Path, environ: Mapping[str, str]) -> t
         ),
         _sandbox(settings, root),
         _workspace(root),
+        *_keys(settings),
     )
 
 
@@ -91,6 +93,16 @@ def _model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     else:
         is_own = key in {"", NO_KEY_NEEDED}
         yield Check(name="key", state=CheckState.GOOD, finding="none needed" if is_own else "found in the environment")
+
+
+def _keys(settings: Settings) -> Iterator[Check]:
+    """Nothing while the keys are as they come."""
+    problems = key_problems(settings.keys)
+    if settings.keys and not problems:
+        yield Check(name="keys", state=CheckState.GOOD, finding=f"{len(settings.keys)} of your own")
+    for problem in problems:
+        finding, _, remedy = problem.partition("; ")
+        yield Check(name="keys", state=CheckState.LIMITED, finding=finding, remedy=remedy[:1].upper() + remedy[1:])
 
 
 def _program(name: str, *, needed_for: str, remedy: str) -> Check:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from codeagent.config.key_problems import key_problems
 from codeagent.config.launch import Tables
 from codeagent.config.places import Places, project_config_file
 from codeagent.config.settings import PROJECT_MAY_SET, Settings
@@ -57,7 +58,9 @@ def load_settings(
     for source in sources:
         check(source)
     merged, origins = merge(sources)
-    return LoadedSettings(settings=Settings.model_validate(merged), origins=origins, notices=tuple(notices))
+    settings = Settings.model_validate(merged)
+    notices += key_problems(settings.keys)
+    return LoadedSettings(settings=settings, origins=origins, notices=tuple(notices))
 
 
 def read_file(path: Path) -> Tables:

@@ -28,12 +28,13 @@ from codeagent.core.commands import (
 from codeagent.core.desk import Connect, Desk, Opening
 from codeagent.core.errors import CodeagentError, ConfigError, NoModel
 from codeagent.core.events import Level
+from codeagent.core.keys import KEYS
 from codeagent.core.text import clean
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.completer import Completer
 from codeagent.tui.door import Door
 from codeagent.tui.editor import write_in_editor
-from codeagent.tui.keys import CHANGEABLE, KEYS, KeyPress, teach_alt_enter
+from codeagent.tui.keys import KeyPress, teach_alt_enter
 from codeagent.tui.modes import take_next_mode
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
 from codeagent.tui.screens.jobs import JobsScreen, running_work
@@ -106,8 +107,6 @@ class CodeagentApp(App[str]):
         if self._wanted_theme not in self._themes:
             known = ", ".join(self._themes.names)
             self._say(f"There is no theme {self._wanted_theme}; there are {known}.", Level.WARNING)
-        for name in sorted(self._keymap.keys() - CHANGEABLE):
-            self._say(f"[keys] names {name}, which is no key that can be changed; F1 lists them.", Level.WARNING)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._end, 128 + number)

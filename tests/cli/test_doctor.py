@@ -18,6 +18,13 @@ def test_without_key_and_model_it_says_what_to_set(tmp_path):
     assert "ANTHROPIC_API_KEY" in model.remedy
 
 
+def test_keys_that_mean_two_things_are_named_with_what_to_do(tmp_path):
+    (keys,) = [check for check in look_around(Settings(keys={"mode": "ctrl+p"}), tmp_path, {}) if check.name == "keys"]
+    assert keys.state is CheckState.LIMITED
+    assert keys.finding == "[keys] mode: ctrl+p is the key of palette as well"
+    assert keys.remedy == "Give one of them another."
+
+
 def test_a_key_decides_the_model(tmp_path):
     checks = found(tmp_path, {"ANTHROPIC_API_KEY": "x"})
     assert checks["model"].finding.startswith("anthropic/")

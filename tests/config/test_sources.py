@@ -99,3 +99,8 @@ def test_a_mistake_names_the_file_and_what_is_wrong(places, root, text, said):
 
 def test_without_the_home_variable_the_systems_customs_hold():
     assert find_places({}).config.name == "codeagent"
+
+
+def test_keys_that_cannot_work_are_told(places, root):
+    person_writes(places, '[keys]\nfly = "f3"\n')
+    assert load(places, root).notices == ("[keys] names fly, which is no key that can be changed; F1 lists them.",)

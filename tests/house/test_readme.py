@@ -7,7 +7,7 @@ import pytest
 
 from codeagent.config.settings import Settings
 from codeagent.core.commands import COMMANDS
-from codeagent.tui.keys import key_rows
+from codeagent.core.keys import key_rows
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

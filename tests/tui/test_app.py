@@ -274,11 +274,6 @@ async def test_keys_of_the_config_replace_those_of_the_table(stage_of):
         assert stage.bench.current is Mode.EDITS
 
 
-async def test_a_key_that_the_config_cannot_change_is_told(stage_of):
-    async with stage_of(keymap={"fly": "f3"}, size=(120, 24)) as stage:
-        assert "[keys] names fly, which is no key that can be changed" in stage.text
-
-
 async def test_idle_draws_nothing(stage_of):
     async with stage_of() as stage:
         await stage.pilot.pause(0.2)

@@ -1,7 +1,8 @@
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
-from codeagent.tui.keys import KEYS, Place, bindings, key_rows, teach_alt_enter
+from codeagent.core.keys import KEYS, Place, key_rows
+from codeagent.tui.keys import bindings, teach_alt_enter
 
 
 def read(*chunks):

@@ -17,7 +17,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
-from codeagent.tui.keys import Place, answers_that_begin_words, bindings
+from codeagent.core.keys import Place
+from codeagent.tui.keys import answers_that_begin_words, bindings
 from codeagent.tui.screens.typing import Typing
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog

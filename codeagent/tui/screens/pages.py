@@ -17,8 +17,8 @@ from textual.widgets import Static
 from codeagent.core.approvals import Decision, Verdict
 from codeagent.core.commands import COMMANDS
 from codeagent.core.desk import Check, CheckState, StoredRule, Workbench
+from codeagent.core.keys import Place, key_rows
 from codeagent.core.text import show_invisible
-from codeagent.tui.keys import Place, key_rows
 
 WIDEST = 100
 _FRAME = 12

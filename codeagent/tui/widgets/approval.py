@@ -14,7 +14,8 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Deny
-from codeagent.tui.keys import Place, bindings
+from codeagent.core.keys import Place
+from codeagent.tui.keys import bindings
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import SCOPES, View, choices_of, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys

@@ -13,8 +13,9 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.worker import Worker
 
+from codeagent.core.keys import Place
 from codeagent.core.text import clean
-from codeagent.tui.keys import Place, bindings
+from codeagent.tui.keys import bindings
 from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
 from codeagent.tui.widgets.folded_paste import FoldedPastes
 from codeagent.tui.widgets.typed_before import TypedBefore

@@ -1,0 +1,89 @@
+"""What is wrong with the person's own keys: unknown names, keys that mean two things, keys that cannot arrive."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+from codeagent.core.keys import CHANGEABLE, KEYS, KeyAction, Place
+
+_NAMED = frozenset(
+    ["up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert", "delete", "backspace", "tab", "enter", "escape", "space", "underscore"]
+) | {f"f{number}" for number in range(1, 25)}
+_MODIFIERS = re.compile(r"(?:(?:ctrl|alt|shift|super|hyper|meta)\+)*")
+_SAME_ON_PLAIN_TERMINALS = {
+    "ctrl+i": "tab",
+    "ctrl+m": "enter",
+    "ctrl+h": "backspace",
+    "ctrl+left_square_bracket": "escape",
+}
+"""Pairs that a terminal without the kitty protocol cannot tell apart: both are one control character (ECMA-48)."""
+
+
+def key_problems(keymap: Mapping[str, str]) -> tuple[str, ...]:
+    """One sentence a problem, each naming the setting to change; empty when all is well."""
+    wanted = {key.name: keys_of(key, keymap) for key in KEYS}
+    problems = [
+        f"[keys] names {name}, which is no key that can be changed; F1 lists them."
+        for name in sorted(keymap.keys() - CHANGEABLE)
+    ]
+    for action in KEYS:
+        if action.action and action.name in keymap:
+            problems += _wrong_words(action, wanted[action.name])
+            problems += _clashes(action, wanted, keymap)
+    return tuple(dict.fromkeys(problems))
+
+
+def keys_of(action: KeyAction, keymap: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys of an action, the person's own where there are some."""
+    return tuple(key.strip() for key in keymap.get(action.name, action.keys).split(","))
+
+
+def _wrong_words(action: KeyAction, keys: tuple[str, ...]) -> Iterator[str]:
+    for key in keys:
+        modifiers = _MODIFIERS.match(key)
+        bare = key[modifiers.end() :] if modifiers else key
+        if not _is_known(bare):
+            yield f"[keys] {action.name}: there is no key {key}; write it like ctrl+x, alt+up, f5 or question_mark."
+        elif key in _SAME_ON_PLAIN_TERMINALS:
+            yield (
+                f"[keys] {action.name}: many terminals cannot tell {key} from {_SAME_ON_PLAIN_TERMINALS[key]}; "
+                "choose another key."
+            )
+        elif bare == key and _is_typed(key) and action.place in {Place.ANYWHERE, Place.PROMPT}:
+            yield f"[keys] {action.name}: {key} could not be typed any more; choose a key such as ctrl+{key} or f5."
+
+
+def _is_known(bare: str) -> bool:
+    return bare in _NAMED or len(bare) == 1 or _is_character_name(bare)
+
+
+def _is_character_name(bare: str) -> bool:
+    """Whether it is a character's Unicode name as Textual writes it, such as ``question_mark``."""
+    try:
+        unicodedata.lookup(bare.replace("_", " "))
+    except KeyError:
+        return False
+    return True
+
+
+def _is_typed(key: str) -> bool:
+    return len(key) == 1 or key == "space" or (key not in _NAMED and _is_character_name(key))
+
+
+def _clashes(action: KeyAction, wanted: Mapping[str, tuple[str, ...]], keymap: Mapping[str, str]) -> Iterator[str]:
+    """Other actions of the same place with the same key, but for those that share it by default."""
+    for other in KEYS:
+        if other is action or not _meet(action.place, other.place):
+            continue
+        shared = set(wanted[action.name]) & set(wanted[other.name])
+        shared -= set(keys_of(action, {})) & set(keys_of(other, {}))
+        if shared:
+            first, second = sorted((action, other), key=lambda one: (one.name not in keymap, one.name))
+            keys = ", ".join(sorted(shared))
+            yield f"[keys] {first.name}: {keys} is the key of {second.name} as well; give one of them another."
+
+
+def _meet(one: Place, other: Place) -> bool:
+    return one is other or Place.ANYWHERE in {one, other}

@@ -1,0 +1,127 @@
+"""Every key the screens understand, in one table: bindings, the help screen and the config are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+from codeagent.core.values import value
+
+
+class Place(StrEnum):
+    """Where a key means something."""
+
+    ANYWHERE = "Anywhere"
+    PROMPT = "Prompt"
+    QUESTION = "Approval"
+    TRANSCRIPT = "Transcript"
+
+
+@value
+class KeyAction:
+    """One thing a key does; ``name`` is what the config calls it, ``keys`` are separated by commas.
+
+    Without an ``action`` the key is handled where it is typed and is here for the help screen.
+    """
+
+    name: str
+    keys: str
+    what: str
+    place: Place
+    action: str = ""
+    goes_first: bool = False
+
+
+def _anywhere(name: str, keys: str, what: str, action: str, *, goes_first: bool = False) -> KeyAction:
+    return KeyAction(name=name, keys=keys, what=what, place=Place.ANYWHERE, action=action, goes_first=goes_first)
+
+
+def _prompt(name: str, keys: str, what: str, action: str = "", *, goes_first: bool = False) -> KeyAction:
+    return KeyAction(name=name, keys=keys, what=what, place=Place.PROMPT, action=action, goes_first=goes_first)
+
+
+def _question(name: str, keys: str, what: str, action: str) -> KeyAction:
+    return KeyAction(name=name, keys=keys, what=what, place=Place.QUESTION, action=action)
+
+
+def _transcript(name: str, keys: str, what: str, action: str) -> KeyAction:
+    return KeyAction(name=name, keys=keys, what=what, place=Place.TRANSCRIPT, action=action)
+
+
+KEYS: tuple[KeyAction, ...] = (
+    _anywhere("stop", "escape", "close what is open, else stop the turn; twice on an empty prompt: rewind", "app.stop"),
+    _anywhere("next-pane", "tab", "prompt → question → transcript", "screen.next_pane"),
+    _anywhere("mode", "shift+tab", "next permission mode", "app.next_mode"),
+    _anywhere(
+        "copy-or-quit", "ctrl+c", "copy a selection, else clear the prompt, else quit", "app.interrupt", goes_first=True
+    ),
+    _anywhere("palette", "ctrl+p", "all commands", "app.all_commands"),
+    _anywhere("panels", "ctrl+o", "open or close all panels", "screen.toggle_panels"),
+    _anywhere("jobs", "ctrl+t", "what runs, with a stop for each", "app.command('jobs')"),
+    _anywhere("page-up", "pageup", "scroll the transcript up", "screen.scroll_page(-1)"),
+    _anywhere("page-down", "pagedown", "scroll the transcript down", "screen.scroll_page(1)"),
+    _anywhere("top", "ctrl+home", "first line of the transcript", "screen.scroll_to(-1)"),
+    _anywhere("bottom", "ctrl+end", "last line of the transcript", "screen.scroll_to(1)"),
+    _anywhere("redraw", "ctrl+l", "draw the screen anew", "app.redraw"),
+    _anywhere("suspend", "ctrl+z", "back to the shell; fg returns", "app.suspend_process", goes_first=True),
+    _anywhere("help", "f1", "this list; ? on an empty prompt", "app.show_help"),
+    _prompt("send", "enter", "send; while the agent works, say it now", "submit", goes_first=True),
+    _prompt("send-later", "alt+enter", "say it when the agent has finished", "submit_later", goes_first=True),
+    _prompt("newline", "shift+enter,ctrl+j", "new line; so does a backslash before Enter", "newline", goes_first=True),
+    _prompt("complete", "tab", "complete /command or @file, open a folded paste", "complete"),
+    _prompt("older", "up", "older message, from the first line"),
+    _prompt("newer", "down", "newer message, from the last line"),
+    _prompt("search-history", "ctrl+r", "search what was typed before", "app.search_history"),
+    _prompt("editor", "ctrl+g", "write in $EDITOR", "app.edit_prompt"),
+    _prompt("take-back", "alt+up", "take the last queued message back", "app.take_back"),
+    _prompt("undo", "ctrl+underscore", "undo typing", "undo"),
+    _prompt("quit", "ctrl+d", "quit, on an empty prompt", "quit_or_delete"),
+    _question("approve", "y", "approve; only the chosen hunks of a diff", "approve"),
+    _question("deny", "n", "deny", "deny"),
+    _question("deny-because", "t", "deny and tell the model why", "deny_because"),
+    _question("always", "a", "approve, and store the rule", "always"),
+    _question("edit", "e", "change the text or command first", "edit"),
+    _question("why", "question_mark", "why this is asked", "why"),
+    _question("approve-all", "Y", "approve all waiting that were looked at", "approve_all"),
+    _question("store-session", "1", "after a: for this session; Enter too", "store('1')"),
+    _question("store-project", "2", "after a: in this project", "store('2')"),
+    _question("store-always", "3", "after a: always", "store('3')"),
+    _question("next-hunk", "j", "next hunk", "hunk(1)"),
+    _question("previous-hunk", "k", "previous hunk", "hunk(-1)"),
+    _question("toggle-hunk", "space", "take the hunk out, or put it back", "toggle_hunk"),
+    _question("next-question", "right_square_bracket", "next of several waiting", "switch(1)"),
+    _question("previous-question", "left_square_bracket", "the one before", "switch(-1)"),
+    _question("next-choice", "right", "choose an answer; Enter gives it", "choose(1)"),
+    _question("previous-choice", "left", "choose an answer; Enter gives it", "choose(-1)"),
+    _question("give-choice", "enter", "give the chosen answer", "give_choice"),
+    _question("line-down", "down", "scroll down", "scroll(1, 'line')"),
+    _question("line-up", "up", "scroll up", "scroll(-1, 'line')"),
+    _question("screen-down", "pagedown", "scroll down a page", "scroll(1, 'page')"),
+    _question("screen-up", "pageup", "scroll up a page", "scroll(-1, 'page')"),
+    _question("to-end", "end", "last line", "scroll(1, 'all')"),
+    _question("to-start", "home", "first line", "scroll(-1, 'all')"),
+    _transcript("panel-up", "up", "panel above", "screen.choose_panel('previous')"),
+    _transcript("panel-down", "down", "panel below", "screen.choose_panel('next')"),
+    _transcript("open-panel", "enter", "open or close it", "screen.toggle_panel"),
+    _transcript("copy-panel", "c", "copy what it holds", "app.copy_panel"),
+    _transcript("leave", "escape", "back to the prompt", "screen.focus_prompt"),
+)
+
+CHANGEABLE = frozenset(key.name for key in KEYS if key.action)
+"""The names of the keys that the config can change."""
+
+
+_SHORT = {
+    "question_mark": "?",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "ctrl+underscore": "ctrl+_",
+    "escape": "esc",
+}
+
+
+def key_rows(keymap: Mapping[str, str]) -> Iterator[tuple[Place, str, str]]:
+    """Place, keys in plain words, and what they do; ``keymap`` holds the person's own keys by name."""
+    for key in KEYS:
+        keys = keymap.get(key.name, key.keys).split(",")
+        yield key.place, ", ".join(_SHORT.get(one.strip(), one.strip()) for one in keys), key.what

@@ -1,0 +1,54 @@
+import pytest
+
+from codeagent.config.key_problems import key_problems
+
+
+def test_the_keys_as_they_come_have_no_problem():
+    assert key_problems({}) == ()
+
+
+@pytest.mark.parametrize("keys", ["ctrl+x", "f5,f6", "alt+down", "ctrl+alt+k", "ctrl+question_mark", "shift+f3"])
+def test_a_free_key_has_no_problem(keys):
+    assert key_problems({"mode": keys}) == ()
+
+
+def test_a_name_that_does_not_exist_is_said():
+    assert key_problems({"fly": "ctrl+x"}) == ("[keys] names fly, which is no key that can be changed; F1 lists them.",)
+
+
+def test_one_key_for_two_actions_is_said_once_with_both():
+    (said,) = key_problems({"mode": "ctrl+x", "panels": "ctrl+x"})
+    assert said == "[keys] mode: ctrl+x is the key of panels as well; give one of them another."
+
+
+def test_a_key_that_another_action_has_by_default_is_said():
+    (said,) = key_problems({"mode": "f1"})
+    assert "mode: f1 is the key of help as well" in said
+
+
+def test_keys_of_places_that_never_meet_do_not_clash():
+    assert key_problems({"open-panel": "ctrl+y", "approve": "ctrl+y"}) == ()
+
+
+def test_two_actions_that_exchange_their_keys_do_not_clash():
+    assert key_problems({"next-hunk": "k", "previous-hunk": "j"}) == ()
+
+
+@pytest.mark.parametrize("key", ["control-x", "ctrl+", "Ctrl+X", "pgup", ""])
+def test_a_key_that_does_not_exist_is_said(key):
+    (said,) = key_problems({"mode": key})
+    assert "there is no key" in said
+
+
+@pytest.mark.parametrize("key", ["m", "space", "question_mark"])
+def test_a_key_that_is_needed_for_typing_is_said(key):
+    assert any("could not be typed any more" in said for said in key_problems({"mode": key}))
+
+
+def test_a_letter_is_fine_for_answers():
+    assert key_problems({"approve": "v"}) == ()
+
+
+@pytest.mark.parametrize("key", ["ctrl+i", "ctrl+m", "ctrl+h"])
+def test_a_key_that_plain_terminals_do_not_send_is_said(key):
+    assert any("cannot tell" in said for said in key_problems({"mode": key}))
