@@ -9,7 +9,24 @@ from collections.abc import Iterator, Mapping
 from codeagent.core.keys import CHANGEABLE, KEYS, KeyAction, Place
 
 _NAMED = frozenset(
-    ["up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert", "delete", "backspace", "tab", "enter", "escape", "space", "underscore"]
+    [
+        "up",
+        "down",
+        "left",
+        "right",
+        "home",
+        "end",
+        "pageup",
+        "pagedown",
+        "insert",
+        "delete",
+        "backspace",
+        "tab",
+        "enter",
+        "escape",
+        "space",
+        "underscore",
+    ]
 ) | {f"f{number}" for number in range(1, 25)}
 _MODIFIERS = re.compile(r"(?:(?:ctrl|alt|shift|super|hyper|meta)\+)*")
 _SAME_ON_PLAIN_TERMINALS = {
