@@ -6,6 +6,7 @@ import asyncio
 import platform
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,7 +37,7 @@ from codeagent.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from codeagent.core.protocols import Provider
+from codeagent.core.protocols import Cover, Provider
 from codeagent.core.text import Redactor, secrets_in, storable
 from codeagent.job_reports import news_for_model, tell_person
 from codeagent.model_switch import ModelSwitch
@@ -154,7 +155,6 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     name = choose_model(settings.model, launch.environ, catalog)
     switch = ModelSwitch(catalog, settings.model, launch.environ, partial(make_provider, settings, launch, catalog))
     provider, asked = switch.make(name), settings.permissions
-    rules = RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow)
     redactor = Redactor(secrets_in(launch.environ))
     stored = Sessions(launch.places.sessions, root)
     prompts = make_prompts(launch, stored, redactor)
@@ -165,14 +165,13 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     confinement, sandbox = confine_commands(settings, root)
     extra = [Path(folder).expanduser() for folder in asked.add_dirs]
     paths = PathSandbox(root, extra, readable=(keeping.logs,), protected=launch.places.own)
-    is_held, is_off = confinement is not None, settings.sandbox.level == confine.Level.OFF
-    grants = launch.places.grants_file
-    gate = ToolGate(
-        paths, rules, approver, record.tell, modes.get, is_confined=is_held, sandbox_is_off=is_off, grants_file=grants
+    undoing = open_undoing(
+        keeping.store, keeping.seen, record.tell, paths.show, is_running=lambda: session.is_running, mode=modes.get
     )
+    is_held, cover = confinement is not None, undoing.cover
+    gate = make_gate(launch, settings, paths, approver, record.tell, modes.get, cover, is_confined=is_held)
     jobs, bookmarks = Jobs(partial(tell_person, emit=record.tell)), Bookmarks()
     tools = tools_of(settings, launch, paths, keeping, gate, jobs, confinement, record.tell)
-    undoing = open_undoing(keeping.store, keeping.seen, record.tell, paths.show, lambda: session.is_running)
     listeners.append(undoing.listen)
     timeline = undoing.timeline
     session = Session(
@@ -204,6 +203,32 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         record=record,
         keeping=keeping,
         jobs=jobs,
+    )
+
+
+def make_gate(  # noqa: PLR0913 - all that a decision depends on
+    launch: Launch,
+    settings: Settings,
+    paths: PathSandbox,
+    approver: Approver | None,
+    tell: Emit,
+    mode: Callable[[], Mode],
+    cover: Cover,
+    *,
+    is_confined: bool,
+) -> ToolGate:
+    """The gate, with the rules of the settings and of earlier answers."""
+    asked = settings.permissions
+    return ToolGate(
+        paths,
+        RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow),
+        approver,
+        tell,
+        mode,
+        is_confined=is_confined,
+        sandbox_is_off=settings.sandbox.level == confine.Level.OFF,
+        grants_file=launch.places.grants_file,
+        cover=cover,
     )
 
 

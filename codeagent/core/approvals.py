@@ -123,13 +123,17 @@ class VerdictPart:
 
 @value
 class Verdict:
-    """What the policy says, and why; ``remedy`` names the rule or flag that would allow it."""
+    """What the policy says, and why; ``remedy`` names the rule or flag that would allow it.
+
+    ``is_covered``: it is allowed because undo brings back what it would delete.
+    """
 
     decision: Decision
     because: str
     parts: tuple[VerdictPart, ...] = ()
     is_opaque: bool = False
     remedy: str = ""
+    is_covered: bool = False
 
 
 class Scope(StrEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from codeagent.core.approvals import Preview, Touch
@@ -206,6 +207,18 @@ class Hook(Protocol):
 
     async def dropped(self, call: ToolCall) -> None:
         """The run ended without a result: stopped, stale, or by a fault. What ended it goes on afterwards."""
+        ...
+
+
+class Cover(Protocol):
+    """What undo would bring back, as the gate needs to know it."""
+
+    def gap(self, paths: Sequence[Path]) -> str:
+        """Why undo would not bring back everything at and below ``paths``, or an empty string when it would."""
+        ...
+
+    def promise(self, call_id: str) -> None:
+        """Says that a call is let through for that reason: without a checkpoint it must not run."""
         ...
 
 

@@ -27,7 +27,7 @@ from codeagent.core.desk import Approver, StoredRule
 from codeagent.core.errors import ConfigError, ToolError
 from codeagent.core.events import ApprovalAsked, ApprovalSettled, Emit
 from codeagent.core.messages import ToolCall
-from codeagent.core.protocols import Allowed, Denied, Plan
+from codeagent.core.protocols import Allowed, Cover, Denied, Plan
 from codeagent.policy.grants import forget_grant, load_grants, store_grants
 from codeagent.policy.judge import CommandCase, Judge, Surroundings
 from codeagent.policy.offers import command_offers, path_offers, warnings
@@ -45,6 +45,7 @@ class ToolGate:
     ask is denied. ``mode`` tells the mode in force. ``is_confined``: the system holds
     commands in the workspace; ``sandbox_is_off``: the person switched that off on
     purpose. ``grants_file`` keeps rules that a person stored for longer than this run.
+    ``cover`` knows what undo would bring back; without it every loss is asked about.
     """
 
     def __init__(  # noqa: PLR0913 - wiring names each of them once
@@ -58,6 +59,7 @@ class ToolGate:
         is_confined: bool,
         sandbox_is_off: bool = False,
         grants_file: Path | None = None,
+        cover: Cover | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._rules = rules
@@ -67,6 +69,7 @@ class ToolGate:
         self._is_confined = is_confined
         self._sandbox_is_off = sandbox_is_off
         self._grants_file = grants_file
+        self._cover = cover
         self._judge = Judge(sandbox, rules)
         if grants_file is not None:
             for rule, scope in load_grants(grants_file, sandbox.root):
@@ -74,7 +77,7 @@ class ToolGate:
 
     def judge(self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode) -> Verdict:
         """What the policy says to a call, without asking anybody."""
-        verdict = self._judge.call(tool, touches, preview, self._around(mode))
+        verdict = self._judge.call(tool, touches, preview, self._around(mode, preview))
         if isinstance(preview, CommandPreview) and preview.held_back and verdict.decision is not Decision.DENY:
             return replace(verdict, decision=Decision.ASK, because=preview.held_back, remedy="--sandbox off")
         return verdict
@@ -107,6 +110,8 @@ class ToolGate:
             if verdict.decision is Decision.DENY:
                 return Denied(reason=_reason(verdict))
             if verdict.decision is Decision.ALLOW:
+                if verdict.is_covered and self._cover is not None:
+                    self._cover.promise(call.id)
                 return Allowed(plan=plan, note=" ".join(notes), was_asked=was_asked)
             if self._approver is None:
                 return Denied(reason=_nobody_there(verdict))
@@ -192,7 +197,7 @@ class ToolGate:
         preview, touches = plan.preview, plan.touches
         case: CommandCase | None = None
         if isinstance(preview, CommandPreview):
-            case = self._judge.examine(preview.command, preview.cwd, self._around(mode))
+            case = self._judge.examine(preview.command, preview.cwd, self._around(mode, preview))
             offers = () if preview.held_back else command_offers(case)
         else:
             offers = path_offers(call.name, touches, self._sandbox) if verdict.remedy else ()
@@ -203,12 +208,22 @@ class ToolGate:
             touches=touches,
             verdict=verdict,
             offers=offers,
-            warnings=warnings(preview, case),
+            warnings=warnings(preview, case, self._cover_of(preview), self._sandbox.show),
             is_confined=self._is_confined and not (isinstance(preview, CommandPreview) and preview.held_back),
         )
 
-    def _around(self, mode: Mode) -> Surroundings:
-        return Surroundings(mode=mode, is_confined=self._is_confined, is_unconfined_by_choice=self._sandbox_is_off)
+    def _around(self, mode: Mode, preview: Preview) -> Surroundings:
+        return Surroundings(
+            mode=mode,
+            is_confined=self._is_confined,
+            is_unconfined_by_choice=self._sandbox_is_off,
+            cover=self._cover_of(preview),
+        )
+
+    def _cover_of(self, preview: Preview) -> Cover | None:
+        """A command in the background goes on after its checkpoint was compared, so that nothing covers it."""
+        is_kept = isinstance(preview, CommandPreview) and not preview.background
+        return self._cover if is_kept else None
 
 
 class _Again:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -18,9 +19,10 @@ from codeagent.core.approvals import (
     Verdict,
     VerdictPart,
 )
+from codeagent.core.protocols import Cover
 from codeagent.policy.commands import Analysis, Command, analyze
-from codeagent.policy.destructive import loss
 from codeagent.policy.git_programs import configured_programs
+from codeagent.policy.losses import Losses
 from codeagent.policy.named_paths import Finding, NamedPaths
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
@@ -43,11 +45,13 @@ class Surroundings:
 
     ``is_confined``: the operating system holds commands in the workspace.
     ``is_unconfined_by_choice``: the person switched that off on purpose.
+    ``cover`` knows what undo would bring back; None when nothing is kept before.
     """
 
     mode: Mode = Mode.ASK
     is_confined: bool = False
     is_unconfined_by_choice: bool = False
+    cover: Cover | None = None
 
     @property
     def runs_commands(self) -> bool:
@@ -63,6 +67,7 @@ class Ruling:
     decision: Decision
     because: str
     rules: tuple[str, ...] = ()
+    is_covered: bool = False
 
 
 class Judge:
@@ -140,6 +145,7 @@ class CommandCase:
     def __init__(self, analysis: Analysis, rules: RuleSet, paths: NamedPaths, around: Surroundings) -> None:
         self.analysis = analysis
         self._rules = rules
+        self.losses = Losses(paths)
         self._paths = paths
         self._around = around
 
@@ -158,7 +164,7 @@ class CommandCase:
             )
             for ruling in rulings
         )
-        worst = max(rulings, key=lambda ruling: _ORDER.index(ruling.decision), default=None)
+        worst = max(rulings, key=lambda ruling: (_ORDER.index(ruling.decision), ruling.is_covered), default=None)
         decision, because = (worst.decision, worst.because) if worst else (Decision.ALLOW, "It runs nothing.")
         doubts = self.analysis.problems
         if doubts and decision is not Decision.DENY and not self._lets_doubts():
@@ -172,6 +178,7 @@ class CommandCase:
             parts=parts,
             is_opaque=self.analysis.is_opaque,
             remedy=remedy(rules) if can_be_allowed and decision is Decision.ASK else "",
+            is_covered=decision is Decision.ALLOW and any(ruling.is_covered for ruling in rulings),
         )
 
     def changes(self, command: Command) -> str:
@@ -233,28 +240,17 @@ class CommandCase:
                 rule = self._rules.find_command(decision, found.words, maybe=True)
                 if rule and not self._rules.find_command(decision, found.words):
                     yield f"The rule {rule} may concern this; its words are only known when it runs."
-        if self._around.mode is Mode.AUTO:
-            yield from self.losses(command)
+        if self._around.mode is Mode.AUTO and not self._is_covered:
+            yield from self.losses.sentences(command)
 
-    def losses(self, command: Command) -> Iterator[str]:
-        """Sentences on what would be lost when the command runs."""
-        for found in command.everything():
-            sentence = loss(found.words)
-            if sentence:
-                yield sentence
-            for redirection in found.simple.redirections:
-                if redirection.direction is Direction.WRITES and self._paths.overwrites(
-                    redirection.target, found.simple.places
-                ):
-                    yield f"The contents of {redirection.target.text} would be replaced."
-            if (
-                found.simple.name
-                and base_name(found.simple.name) == "tee"
-                and "-a" not in [w.text for w in found.words]
-            ):
-                for word in found.words[1:]:
-                    if not word.text.startswith("-") and self._paths.overwrites(word, found.simple.places):
-                        yield f"The contents of {word.text} would be replaced."
+    @cached_property
+    def _is_covered(self) -> bool:
+        """Whether undo would bring back all that this would delete, where it is confined and all is certain."""
+        cover = self._around.cover
+        if cover is None or not self._around.is_confined:
+            return False
+        stake = self.losses.stake(self.analysis, self.changes)
+        return stake is not None and not cover.gap(stake)
 
     def _by_permission(self, command: Command, findings: Sequence[Finding], changes: str) -> Ruling:
         """What rules and mode allow; a rule for exactly this command covers the places that it names as well."""
@@ -263,7 +259,10 @@ class CommandCase:
             return Ruling(command=command, decision=Decision.ASK, because=_sentence(far.because))
         if self._around.runs_commands:
             because = f"{_AUTO}{', confined' if self._around.is_confined else ''}."
-            return Ruling(command=command, decision=Decision.ALLOW, because=because)
+            is_covered = any(self.losses.sentences(command))
+            if is_covered:
+                because = f"{because[:-1]}, and undo brings back what this one would delete."
+            return Ruling(command=command, decision=Decision.ALLOW, because=because, is_covered=is_covered)
         rule = self._rules.find_command(Decision.ALLOW, command.words) if command.words else None
         needs_rule = bool(command.words and changes and not rule)
         is_covered = needs_rule or (rule is not None and rule.is_exact)

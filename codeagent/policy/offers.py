@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from codeagent.core.approvals import (
     Access,
@@ -14,13 +15,18 @@ from codeagent.core.approvals import (
     Touch,
 )
 from codeagent.core.diff import LineKind
+from codeagent.core.protocols import Cover
 from codeagent.core.text import has_invisible
 from codeagent.policy.commands import Command
 from codeagent.policy.destructive import loss
 from codeagent.policy.judge import CommandCase
 from codeagent.policy.rules import path_pattern
 from codeagent.policy.wrappers import INTERPRETERS, base_name, inside, is_wrapper
+from codeagent.workspace.git import uncommitted, uncommitted_in_words
 from codeagent.workspace.paths import PathSandbox
+
+Show = Callable[[Path], str]
+"""A path as people read it."""
 
 _NEVER = frozenset({"rm", "kill", "pkill", "killall", "reboot", "shutdown", "crontab", "curl", "wget"})
 
@@ -50,21 +56,41 @@ def path_offers(tool: str, touches: Sequence[Touch], sandbox: PathSandbox) -> tu
     return tuple(dict.fromkeys(offers))
 
 
-def warnings(preview: Preview, case: CommandCase | None) -> tuple[str, ...]:
-    """Plain sentences on what could be lost or overlooked."""
+def warnings(preview: Preview, case: CommandCase | None, cover: Cover | None, show: Show) -> tuple[str, ...]:
+    """Plain sentences on what could be lost or overlooked, and whether undo would bring it back."""
     found: list[str] = []
     if isinstance(preview, CommandPreview) and preview.held_back:
         found.append(
             f"{preview.held_back} It would run once more, without the sandbox: it can then write wherever you can."
         )
     if case is not None:
-        found += [sentence for command in case.analysis.commands for sentence in case.losses(command)]
+        losses = [sentence for command in case.analysis.commands for sentence in case.losses.sentences(command)]
+        found += losses
+        if losses and isinstance(preview, CommandPreview):
+            found += _stake(preview, case, cover, show)
         found += [f"It is not certain what this does: {doubt.reason}." for doubt in case.analysis.doubts]
     if isinstance(preview, CommandPreview) and has_invisible(preview.command):
         found.append("It holds characters that cannot be seen; they are shown as <U+…>.")
     if isinstance(preview, DiffPreview) and any(has_invisible(text) for text in _added(preview)):
         found.append("The new text holds characters that cannot be seen; they are shown as <U+…>.")
     return tuple(dict.fromkeys(found))
+
+
+def _stake(preview: CommandPreview, case: CommandCase, cover: Cover | None, show: Show) -> Iterator[str]:
+    """What is in no commit yet among the files that would be lost, and whether it would come back."""
+    stake = case.losses.stake(case.analysis, case.changes)
+    names = None if stake is None else [str(path) for path in stake]
+    found = uncommitted(preview.cwd, names or ()) if names != [] else None
+    if found and (text := uncommitted_in_words(found, show)):
+        yield f"{text}."
+    if cover is None:
+        yield "Nothing is kept before: undo would not bring it back."
+    elif stake is None:
+        yield "Files that git ignores and very large ones are not kept before; undo brings back the others."
+    elif gap := cover.gap(stake):
+        yield f"Undo would not bring back all of it: {gap}."
+    else:
+        yield "It is kept before: /undo would bring it back."
 
 
 def _added(preview: DiffPreview) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codeagent.core.approvals import Access, CommandPreview, DiffPreview
+from codeagent.core.approvals import Access, CommandPreview, DiffPreview, Mode
 from codeagent.core.diff import FileDiff
 from codeagent.core.errors import CheckpointError, FileProblem
 from codeagent.core.events import AgentEvent, CheckpointTaken, Emit, Level, NoticeGiven, TurnStarted
@@ -17,9 +17,11 @@ from codeagent.core.messages import CommandDetails, TextBlock, ToolCall, ToolRes
 from codeagent.core.protocols import Plan
 from codeagent.core.text import show_invisible
 from codeagent.store.change_store import ChangeStore, Pending, digest
+from codeagent.store.cover import UndoCover
 from codeagent.store.difference import diffs_of, summary
 from codeagent.store.file_states import state_of
 from codeagent.store.snapshots import Look
+from codeagent.workspace.git import uncommitted, uncommitted_in_words
 
 _log = logging.getLogger(__name__)
 _MOST_NAMED = 10
@@ -28,14 +30,19 @@ _MOST_NAMED = 10
 class Checkpoints:
     """The hook around every changing call of a session."""
 
-    def __init__(self, store: ChangeStore, tell: Emit, show: Callable[[Path], str]) -> None:
-        """``show`` gives a path as people read it."""
+    def __init__(
+        self, store: ChangeStore, cover: UndoCover, tell: Emit, show: Callable[[Path], str], mode: Callable[[], Mode]
+    ) -> None:
+        """``show`` gives a path as people read it, ``mode`` the permission mode in force."""
         self._store = store
+        self._cover = cover
+        self._mode = mode
         self._tell = tell
         self._show = show
         self._turn = 0
         self._begun: dict[str, Pending] = {}
         self._has_warned = False
+        self._has_told_stake = False
         self.busy = asyncio.Lock()
 
     def listen(self, event: AgentEvent) -> None:
@@ -44,12 +51,13 @@ class Checkpoints:
             self._turn = event.turn
 
     async def before(self, call: ToolCall, plan: Plan) -> str:
-        """Keeps what the call may change; never denies it."""
+        """Keeps what the call may change; denies only what was let through because it would be kept."""
         changing = [touch for touch in plan.touches if touch.access is Access.WRITE]
         preview = plan.preview
         pending = Pending(id="", call_id=call.id, turn=self._turn, what=call.name)
         if not changing:
             return ""
+        must_be_kept = self._cover.is_promised(call.id)
         async with self.busy:
             try:
                 if isinstance(preview, DiffPreview):
@@ -60,12 +68,24 @@ class Checkpoints:
                     begun = await asyncio.to_thread(self._keep_all, pending)
                 else:
                     return ""
-            except CheckpointError as error:
+            except (CheckpointError, OSError) as error:
                 self._warn(error)
-                return ""
+                return f"The files that it would delete could not be kept before: {error}" if must_be_kept else ""
         self._begun[call.id] = begun
         self._tell(CheckpointTaken(checkpoint=begun.id, before_call=call.id))
+        await self._tell_stake()
         return ""
+
+    async def _tell_stake(self) -> None:
+        """Where nobody is asked, says once what was not committed when the first change came."""
+        if self._mode() is not Mode.AUTO or self._has_told_stake:
+            return
+        self._has_told_stake = True
+        found = await asyncio.to_thread(uncommitted, self._store.root)
+        if found and (text := uncommitted_in_words(found, self._show)):
+            self._tell(
+                NoticeGiven(text=f"{text}. They are kept before each change; /undo and /rewind bring them back.")
+            )
 
     async def after(self, call: ToolCall, result: ToolResult) -> ToolResult:
         """Adds to a command's result what it changed."""
@@ -75,7 +95,7 @@ class Checkpoints:
         try:
             async with self.busy:
                 look, diffs = await asyncio.to_thread(self._settle, begun, is_done=not result.is_error)
-        except CheckpointError as error:
+        except (CheckpointError, OSError) as error:
             self._warn(error)
             return result
         return result if begun.name else _with_changes(result, look, diffs)
@@ -87,7 +107,7 @@ class Checkpoints:
             try:
                 async with self.busy:
                     await asyncio.to_thread(self._settle, begun, is_done=False)
-            except CheckpointError as error:
+            except (CheckpointError, OSError) as error:
                 self._warn(error)
 
     def _keep_file(self, pending: Pending, path: Path | None, preview: DiffPreview) -> Pending:
@@ -126,7 +146,7 @@ class Checkpoints:
         look = self._store.settle(begun, is_done=is_done)
         return look, diffs_of(look.changes, self._store.blobs) if look.changes and not begun.name else ()
 
-    def _warn(self, error: CheckpointError) -> None:
+    def _warn(self, error: CheckpointError | OSError) -> None:
         _log.warning("no checkpoint: %s", error)
         if not self._has_warned:
             self._has_warned = True

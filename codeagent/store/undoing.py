@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeagent.core.approvals import Mode
 from codeagent.core.errors import CheckpointError, FileProblem
 from codeagent.core.events import AgentEvent, Emit
 from codeagent.core.text import show_invisible
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.checkpoints import Checkpoints
+from codeagent.store.cover import UndoCover
 from codeagent.store.timeline import ChangeTimeline
 from codeagent.workspace.files import read_bytes
 from codeagent.workspace.seen import SeenFiles
@@ -24,6 +26,7 @@ class Undoing:
     """The hook that keeps, the timeline that takes back, and the news of it for the model."""
 
     hook: Checkpoints
+    cover: UndoCover
     timeline: ChangeTimeline
     seen: SeenFiles
     show: Callable[[Path], str]
@@ -55,12 +58,19 @@ class Undoing:
 
 
 def open_undoing(
-    store: ChangeStore, seen: SeenFiles, tell: Emit, show: Callable[[Path], str], is_running: Callable[[], bool]
+    store: ChangeStore,
+    seen: SeenFiles,
+    tell: Emit,
+    show: Callable[[Path], str],
+    *,
+    is_running: Callable[[], bool],
+    mode: Callable[[], Mode],
 ) -> Undoing:
     """The parts around one session's store; ``show`` gives a path as people read it."""
-    hook = Checkpoints(store, tell, show)
+    cover = UndoCover(store)
+    hook = Checkpoints(store, cover, tell, show, mode)
     timeline = ChangeTimeline(store, hook.busy, is_running, tell)
-    return Undoing(hook=hook, timeline=timeline, seen=seen, show=show)
+    return Undoing(hook=hook, cover=cover, timeline=timeline, seen=seen, show=show)
 
 
 def _content(path: Path) -> bytes | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.desk import WorkspaceStatus
+from codeagent.core.text import show_invisible
 
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a machine without git is no error
 
@@ -43,7 +45,11 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 _FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process)", re.DOTALL)
+_TRACKED_FIELDS = {"1": 7, "u": 9}
+"""How many fields stand before the path of an ordinary and of an unmerged entry, after its kind."""
+
 _SHORT_ID = 7
+_MOST_NAMED = 3
 
 
 def status(root: Path) -> WorkspaceStatus:
@@ -72,6 +78,54 @@ def status(root: Path) -> WorkspaceStatus:
     if branch == "(detached)":
         branch = headers.get("branch.oid", "")[:_SHORT_ID]
     return WorkspaceStatus(root=root, branch=branch, is_dirty=any(line and not line.startswith("# ") for line in lines))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncommitted:
+    """Work that is in no commit: ``changed`` files that git knows, ``new`` ones that it does not and does not ignore.
+
+    Paths are absolute. ``has_staged``: the index differs from the last commit.
+    """
+
+    changed: tuple[Path, ...] = ()
+    new: tuple[Path, ...] = ()
+    has_staged: bool = False
+
+
+def uncommitted(folder: Path, below: Sequence[str] = ()) -> Uncommitted | None:
+    """What is not committed below the paths ``below``, as seen from ``folder``; everywhere when there are none.
+
+    None without git, without a repository, or where git takes longer than five seconds.
+    """
+    top = run_git(folder, "rev-parse", "--path-format=absolute", "--show-toplevel")
+    words = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all", "--")
+    out = run_git(folder, *words, *below) if top else None
+    if not top or out is None:
+        return None
+    changed: list[Path] = []
+    new: list[Path] = []
+    has_staged = False
+    for entry in out.split("\0"):
+        kind, _, rest = entry.partition(" ")
+        if kind == "?":
+            new.append(Path(top.rstrip("\n"), rest))
+        elif kind in _TRACKED_FIELDS:
+            fields = rest.split(" ", _TRACKED_FIELDS[kind])
+            has_staged = has_staged or not fields[0].startswith(".")
+            changed.append(Path(top.rstrip("\n"), fields[-1]))
+    return Uncommitted(changed=tuple(changed), new=tuple(new), has_staged=has_staged)
+
+
+def uncommitted_in_words(found: Uncommitted, show: Callable[[Path], str]) -> str:
+    """How many files are not committed and some of their names, without a full stop; empty when there are none."""
+    counts = [f"{len(found.changed)} changed" if found.changed else "", f"{len(found.new)} new" if found.new else ""]
+    paths = (*found.changed, *found.new)
+    if not paths:
+        return ""
+    names = ", ".join(show_invisible(show(path)) for path in paths[:_MOST_NAMED])
+    more = " …" if len(paths) > _MOST_NAMED else ""
+    noun = "file is" if len(paths) == 1 else "files are"
+    return f"{' and '.join(filter(None, counts))} {noun} not committed ({names}{more})"
 
 
 def run_git(root: Path, *words: str, seconds: float = _SECONDS) -> str | None:

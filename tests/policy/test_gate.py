@@ -181,6 +181,7 @@ async def test_auto_mode_asks_before_work_is_destroyed_and_says_what_would_be_lo
     assert person.requests[0].warnings == (
         "build would be deleted with everything below.",
         "Uncommitted changes would be lost.",
+        "Nothing is kept before: undo would not bring it back.",
     )
     assert person.requests[0].offers == ()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from codeagent.core.approvals import Mode
 from codeagent.core.events import AgentEvent, TurnStarted
 from codeagent.core.messages import ToolCall, ToolResult
 from codeagent.core.protocols import AnyTool, ToolContext
@@ -55,6 +56,7 @@ class Ground:
     session: str = "s1"
     events: list[AgentEvent] = field(default_factory=list)
     count: int = 0
+    mode: Mode = Mode.ASK
 
     def __post_init__(self) -> None:
         self.seen = SeenFiles()
@@ -65,7 +67,14 @@ class Ground:
         """As the next start of the program would."""
         self.session = session or self.session
         self.store = ChangeStore(self.root, self.state, self.session)
-        self.undoing: Undoing = open_undoing(self.store, self.seen, self.events.append, self.paths.show, lambda: False)
+        self.undoing: Undoing = open_undoing(
+            self.store,
+            self.seen,
+            self.events.append,
+            self.paths.show,
+            is_running=lambda: False,
+            mode=lambda: self.mode,
+        )
 
     @property
     def timeline(self):

@@ -1,0 +1,112 @@
+"""Which files a destructive command would take with it, where that can be said for certain."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from codeagent.policy.shell_words import Word
+from codeagent.policy.wrappers import base_name
+from codeagent.workspace.git import uncommitted
+
+_MOST_MATCHES = 1_000
+_RM_LETTERS = frozenset("rRfvd")
+_RM_OPTIONS = frozenset({"--recursive", "--force", "--verbose", "--dir"})
+_CLEAN_LETTERS = frozenset("fdq")
+
+Stake = tuple[Path, ...] | None
+"""Files and folders that would be lost as far as they are there; None when nobody can tell."""
+
+
+def at_stake(words: Sequence[Word], folder: Path) -> Stake:
+    """What a destructive command would delete or overwrite when it runs in ``folder``; None when that is not certain.
+
+    ``folder`` is absolute. Only commands that lose nothing but these files are known
+    here: one that moves branches, the index or other machines is not.
+    """
+    if not words or not words[0].is_fixed:
+        return None
+    name = base_name(words[0].text)
+    if name == "rm":
+        return _rm(words[1:], folder)
+    if name != "git" or len(words) < 2 or not all(word.is_fixed for word in words):  # noqa: PLR2004 - git and its command
+        return None
+    find = _GIT.get(words[1].text)
+    return find([word.text for word in words[2:]], folder) if find else None
+
+
+def _rm(words: Sequence[Word], folder: Path) -> Stake:
+    """The operands of ``rm``, patterns resolved; a link is deleted itself, unless a slash makes it its target."""
+    found: list[Path] = []
+    is_over = False
+    for word in words:
+        if not word.is_known or word.has_tilde:
+            return None
+        text = word.text
+        if not is_over and text.startswith("-") and text != "-":
+            is_over = text == "--"
+            if not (is_over or text in _RM_OPTIONS or (text[1:] and set(text[1:]) <= _RM_LETTERS)):
+                return None
+            continue
+        names = [text]
+        if word.glob:
+            names = list(islice(glob.iglob(word.glob, root_dir=folder), _MOST_MATCHES + 1))  # noqa: PTH207 - see named_paths
+        if len(names) > _MOST_MATCHES or any(
+            not name or (name.endswith("/") and _is_link(folder, name)) for name in names
+        ):
+            return None
+        found += [folder / name for name in names]
+    return tuple(found)
+
+
+def _is_link(folder: Path, name: str) -> bool:
+    return (folder / name.rstrip("/")).is_symlink()
+
+
+def _tracked(operands: Sequence[str], folder: Path) -> Stake:
+    """Files below the operands that git knows and that are not as git knows them."""
+    if not operands:
+        return None
+    found = uncommitted(folder, operands)
+    return None if found is None else found.changed
+
+
+def _restore(words: Sequence[str], folder: Path) -> Stake:
+    """``git restore`` of files from the index: nothing but the files is touched."""
+    operands = [word for word in words if word != "--"]
+    return None if any(word.startswith(("-", ":")) for word in operands) else _tracked(operands, folder)
+
+
+def _checkout(words: Sequence[str], folder: Path) -> Stake:
+    """``git checkout -- PATHS`` and ``git checkout .`` do the same; with a commit they change the index as well."""
+    if words[:1] == ["--"] or words == ["."]:
+        return _restore(words, folder)
+    return None
+
+
+def _reset(words: Sequence[str], folder: Path) -> Stake:
+    """``git reset --hard`` to the same commit, where nothing is staged that would go with the index."""
+    if list(words) not in (["--hard"], ["--hard", "HEAD"], ["-q", "--hard"], ["--hard", "-q"]):
+        return None
+    found = uncommitted(folder)
+    return None if found is None or found.has_staged else found.changed
+
+
+def _clean(words: Sequence[str], folder: Path) -> Stake:
+    """``git clean`` of files that are not ignored, and not of repositories inside."""
+    letters = "".join(word[1:] for word in words if word.startswith("-") and not word.startswith("--"))
+    operands = [word for word in words if not word.startswith("-")]
+    if any(word.startswith("--") for word in words) or not set(letters) <= _CLEAN_LETTERS or letters.count("f") > 1:
+        return None
+    found = uncommitted(folder, operands or ["."])
+    return None if found is None else found.new
+
+
+_GIT: Mapping[str, Callable[[Sequence[str], Path], Stake]] = {
+    "restore": _restore,
+    "checkout": _checkout,
+    "reset": _reset,
+    "clean": _clean,
+}

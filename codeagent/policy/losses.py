@@ -1,0 +1,62 @@
+"""What a shell command would destroy: in a sentence for people, and as files for the checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from codeagent.policy.at_stake import Stake, at_stake
+from codeagent.policy.commands import Analysis, Command
+from codeagent.policy.destructive import loss
+from codeagent.policy.named_paths import NamedPaths
+from codeagent.policy.shell_script import Direction
+from codeagent.policy.shell_words import Word
+from codeagent.policy.wrappers import base_name
+
+
+class Losses:
+    """Answers for the commands of one line; ``paths`` knows where they run."""
+
+    def __init__(self, paths: NamedPaths) -> None:
+        self._paths = paths
+
+    def sentences(self, command: Command) -> Iterator[str]:
+        """What would be lost when the command runs, one sentence a loss."""
+        for found in command.everything():
+            sentence = loss(found.words)
+            if sentence:
+                yield sentence
+            for target in self._overwritten(found):
+                yield f"The contents of {target.text} would be replaced."
+
+    def stake(self, analysis: Analysis, changes: Callable[[Command], str]) -> Stake:
+        """The files that all of it would delete or overwrite; None when that is not certain.
+
+        ``changes`` says why a command may change something. Whatever else the line
+        changes could have a hand in what is deleted, so then nothing is certain.
+        """
+        losing = [command for command in analysis.commands if any(self.sentences(command))]
+        if analysis.is_opaque or any(changes(command) for command in analysis.commands if command not in losing):
+            return None
+        if len(losing) > 1 and any(base_name(command.simple.name) != "rm" for command in losing):
+            return None
+        found: list[Path] = []
+        for command in losing:
+            folders = self._paths.folders(command.simple.places)
+            targets = list(self._overwritten(command))
+            if len(folders) != 1 or command.inner or not all(target.is_fixed for target in targets):
+                return None
+            lost = at_stake(command.words, folders[0]) if loss(command.words) else ()
+            if lost is None:
+                return None
+            found += lost
+            found += [(folders[0] / target.text).resolve() for target in targets]
+        return tuple(found)
+
+    def _overwritten(self, command: Command) -> Iterator[Word]:
+        """The files whose contents it would replace: by a redirection, or as ``tee`` does."""
+        simple = command.simple
+        targets = [found.target for found in simple.redirections if found.direction is Direction.WRITES]
+        if base_name(simple.name) == "tee" and "-a" not in [word.text for word in command.words]:
+            targets += [word for word in command.words[1:] if not word.text.startswith("-")]
+        yield from (target for target in targets if self._paths.overwrites(target, simple.places))

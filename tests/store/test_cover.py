@@ -1,0 +1,232 @@
+"""Auto mode destroys without a question only what undo brings back, whole; everybody else is told what is at stake."""
+
+import os
+import shutil
+
+import pytest
+
+from codeagent.core.approvals import Access, Approve, CommandPreview, Decision, Mode, Touch
+from codeagent.core.events import NoticeGiven
+from codeagent.core.messages import ToolCall
+from codeagent.core.protocols import Allowed
+from codeagent.policy.gate import ToolGate
+from codeagent.policy.rules import RuleSet
+
+
+class Person:
+    """Says yes and keeps what was asked."""
+
+    def __init__(self):
+        self.requests = []
+
+    async def ask(self, request):
+        self.requests.append(request)
+        return Approve()
+
+
+class Plan:
+    """A command as the gate sees it."""
+
+    touches = ()
+
+    def __init__(self, preview):
+        self.preview = preview
+
+
+def make_gate(ground, person=None, *, confined=True, covered=True):
+    return ToolGate(
+        ground.paths,
+        RuleSet.parse(),
+        person,
+        ground.events.append,
+        lambda: ground.mode,
+        is_confined=confined,
+        sandbox_is_off=not confined,
+        cover=ground.undoing.cover if covered else None,
+    )
+
+
+def verdict(ground, command, *, background=False, confined=True, covered=True):
+    preview = CommandPreview(command=command, cwd=ground.root, timeout=60, background=background)
+    gate = make_gate(ground, confined=confined, covered=covered)
+    return gate.judge("bash", (), preview, ground.mode)
+
+
+@pytest.fixture
+def messy(ground, repository, run_git):
+    """Work of every kind that is in no commit."""
+    (repository / "a.txt").write_text("one\nmine\n")
+    (repository / "new.txt").write_text("new\n")
+    (repository / "notes").mkdir()
+    (repository / "notes" / "deep").mkdir()
+    (repository / "notes" / "deep" / "n.txt").write_text("n\n")
+    (repository / "notes" / "run.sh").write_text("#!/bin/sh\n")
+    (repository / "notes" / "run.sh").chmod(0o755)
+    (repository / "notes" / "link").symlink_to("deep/n.txt")
+    (repository / "ignored.log").write_text("log\n")
+    (repository / "build").mkdir()
+    (repository / "build" / "ignored.o").write_text("o\n")
+    (repository / "inner").mkdir()
+    run_git(repository / "inner", "init", "-q")
+    (repository / "inner" / "i.txt").write_text("i\n")
+    (repository / "big").mkdir()
+    with (repository / "big" / "big.bin").open("wb") as file:
+        file.truncate(30_000_000)
+    os.mkfifo(repository / "pipe")
+    ground.mode = Mode.AUTO
+    return ground
+
+
+COVERED = (
+    "rm -rf notes",
+    "rm -r sub",
+    "rm -rf notes/ sub new.txt",
+    "rm -rf notes && rm -rf sub",
+    "cd notes && rm -rf deep",
+    "rm -rf not-there",
+    "rm -f notes/*",
+    "rm -rf notes/*",
+    "rm -rf -- notes",
+    "git checkout -- a.txt",
+    "git checkout .",
+    "git checkout -- .",
+    "git restore a.txt",
+    "git restore .",
+    "git reset --hard",
+    "git reset --hard HEAD",
+    "git clean -fd notes",
+    "git clean -f new.txt",
+    "echo hello > a.txt",
+    "echo hello | tee new.txt",
+    "ls; rm -rf notes",
+)
+
+
+@pytest.mark.parametrize("command", COVERED)
+async def test_what_undo_brings_back_whole_is_not_asked_about_and_does_come_back(messy, tree_of, command):
+    before = tree_of(messy.root)
+    found = verdict(messy, command)
+    assert (found.decision, found.is_covered) == (Decision.ALLOW, True)
+    assert "undo brings back" in found.because
+    messy.turn(1)
+    await messy.bash(command)
+    if "not-there" not in command:
+        assert tree_of(messy.root) != before
+        await messy.undo()
+    assert tree_of(messy.root) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf build",
+        "rm -rf ignored.log",
+        "rm -rf .",
+        "rm -rf ./*",
+        "rm -rf .git",
+        "rm -rf inner",
+        "rm -rf big",
+        "rm -rf pipe",
+        "rm -rf ..",
+        "rm -rf /usr",
+        "rm -rf ~/x",
+        "rm -rf $HOME/x",
+        "rm -rf $(ls)",
+        "rm -rf notes --no-preserve-root",
+        "ln -s build l; rm -rf l/*",
+        "mv build notes2 && rm -rf notes2",
+        "sudo rm -rf notes",
+        "xargs rm -rf < new.txt",
+        "find . -delete",
+        "find notes -delete",
+        "git reset --hard HEAD~1",
+        "git checkout HEAD -- a.txt",
+        "git checkout -f",
+        "git restore --staged --worktree a.txt",
+        "git restore --source=HEAD~1 a.txt",
+        "git restore ':(exclude)a.txt'",
+        "git clean -fdx",
+        "git clean -ffd",
+        "git clean -fd",
+        "git -C sub checkout .",
+        "git stash drop",
+        "git branch -D old",
+        "git push --force",
+        "chmod -R 777 notes",
+        "dd of=a.txt",
+        "shred a.txt",
+        "echo x > ignored.log",
+        "echo x > big/big.bin",
+        "echo x | tee ignored.log",
+    ],
+)
+def test_what_undo_would_not_bring_back_whole_is_asked_about(messy, command):
+    found = verdict(messy, command)
+    assert (found.decision, found.is_covered) == (Decision.ASK, False)
+
+
+def test_a_reset_is_asked_about_while_something_is_staged(messy, run_git):
+    run_git(messy.root, "add", "a.txt")
+    assert verdict(messy, "git reset --hard").decision is Decision.ASK
+
+
+@pytest.mark.parametrize("around", [{"background": True}, {"confined": False}, {"covered": False}])
+def test_without_a_checkpoint_or_a_wall_every_loss_is_asked_about(messy, around):
+    assert verdict(messy, "rm -rf notes", **around).decision is Decision.ASK
+
+
+def test_other_modes_ask_as_before(messy):
+    messy.mode = Mode.EDITS
+    assert verdict(messy, "rm -rf notes").decision is Decision.ASK
+
+
+async def test_nothing_runs_when_the_promised_checkpoint_cannot_be_taken(messy):
+    plan = Plan(CommandPreview(command="rm -rf notes", cwd=messy.root, timeout=60))
+    call = ToolCall(id="c1", name="bash", arguments_json="{}")
+    assert isinstance(await make_gate(messy).check(call, plan), Allowed)
+    shutil.rmtree(messy.state)
+    messy.state.write_text("no folder can be made here")
+    plan.touches = (Touch(path=None, access=Access.WRITE),)
+    assert "could not be kept" in await messy.undoing.hook.before(call, plan)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("rm -rf notes", "/undo would bring it back"),
+        ("rm -rf build", "git ignores build"),
+        ("rm -rf inner", "inner/.git belongs to git"),
+        ("rm -rf big", "big/big.bin is too large"),
+        ("rm -rf $X", "Files that git ignores"),
+    ],
+)
+async def test_the_question_says_whether_undo_would_bring_it_back(messy, command, said):
+    messy.mode, person = Mode.ASK, Person()
+    plan = Plan(CommandPreview(command=command, cwd=messy.root, timeout=60))
+    await make_gate(messy, person).check(ToolCall(id="c1", name="bash", arguments_json="{}"), plan)
+    (request,) = person.requests
+    assert any(said in warning for warning in request.warnings), request.warnings
+
+
+async def test_the_question_counts_the_work_that_is_in_no_commit(messy):
+    messy.mode, person = Mode.ASK, Person()
+    plan = Plan(CommandPreview(command="git reset --hard", cwd=messy.root, timeout=60))
+    await make_gate(messy, person).check(ToolCall(id="c1", name="bash", arguments_json="{}"), plan)
+    assert "1 changed file is not committed (a.txt)." in person.requests[0].warnings
+
+
+async def test_auto_mode_on_uncommitted_work_says_so_once(messy):
+    messy.turn(1)
+    await messy.bash("touch x1")
+    await messy.bash("touch x2")
+    notices = [event.text for event in messy.events if isinstance(event, NoticeGiven)]
+    assert len(notices) == 1
+    assert notices[0].startswith("1 changed and ")
+    assert "/undo" in notices[0]
+
+
+async def test_other_modes_say_nothing_of_it(messy):
+    messy.mode = Mode.ASK
+    messy.turn(1)
+    await messy.bash("touch x1")
+    assert not [event for event in messy.events if isinstance(event, NoticeGiven)]
