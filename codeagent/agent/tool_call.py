@@ -20,7 +20,7 @@ from codeagent.agent.record import Record
 from codeagent.agent.scope import CalledOff, Scope
 from codeagent.core.approvals import Touch
 from codeagent.core.errors import JournalError, StaleFile, ToolError
-from codeagent.core.events import ToolEnded, ToolPreviewed, ToolProgressed, ToolStarted
+from codeagent.core.events import ToolEnded, ToolPreviewed, ToolProgressed, ToolRunning, ToolStarted
 from codeagent.core.messages import TextBlock, ToolCall, ToolResult
 from codeagent.core.protocols import Allowed, Denied, Gate, Hook, Interruption, Locks, Plan, ToolBox, ToolContext
 
@@ -162,6 +162,7 @@ class CallRun:
                 # 10. A place among the running ones; only now the clock starts.
                 async with self._shop.slots:
                     self.phase = Phase.RUNNING
+                    self._shop.record.tell(ToolRunning(call_id=self.call.id))
                     # 11. It runs inside the hooks, the first one outermost.
                     result = await self._through(self._shop.hooks, decision.plan)
                 result = replace(result, blocks=(*result.blocks, TextBlock(text=decision.note)))

@@ -34,6 +34,7 @@ from codeagent.core.events import (
     ToolEnded,
     ToolPreviewed,
     ToolProgressed,
+    ToolRunning,
     ToolStarted,
     TurnEnded,
     TurnStarted,
@@ -83,6 +84,7 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
             | ThinkingStreamed()
             | RetryScheduled()
             | ReplyEnded()
+            | ToolRunning()
             | ToolProgressed()
             | MessageQueued()
             | MessageDelivered()

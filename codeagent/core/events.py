@@ -4,9 +4,8 @@ The screen is a pure function of these events. What listeners may rely on:
 
 * exactly one ``ToolStarted`` and one ``ToolEnded`` for each call id, on every
   way out, also for calls that never ran;
-* for one call: started < previewed < asked < settled < progressed < ended;
-  previewed, asked and settled may repeat when the plan changed, and all four when
-  a run ends in an offer, such as to run a command again without the sandbox;
+* for one call: started < previewed < asked < settled < running < progressed < ended;
+  what lies between may be missing, and repeats when the plan changed or a run ends in an offer;
 * nothing of a turn comes after its ``TurnEnded`` (background jobs belong to none);
 * results enter the history in call order, whatever order the tools end in.
 
@@ -152,6 +151,14 @@ class ToolPreviewed:
     call_id: str
     preview: Preview
     label: str = ""
+
+
+@value
+class ToolRunning:
+    """The call has its turn and its clock starts; until then it was prepared, asked about, or waited."""
+
+    kind: Literal["tool_running"] = "tool_running"
+    call_id: str
 
 
 @value
@@ -363,6 +370,7 @@ AgentEvent = (
     | RetryScheduled
     | ToolStarted
     | ToolPreviewed
+    | ToolRunning
     | ToolProgressed
     | ToolEnded
     | ApprovalAsked
@@ -389,4 +397,4 @@ Emit = Callable[[AgentEvent], None]
 """Tells every listener; synchronous, never blocks, loses nothing."""
 
 Progress = Callable[[str], None]
-"""Shows more of what a running tool has put out."""
+"""Shows more of a running tool's output."""

@@ -390,7 +390,7 @@ class CodeagentApp(App[str]):
         if not self.app_focus and not self._is_away:
             self.bell()
 
-    def on_transcript_link_clicked(self, event: Transcript.LinkClicked) -> None:
+    def on_panel_column_link_clicked(self, event: Transcript.LinkClicked) -> None:
         """Copies the address: where it leads is for the person to look at first."""
         self._copy(event.address)
 

@@ -44,6 +44,7 @@ from codeagent.core.events import (
     ToolEnded,
     ToolPreviewed,
     ToolProgressed,
+    ToolRunning,
     ToolStarted,
     TurnEnd,
     TurnEnded,
@@ -125,7 +126,9 @@ class Bridge:
                 self._show_session(event)
             case StepStarted() | TextStreamed() | ThinkingStreamed() | CallStreamed() | ReplyEnded() | RetryScheduled():
                 self._show_reply(event)
-            case ToolStarted() | ToolPreviewed() | ToolProgressed() | ToolEnded() | ApprovalAsked() | ApprovalSettled():
+            case ToolStarted() | ToolPreviewed() | ToolRunning() | ToolProgressed() | ToolEnded():
+                self._show_call(event)
+            case ApprovalAsked() | ApprovalSettled():
                 self._show_call(event)
             case MessageQueued() | MessageDelivered() | MessagesReturned():
                 self._show_queue(event)
@@ -210,14 +213,16 @@ class Bridge:
                 transcript.tool_started(event.call_id, event.name, event.arguments_json)
             case ToolPreviewed():
                 transcript.tool_previewed(event.call_id, event.preview, event.label)
+            case ToolRunning():
+                transcript.tool_running(event.call_id)
             case ToolProgressed():
                 transcript.tool_progressed(event.call_id, event.text)
             case ToolEnded():
                 transcript.tool_ended(event.result, event.seconds)
             case ApprovalAsked():
-                transcript.tool_waiting(event.request.call_id, waiting=True)
+                transcript.tool_asked(event.request.call_id)
             case ApprovalSettled(call_id=call_id, answer=answer):
-                transcript.tool_waiting(call_id, waiting=False)
+                transcript.tool_settled(call_id)
                 if isinstance(answer, Deny):
                     transcript.tool_denied(call_id, answer.feedback)
             case _:

@@ -21,6 +21,7 @@ async def run_own_command(workbench: Workbench, transcript: Transcript, command:
     call_id = f"own-{next(_numbers)}"
     transcript.add_user(f"!{command}")
     transcript.tool_started(call_id, "bash", json.dumps({"command": command}), is_open=True)
+    transcript.tool_running(call_id)
     started = asyncio.get_running_loop().time()
     result = ToolResult(call_id=call_id, blocks=(TextBlock(text="Stopped."),), outcome=Outcome.CANCELLED)
     try:

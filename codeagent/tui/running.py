@@ -11,29 +11,30 @@ from codeagent.core.events import (
     ToolEnded,
     ToolPreviewed,
     ToolProgressed,
+    ToolRunning,
     ToolStarted,
 )
 from codeagent.core.values import value
 
 _TAIL = 4_096
 
-CallEvent = ToolStarted | ToolPreviewed | ToolProgressed | ToolEnded | ApprovalAsked | ApprovalSettled
+CallEvent = ToolStarted | ToolPreviewed | ToolRunning | ToolProgressed | ToolEnded | ApprovalAsked | ApprovalSettled
 
 
 @value
 class RunningCall:
-    """One call under way; ``since`` is a monotonic time, ``tail`` the end of its output."""
+    """One call under way; ``since`` is the monotonic time when it began to run, ``tail`` the end of its output."""
 
     call_id: str
     name: str
-    since: float
+    since: float | None = None
     label: str = ""
     tail: str = ""
     is_waiting: bool = False
 
 
 class RunningCalls:
-    """Follows the events of calls; one that waits for the person is not counted as running."""
+    """Follows the events of calls; one that waits, for the person or for its turn, is not counted as running."""
 
     def __init__(self) -> None:
         self._calls: dict[str, RunningCall] = {}
@@ -41,7 +42,7 @@ class RunningCalls:
     @property
     def count(self) -> int:
         """How many run."""
-        return sum(not call.is_waiting for call in self._calls.values())
+        return sum(call.since is not None for call in self._calls.values())
 
     def all(self) -> tuple[RunningCall, ...]:
         """Every call under way, oldest first."""
@@ -55,18 +56,20 @@ class RunningCalls:
         """Something happened to a call."""
         match event:
             case ToolStarted(call_id=call_id, name=name):
-                self._calls[call_id] = RunningCall(call_id=call_id, name=name, since=time.monotonic())
+                self._calls[call_id] = RunningCall(call_id=call_id, name=name)
             case ToolEnded(result=result):
                 self._calls.pop(result.call_id, None)
             case ToolPreviewed(call_id=call_id, label=label):
                 self._change(call_id, label=label)
+            case ToolRunning(call_id=call_id):
+                self._change(call_id, since=time.monotonic())
             case ToolProgressed(call_id=call_id, text=text):
                 if call_id in self._calls:
                     self._change(call_id, tail=(self._calls[call_id].tail + text)[-_TAIL:])
             case ApprovalAsked(request=request):
-                self._change(request.call_id, is_waiting=True)
+                self._change(request.call_id, is_waiting=True, since=None)
             case ApprovalSettled(call_id=call_id):
-                self._change(call_id, is_waiting=False, since=time.monotonic())
+                self._change(call_id, is_waiting=False)
 
     def _change(self, call_id: str, **changes: object) -> None:
         if call_id in self._calls:

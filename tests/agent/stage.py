@@ -42,6 +42,7 @@ from codeagent.core.events import (
     ToolEnded,
     ToolPreviewed,
     ToolProgressed,
+    ToolRunning,
     ToolStarted,
     TurnEnded,
 )
@@ -525,7 +526,7 @@ class Stage:
         assert sorted(started) == sorted(ended)
         for call_id in started:
             order = "".join(_step(event, call_id) for event in self.events)
-            assert re.fullmatch("S((P(AD)?)+R*)*E", order), order
+            assert re.fullmatch("S((P(AD)?)+(GR*)?)*E", order), order
         messages = self.session.messages
         if messages and not isinstance(messages[-1], AssistantMessage):
             assert_valid(messages)
@@ -534,7 +535,7 @@ class Stage:
 
 
 def _step(event: AgentEvent, call_id: str) -> str:
-    """A letter for an event of that call: Started, Previewed, Asked, Decided, Running, Ended."""
+    """A letter for an event of that call: Started, Previewed, Asked, Decided, Going, Reporting, Ended."""
     match event:
         case ToolStarted(call_id=this):
             letter = "S"
@@ -544,6 +545,8 @@ def _step(event: AgentEvent, call_id: str) -> str:
             this, letter = request.call_id, "A"
         case ApprovalSettled(call_id=this):
             letter = "D"
+        case ToolRunning(call_id=this):
+            letter = "G"
         case ToolProgressed(call_id=this):
             letter = "R"
         case ToolEnded(result=result):

@@ -6,7 +6,7 @@ import pytest
 
 from codeagent.agent.limits import Limits
 from codeagent.core.approvals import Access, Approve, Touch
-from codeagent.core.events import ApprovalAsked, ToolEnded, ToolPreviewed, ToolStarted
+from codeagent.core.events import ApprovalAsked, ToolEnded, ToolPreviewed, ToolProgressed, ToolRunning, ToolStarted
 from codeagent.core.messages import Outcome
 from tests.agent.stage import FreeProbe, Model, Person, Probe, Read, Stage, Write, call, reply
 
@@ -112,6 +112,29 @@ async def test_a_read_never_waits_for_the_question_about_another_file(tmp_path):
     assert "c1" not in stage.results()
     await person.answer(Approve())
     await turn
+
+
+async def test_a_call_that_waits_for_another_is_not_running_before_that_one_ended(tmp_path):
+    calls = (call("c1", "write", path="a", content="new"), call("c2", "read", path="a"))
+    stage = Stage(Model(reply("", *calls)), Write(tmp_path, seconds=0.1), Read(tmp_path))
+    await stage.send()
+    told = [event for event in stage.events if isinstance(event, (ToolRunning, ToolEnded))]
+    assert [type(event) for event in told] == [ToolRunning, ToolEnded, ToolRunning, ToolEnded]
+    assert [event.call_id for event in stage.of(ToolRunning)] == ["c1", "c2"]
+
+
+async def test_no_more_calls_are_said_to_run_than_do():
+    async def act(say, progress):
+        await asyncio.sleep(0.03)
+        progress("nearly done")
+
+    stage = Stage(Model(many("p", 6)), FreeProbe("p", act), limits=Limits(parallel=2))
+    await stage.send()
+    running = most = 0
+    for event in stage.events:
+        running += isinstance(event, ToolRunning) - isinstance(event, ToolProgressed)
+        most = max(most, running)
+    assert most == 2
 
 
 async def test_a_question_takes_no_running_place(tmp_path):

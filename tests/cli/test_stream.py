@@ -9,6 +9,7 @@ from codeagent.core.events import (
     SessionStarted,
     TextStreamed,
     ToolEnded,
+    ToolRunning,
     ToolStarted,
     TurnEnd,
     TurnEnded,
@@ -35,6 +36,10 @@ def test_text_is_ascii_on_the_wire_and_whole_after_parsing():
 def test_arguments_are_an_object_and_stay_text_when_they_are_none():
     assert parsed(ToolStarted(call_id="1", name="read", arguments_json='{"path": "a"}'))["arguments"] == {"path": "a"}
     assert parsed(ToolStarted(call_id="1", name="read", arguments_json='{"path": '))["arguments"] == '{"path": '
+
+
+def test_a_call_that_has_its_turn_says_so():
+    assert parsed(ToolRunning(call_id="1")) == {"type": "tool_running", "call_id": "1"}
 
 
 def test_a_call_ends_with_outcome_code_and_text():

@@ -165,7 +165,10 @@ def running_work(desk: Desk, calls: RunningCalls) -> tuple[Work, ...]:
 
 
 def _call_work(call: RunningCall, stop: Callable[[], Awaitable[None]]) -> Work:
-    state = "asks you" if call.is_waiting else seconds_text(max(time.monotonic() - call.since, 0.1))
+    if call.since is not None:
+        state = seconds_text(max(time.monotonic() - call.since, 0.1))
+    else:
+        state = "asks you" if call.is_waiting else "waits its turn"
     return Work(key=f"call {call.call_id}", name=call.name, what=call.label, state=state, tail=call.tail, stop=stop)
 
 

@@ -42,6 +42,14 @@ class _Fold(StrEnum):
     OPEN = "open"
 
 
+class _Stage(StrEnum):
+    """How far a call is that has not ended."""
+
+    QUEUED = "queued"
+    ASKED = "asked about"
+    RUNNING = "running"
+
+
 class ToolPanel:
     """A call from its start to its end. Times are in seconds of a clock that the transcript reads."""
 
@@ -50,7 +58,7 @@ class ToolPanel:
     def __init__(self, call_id: str, name: str, arguments_json: str, *, started: float = 0.0) -> None:
         self.call_id = call_id
         self.is_chosen = False
-        self.is_waiting = False
+        self._stage = _Stage.QUEUED
         self._name = show_invisible(clean(name))
         self._arguments = arguments_json
         self._label = ""
@@ -66,9 +74,14 @@ class ToolPanel:
         self._fold = _Fold.CLOSED
 
     @property
-    def is_running(self) -> bool:
-        """Whether the call has not ended."""
-        return self._result is None
+    def has_clock(self) -> bool:
+        """Whether something in its heading moves with time."""
+        return self._result is None and (self._stage is _Stage.RUNNING or not self._has_waited)
+
+    @property
+    def _has_waited(self) -> bool:
+        """Whether it waits for so long that it is worth a word."""
+        return self._stage is not _Stage.QUEUED or self._now - self._started >= _TELLS_TIME_AFTER
 
     @property
     def is_open(self) -> bool:
@@ -85,11 +98,20 @@ class ToolPanel:
         self._preview, self._drawn_preview = preview, None
         self._label = label or self._label
 
-    def wait(self, *, is_waiting: bool, now: float) -> None:
-        """Whether a person must answer first; waiting is not running time."""
-        if self.is_waiting and not is_waiting:
-            self._started = self._now = now
-        self.is_waiting = is_waiting
+    def ask(self) -> None:
+        """A person must answer first."""
+        self._stage = _Stage.ASKED
+
+    def wait(self, now: float) -> None:
+        """It waits for its turn, since the person has answered."""
+        self._stage = _Stage.QUEUED
+        self._started = self._now = now
+
+    def run(self, now: float, *, frame: str) -> None:
+        """It runs from now on; what it waited is not running time."""
+        self._stage = _Stage.RUNNING
+        self._started = now
+        self.tick(now, frame=frame)
 
     def deny(self, feedback: str) -> None:
         """The person said no: the panel shows their words, not what the model is told."""
@@ -109,7 +131,6 @@ class ToolPanel:
         is_refusal = self._refusal and result.outcome is Outcome.DENIED
         self._result = replace(result, blocks=(TextBlock(text=self._refusal),)) if is_refusal else result
         self._seconds = seconds
-        self.is_waiting = False
         self._output = ""
         if is_trouble(result) and self._fold is _Fold.CLOSED:
             self._fold = _Fold.BRIEF
@@ -150,7 +171,7 @@ class ToolPanel:
         elif self.is_open:
             tail = tail_lines(self._output, room, inks, most=4 * TAIL_LINES)
             body = Stack([self._preview_lines(room, inks), tail])
-        elif self._output and not self.is_waiting:
+        elif self._output and self._stage is _Stage.RUNNING:
             body = tail_lines(self._output, room, inks)
         after = [Line(whole="")] if self.ends_empty else []
         return Stack([[head], Shifted(body, BODY_INDENT, inks), after]) if body or after else [head]
@@ -181,7 +202,7 @@ class ToolPanel:
         name = f"{self._name:<{_NAME_CELLS}}  "
         left = (*gutter(inks, is_chosen=self.is_chosen), self._sign(inks), Piece(name, inks.strong))
         room = width - RIGHT_MARGIN - INDENT - 2 - len(name) - right_cells - 2
-        label = one_line([Piece(self._shown_label(), inks.text if self.is_running else inks.muted)], max(room, 4))
+        label = one_line([Piece(self._shown_label(), inks.text if self._result is None else inks.muted)], max(room, 4))
         taken = Line(pieces=(*left, *label)).width
         blank = Piece(" " * max(width - RIGHT_MARGIN - taken - right_cells, 2), inks.text, "  ")
         line = Line(pieces=one_line([*left, *label, blank, *right], width))
@@ -190,7 +211,11 @@ class ToolPanel:
     def _sign(self, inks: Inks) -> Piece:
         result = self._result
         if result is None:
-            sign, ink = ("●", inks.warning) if self.is_waiting else (self._frame, inks.accent)
+            sign, ink = {
+                _Stage.QUEUED: ("○", inks.faint),
+                _Stage.ASKED: ("●", inks.warning),
+                _Stage.RUNNING: (self._frame, inks.accent),
+            }[self._stage]
         elif result.outcome in {Outcome.SKIPPED, Outcome.CANCELLED}:
             sign, ink = "–", inks.muted
         elif is_trouble(result):
@@ -212,8 +237,10 @@ class ToolPanel:
     def _detail(self, inks: Inks) -> list[Piece]:
         if self._result is not None:
             return detail_pieces(self._result, self._seconds, inks)
-        if self.is_waiting:
+        if self._stage is _Stage.ASKED:
             return [Piece("waiting for you", inks.warning)]
+        if self._stage is _Stage.QUEUED:
+            return [Piece("waits its turn", inks.muted)] if self._has_waited else []
         elapsed = self._now - self._started
         pieces: list[Piece] = []
         if isinstance(self._preview, DiffPreview):

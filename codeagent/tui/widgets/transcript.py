@@ -7,27 +7,19 @@ what streams in is gathered and drawn a few dozen times a second at most.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from time import monotonic
-from typing import ClassVar, Literal
 
-from textual.binding import BindingType
-from textual.events import Blur, Click, Focus
-from textual.message import Message
 from textual.timer import Timer
 
 from codeagent.core.approvals import Preview
 from codeagent.core.events import AgentEvent, HistoryCompacted, Level
 from codeagent.core.messages import ToolResult
-from codeagent.tui import keys
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.blocks import Block, Foldable, Kind, NoteBlock, PersonBlock, ThinkingBlock
-from codeagent.tui.widgets.column import Place, gap_between
-from codeagent.tui.widgets.column_view import ColumnView
+from codeagent.tui.widgets.blocks import Block, Kind, NoteBlock, PersonBlock, ThinkingBlock
+from codeagent.tui.widgets.column import gap_between
 from codeagent.tui.widgets.compaction_block import CompactionBlock
-from codeagent.tui.widgets.finding import Stretch, blocks_with, stretches
 from codeagent.tui.widgets.live_reply import LiveReply
-from codeagent.tui.widgets.panel_lines import UNFOLD
+from codeagent.tui.widgets.panel_column import PanelColumn
 from codeagent.tui.widgets.past import past_blocks
 from codeagent.tui.widgets.tool_panel import SPINNER, ToolPanel
 
@@ -36,21 +28,8 @@ _SPINS_PER_SECOND = 10
 _SHARE_FOR_DRAWING = 0.25
 
 
-class Transcript(ColumnView, can_focus=True):
-    """What the person reads. All methods are cheap and may be called as often as events come.
-
-    It has the keyboard only when the person walked there; a click leaves it at the prompt.
-    """
-
-    FOCUS_ON_CLICK = False
-
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.Place.TRANSCRIPT)]
-
-    @dataclass
-    class LinkClicked(Message):
-        """The person clicked a web or mail address."""
-
-        address: str
+class Transcript(PanelColumn):
+    """What the person reads. All methods are cheap and may be called as often as events come."""
 
     def __init__(
         self,
@@ -64,11 +43,8 @@ class Transcript(ColumnView, can_focus=True):
         self._reply: LiveReply | None = None
         self._last: Kind | None = None
         self._calls: dict[str, tuple[int, ToolPanel]] = {}
-        self._foldables: list[int] = []
-        self._chosen: int | None = None
         self._countdown: int | None = None
         self._before_countdown: Kind | None = None
-        self._all_open = False
         self._timer: Timer | None = None
         self._not_before = 0.0
         self._spin = -1
@@ -113,11 +89,25 @@ class Transcript(ColumnView, can_focus=True):
             panel.show_preview(preview, label)
             self._touch(index)
 
-    def tool_waiting(self, call_id: str, waiting: bool) -> None:  # noqa: FBT001 - the one thing it says
-        """Whether a call waits for the person."""
+    def tool_asked(self, call_id: str) -> None:
+        """A call waits for the person."""
         if call_id in self._calls:
             index, panel = self._calls[call_id]
-            panel.wait(is_waiting=waiting, now=monotonic())
+            panel.ask()
+            self._touch(index)
+
+    def tool_settled(self, call_id: str) -> None:
+        """The person has answered: a call waits for its turn."""
+        if call_id in self._calls:
+            index, panel = self._calls[call_id]
+            panel.wait(monotonic())
+            self._touch(index)
+
+    def tool_running(self, call_id: str) -> None:
+        """A call runs from now on."""
+        if call_id in self._calls:
+            index, panel = self._calls[call_id]
+            panel.run(monotonic(), frame=self._frame)
             self._touch(index)
 
     def tool_denied(self, call_id: str, feedback: str) -> None:
@@ -174,101 +164,9 @@ class Transcript(ColumnView, can_focus=True):
 
     def start_over(self) -> None:
         """Forgets everything: another session is shown."""
-        self._reply = self._last = self._chosen = self._countdown = self._before_countdown = None
-        self._calls, self._foldables = {}, []
+        self._reply = self._last = self._countdown = self._before_countdown = None
+        self._calls = {}
         super().start_over()
-
-    # --- opening, choosing, copying ------------------------------------------------------------
-
-    def toggle_all(self) -> None:
-        """Opens all panels, or closes them."""
-        self._all_open = not self._all_open
-        for index in self._foldables:
-            if (block := self._foldable(index)) is not None:
-                block.set_open(is_open=self._all_open)
-                self.column.changed(index)
-                self.column.guess(index)
-        if self._foldables:
-            self._touch(self._foldables[0])
-            self.flush()
-
-    def choose(self, which: Literal["previous", "next"]) -> None:
-        """Points at the panel before or after the one pointed at; at first, at the last one in view."""
-        panels = [index for index in self._foldables if self.column.block(index) is not None]
-        if not panels:
-            return
-        if self._chosen in panels:
-            place = min(max(panels.index(self._chosen) + (1 if which == "next" else -1), 0), len(panels) - 1)
-        else:
-            bottom = self.scroll_offset.y + self.size.height
-            place = max(sum(self.column.top(index) < bottom for index in panels) - 1, 0)
-        self._point_at(panels[place])
-        self._bring_into_view(panels[place])
-
-    def unchoose(self) -> None:
-        """Points at no panel."""
-        self._point_at(None)
-
-    def toggle_chosen(self) -> None:
-        """Opens or closes the panel pointed at."""
-        if self._chosen is not None:
-            self._toggle(self._chosen)
-            self._bring_into_view(self._chosen)
-
-    def copy_chosen(self) -> str:
-        """What the panel pointed at holds, as plain text."""
-        block = None if self._chosen is None else self._foldable(self._chosen)
-        return "" if block is None else block.copied()
-
-    def find(self, words: str, which: Literal["previous", "next"] = "previous") -> bool:
-        """Marks the words where they next stand above or below what is marked, and goes there.
-
-        The search begins at the end and goes round; a panel that holds the words folded
-        away is opened. False when they stand nowhere.
-        """
-        self.flush()
-        if not words or not len(self.column):
-            return False
-        here = self.marked[0] if self.marked is not None else Place(len(self.column), 0)
-        is_down, has_left = which == "next", False
-        for index in blocks_with(self.column, words, min(here.block, len(self.column) - 1), 1 if is_down else -1):
-            hits = self._unfolded_hits(words, index)
-            if index == here.block and not has_left:
-                hits = [hit for hit in hits if (hit[0] > here if is_down else hit[0] < here)]
-                has_left = True
-            if hits:
-                start, end = hits[0 if is_down else -1]
-                self._bring_line_into_view(start)
-                self.mark(start, end)
-                return True
-        return False
-
-    def on_focus(self, event: Focus) -> None:
-        """Points at a panel once the keyboard is here."""
-        del event
-        if self._chosen is None:
-            self.choose("previous")
-
-    def on_blur(self, event: Blur) -> None:
-        """Points at none when the keyboard leaves."""
-        del event
-        self.unchoose()
-
-    def on_click(self, event: Click) -> None:
-        """Follows a link, opens what was clicked on; a second click marks a word, a third a paragraph."""
-        if self.has_dragged:
-            return
-        row, cell = event.y + self.scroll_offset.y, event.x
-        piece, found = self.column.line(row).piece_at(cell), self.column.find(row)
-        link = "" if piece is None else piece.link
-        if found is not None and (link == UNFOLD or (found[1] == 0 and self._foldable(found[0]) is not None)):
-            self._toggle(found[0])
-        elif link:
-            self.post_message(self.LinkClicked(link))
-        elif event.chain == 2:  # noqa: PLR2004 - a double click
-            self.select_word(event.offset)
-        elif event.chain == 3:  # noqa: PLR2004 - a triple click
-            self.select_paragraph(event.offset)
 
     # --- the clock ------------------------------------------------------------
 
@@ -284,10 +182,7 @@ class Transcript(ColumnView, can_focus=True):
         if self._reply is not None:
             self._mark_dirty(self._reply.flush())
         self._spin_on(started)
-        first, self._first_dirty = self._first_dirty, None
-        if first is not None:
-            self._settle()
-            self._refresh_from(first)
+        super().flush()
         taken = monotonic() - started
         self._not_before = started + taken / _SHARE_FOR_DRAWING
 
@@ -318,58 +213,6 @@ class Transcript(ColumnView, can_focus=True):
         self.column.replace(index, block)
         self._touch(index)
 
-    def _foldable(self, index: int) -> Foldable | None:
-        block = self.column.block(index)
-        return block if isinstance(block, ToolPanel | ThinkingBlock) else None
-
-    def _toggle(self, index: int) -> None:
-        if (block := self._foldable(index)) is not None:
-            block.toggle()
-            self._redraw(index)
-
-    def _point_at(self, index: int | None) -> None:
-        for at, is_chosen in ((self._chosen, False), (index, True)):
-            if at is not None and (block := self._foldable(at)) is not None:
-                block.is_chosen = is_chosen
-                self._redraw(at)
-        self._chosen = index
-
-    def _redraw(self, index: int) -> None:
-        """A block the person acts on changes at once; what is above it does not move."""
-        self.column.changed(index)
-        self._mark_dirty(index)
-        self.flush()
-
-    def _bring_into_view(self, index: int) -> None:
-        top = self.column.top(index) + self.column.gap(index)
-        bottom = self.column.top(index) + self.column.measure(index)
-        view, height = self.scroll_offset.y, self.size.height
-        if top < view:
-            self.scroll_to(y=max(top - 1, 0))
-        elif bottom > view + height:
-            self.scroll_to(y=min(bottom - height, top))
-
-    def _unfolded_hits(self, words: str, index: int) -> list[Stretch]:
-        """Where the words stand in a block; it is opened when they are folded away in it."""
-        hits = stretches(self.column, words, index)
-        block = self._foldable(index)
-        if not hits and block is not None:
-            block.set_open(is_open=True)
-            self._redraw(index)
-            hits = stretches(self.column, words, index)
-        return hits
-
-    def _bring_line_into_view(self, place: Place) -> None:
-        row, height = self.column.row(place.block, place.line), self.size.height
-        if not 0 <= row - self.scroll_offset.y < height:
-            self.scroll_to(y=row - height // 3)
-
-    def _touch(self, index: int) -> None:
-        """A block has changed and is to be drawn anew with the next frame."""
-        self.column.changed(index)
-        self._mark_dirty(index)
-        self._wake()
-
     def _wake(self) -> None:
         if self._timer is not None:
             self._timer.resume()
@@ -378,7 +221,7 @@ class Transcript(ColumnView, can_focus=True):
         if monotonic() < self._not_before:
             return
         self.flush()
-        is_spinning = any(not panel.is_waiting for _, panel in self._calls.values())
+        is_spinning = any(panel.has_clock for _, panel in self._calls.values())
         if self._reply is None and not is_spinning and self._timer is not None:
             self._timer.pause()
 
@@ -388,9 +231,12 @@ class Transcript(ColumnView, can_focus=True):
         if spin == self._spin:
             return
         self._spin = spin
-        frame = "•" if self._reduced_motion else SPINNER[spin % len(SPINNER)]
         for index, panel in self._calls.values():
-            if not panel.is_waiting:
-                panel.tick(now, frame=frame)
+            if panel.has_clock:
+                panel.tick(now, frame=self._frame)
                 self.column.changed(index)
                 self._mark_dirty(index)
+
+    @property
+    def _frame(self) -> str:
+        return "•" if self._reduced_motion else SPINNER[max(self._spin, 0) % len(SPINNER)]

@@ -4,7 +4,15 @@ import asyncio
 from pathlib import Path
 
 from codeagent.core.approvals import CommandPreview
-from codeagent.core.events import JobChanged, NoticeGiven, ToolEnded, ToolPreviewed, ToolProgressed, ToolStarted
+from codeagent.core.events import (
+    JobChanged,
+    NoticeGiven,
+    ToolEnded,
+    ToolPreviewed,
+    ToolProgressed,
+    ToolRunning,
+    ToolStarted,
+)
 from codeagent.core.jobs import Job, JobState
 from codeagent.core.messages import TextBlock, ToolResult
 
@@ -17,12 +25,15 @@ async def a_long_call(emit, approver):
     emit(ToolStarted(call_id="c1", name="bash", arguments_json='{"command": "make"}'))
     preview = CommandPreview(command="make all", cwd=Path("/x"), timeout=9)
     emit(ToolPreviewed(call_id="c1", preview=preview, label="make all"))
+    emit(ToolStarted(call_id="c2", name="read", arguments_json='{"path": "x"}'))
+    emit(ToolRunning(call_id="c1"))
     emit(ToolProgressed(call_id="c1", text="compiling one\n"))
     emit(ToolProgressed(call_id="c1", text="compiling two\n"))
     try:
         await asyncio.sleep(60)
     finally:
-        emit(ToolEnded(result=ToolResult(call_id="c1", blocks=(TextBlock(text="x"),))))
+        for call_id in ("c2", "c1"):
+            emit(ToolEnded(result=ToolResult(call_id=call_id, blocks=(TextBlock(text="x"),))))
 
 
 async def test_nothing_running_is_said(stage_of):
@@ -41,7 +52,10 @@ async def test_a_running_call_is_listed_with_its_output_and_can_be_stopped(stage
         await stage.pilot.press("ctrl+t")
         await stage.until(lambda: "x stop" in stage.text)
         assert "bash    make all" in stage.text
-        assert "compiling one" in stage.text
+        assert "waits its turn" in stage.text
+        assert "1 running" in stage.text
+        await stage.pilot.press("up")
+        await stage.until(lambda: "compiling one" in stage.text)
         await stage.pilot.press("x")
         await stage.until(lambda: stage.conversation.stopped == ["c1"])
         await stage.pilot.press("escape", "escape")

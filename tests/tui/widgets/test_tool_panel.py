@@ -87,6 +87,7 @@ def test_what_was_never_run_stays_closed(outcome):
 
 def test_a_running_command_shows_the_last_lines_of_its_output():
     block = panel()
+    block.run(0, frame="⠋")
     block.write("".join(f"line {number}\n" for number in range(20)))
     assert [line.strip() for line in shown(block)[1:]] == [f"line {number}" for number in range(14, 20)]
 
@@ -100,11 +101,21 @@ def test_a_running_call_is_never_shown_as_finished_nor_an_ended_one_as_running()
 
 def test_waiting_for_a_person_is_said_and_is_not_running_time():
     block = panel()
-    block.wait(is_waiting=True, now=5)
+    block.ask()
     assert shown(block)[0].endswith("waiting for you")
-    block.wait(is_waiting=False, now=60)
-    block.tick(62, frame="⠋")
+    block.wait(60)
+    block.run(61, frame="⠋")
+    block.tick(63, frame="⠋")
     assert shown(block)[0].endswith("2.0 s")
+
+
+def test_waiting_for_its_turn_shows_no_spinner_and_no_clock():
+    block = panel()
+    at_first = shown(block)[0]
+    block.tick(30, frame="⠙")
+    later = shown(block)[0]
+    assert ("○" in at_first, "⠋" in at_first) == (True, False)
+    assert ("○" in later, later.endswith("waits its turn"), block.has_clock) == (True, True, False)
 
 
 def test_a_long_output_opens_with_its_end_and_then_whole():

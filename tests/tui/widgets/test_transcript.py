@@ -38,7 +38,7 @@ class Page(App[None]):
     def on_column_view_new_below(self, message: Transcript.NewBelow) -> None:
         self.below.append(message.count)
 
-    def on_transcript_link_clicked(self, message: Transcript.LinkClicked) -> None:
+    def on_panel_column_link_clicked(self, message: Transcript.LinkClicked) -> None:
         self.links.append(message.address)
 
 
