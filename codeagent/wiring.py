@@ -194,9 +194,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     )
     return Parts(
         session=session,
-        bench=Bench(
-            root, settings, launch.environ, session, gate, modes, prompts, stored, jobs, switch, sandbox, timeline
-        ),
+        bench=Bench(root, settings, launch, session, gate, modes, prompts, stored, jobs, switch, sandbox, timeline),
         started=_started(keeping.session_id, name, modes.get(), root),
         notices=_notices(loaded, keeping.past, root, trusted),
         past=undoing.catch_up(keeping.past.events),

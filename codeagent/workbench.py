@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from codeagent.agent.session import Session
 from codeagent.checks import look_around
+from codeagent.config.custom_commands import find_custom_commands
+from codeagent.config.launch import Launch
+from codeagent.config.places import project_commands
 from codeagent.config.settings import Settings
 from codeagent.core.approvals import CommandPreview, Mode, Verdict
-from codeagent.core.desk import Check, ModelChoice, SessionSummary, StoredRule, WorkspaceStatus
+from codeagent.core.custom_commands import FoundCommands
+from codeagent.core.desk import Check, KnownTool, ModelChoice, SessionSummary, StoredRule, WorkspaceStatus
 from codeagent.core.events import Emit, ModeChanged, Progress
 from codeagent.core.jobs import Job
+from codeagent.core.json_types import JsonObject
 from codeagent.core.messages import CommandDetails, Outcome, TextBlock, ToolResult
+from codeagent.core.protocols import ToolSpec
 from codeagent.core.text import clean
 from codeagent.model_switch import ModelSwitch
 from codeagent.policy.gate import ToolGate
+from codeagent.policy.trust import Trust, trust_state
 from codeagent.store.prompts import Prompts
 from codeagent.store.sessions import Sessions
 from codeagent.store.timeline import ChangeTimeline
@@ -65,7 +72,7 @@ class Bench:
 
     root: Path
     settings: Settings
-    environ: Mapping[str, str]
+    launch: Launch
     session: Session
     gate: ToolGate
     modes: ModeSwitch
@@ -127,7 +134,7 @@ class Bench:
             cwd=self.root,
             timeout=_OWN_COMMAND_SECONDS,
             on_output=progress,
-            env=process.clean_environment(self.environ, keep=("*",)),
+            env=process.clean_environment(self.launch.environ, keep=("*",)),
         )
         text = clean(finished.head_tail)
         result = ToolResult(
@@ -159,7 +166,15 @@ class Bench:
 
     async def doctor(self) -> tuple[Check, ...]:
         """Looks at terminal, key, model, git, ripgrep and sandbox."""
-        return await asyncio.to_thread(look_around, self.settings, self.root, self.environ)
+        return await asyncio.to_thread(look_around, self.settings, self.root, self.launch.environ)
+
+    def tools(self) -> tuple[KnownTool, ...]:
+        """What the model can do, as it is told."""
+        return tuple(known_tool(spec) for spec in self.session.tools)
+
+    def custom_commands(self) -> FoundCommands:
+        """The person's own commands and those of a trusted project, read now; called on a thread."""
+        return custom_commands(self.launch, self.root)
 
     def history(self) -> tuple[str, ...]:
         """What was typed in this workspace before, oldest first."""
@@ -176,6 +191,25 @@ class Bench:
     def draft(self) -> str:
         """The unsent prompt that was kept."""
         return self.prompts.draft()
+
+
+def custom_commands(launch: Launch, root: Path) -> FoundCommands:
+    """The commands of one's own, as the files are now; a project's only as long as it is trusted as it is."""
+
+    def is_trusted() -> bool:
+        return launch.trusts or trust_state(root, launch.places.trust_file) is Trust.TRUSTED
+
+    return find_custom_commands(launch.places.commands, project_commands(root), is_trusted)
+
+
+def known_tool(spec: ToolSpec) -> KnownTool:
+    """A tool as a person reads it."""
+    schema: JsonObject = json.loads(spec.schema_json)
+    required, properties = schema.get("required"), schema.get("properties")
+    needed = required if isinstance(required, list) else []
+    names = properties if isinstance(properties, dict) else {}
+    arguments = tuple(name if name in needed else f"{name}?" for name in names)
+    return KnownTool(name=spec.name, description=spec.description, arguments=arguments)
 
 
 class FileIndex:

@@ -37,7 +37,7 @@ from codeagent.core.events import (
     UsageReported,
 )
 from codeagent.core.messages import AssistantMessage, ImageBlock, Message, Origin, ToolResult, UserMessage
-from codeagent.core.protocols import Gate, Hook, Journal, Ledger, Locks, Provider, ToolBox
+from codeagent.core.protocols import Gate, Hook, Journal, Ledger, Locks, Provider, ToolBox, ToolSpec
 
 _log = logging.getLogger(__name__)
 
@@ -143,6 +143,11 @@ class Session:
     def messages(self) -> tuple[Message, ...]:
         """The history: what the next request would carry."""
         return self._history.messages
+
+    @property
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """What the model is told that it can do."""
+        return self._setting.specs
 
     def _current(self) -> Provider:
         return self._provider

@@ -13,7 +13,9 @@ from typing import TextIO, assert_never
 
 from codeagent.cli.options import OutputFormat
 from codeagent.cli.stream import event_line
-from codeagent.core.desk import Desk
+from codeagent.core.commands import CustomCall, is_command
+from codeagent.core.custom_commands import FoundCommands
+from codeagent.core.desk import Desk, Workbench
 from codeagent.core.errors import ConfigError
 from codeagent.core.events import AgentEvent, Emit, Level, NoticeGiven, RetryScheduled, TurnEnd, TurnEnded
 from codeagent.core.text import clean
@@ -91,6 +93,7 @@ def run_headless(open_desk: OpenHeadless, prompt: str, output_format: OutputForm
 async def _run(open_desk: OpenHeadless, prompt: str, printer: Printer) -> int:
     desk = await open_desk(printer.emit)
     try:
+        prompt = expand_command(prompt, desk.workbench)
         async with asyncio.TaskGroup() as tasks:
             turn = tasks.create_task(desk.conversation.send(prompt))
 
@@ -104,6 +107,33 @@ async def _run(open_desk: OpenHeadless, prompt: str, printer: Printer) -> int:
     finally:
         desk.close()
     return exit_code(ended.reason)
+
+
+def expand_command(prompt: str, bench: Workbench) -> str:
+    """The text behind a command of one's own in the first line of a prompt; raises ConfigError for any other.
+
+    The commands of the app need its screen. What follows the first line stays below.
+    """
+    line, _, rest = prompt.partition("\n")
+    if not is_command(line):
+        return prompt
+    found = bench.custom_commands()
+    for notice in found.notices:
+        print(f"codeagent: {clean(notice)}", file=sys.stderr)
+    name = line.split()[0].removeprefix("/")
+    command = next((one for one in found.commands if one.name == name), None)
+    if command is None:
+        raise ConfigError(f"There is no command /{name} without a screen.", hint=_hint(name, found))
+    text = CustomCall(command=command, argument=line.partition(" ")[2].strip()).text
+    return f"{text}\n{rest}" if rest else text
+
+
+def _hint(name: str, found: FoundCommands) -> str:
+    if name in found.withheld:
+        return "This project brings one, which counts once the project is trusted: codeagent trust"
+    known = ", ".join(f"/{command.name}" for command in found.commands)
+    where = f"Of your own there are {known}." if known else f"{found.folder / name}.md would make one."
+    return f"{where} A space before the slash sends it as it is."
 
 
 def exit_code(reason: TurnEnd) -> int:

@@ -58,6 +58,11 @@ class Places:
         return self.state / "prompts"
 
     @property
+    def commands(self) -> Path:
+        """The person's own commands, as Markdown files."""
+        return self.config / "commands"
+
+    @property
     def themes(self) -> Path:
         """The person's own themes."""
         return self.config / "themes"
@@ -77,3 +82,8 @@ def find_places(environ: Mapping[str, str]) -> Places:
 def project_config_file(root: Path) -> Path:
     """The settings that a repository brings along."""
     return root / PROJECT_FOLDER / "config.toml"
+
+
+def project_commands(root: Path) -> Path:
+    """The commands that a repository brings along."""
+    return root / PROJECT_FOLDER / "commands"

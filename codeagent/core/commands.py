@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
+from codeagent.core.custom_commands import CustomCommand
 from codeagent.core.errors import CodeagentError
 from codeagent.core.values import value
 
@@ -25,6 +27,7 @@ class CommandName(StrEnum):
     CONTEXT = "context"
     COST = "cost"
     PERMISSIONS = "permissions"
+    TOOLS = "tools"
     JOBS = "jobs"
     COPY = "copy"
     EDITOR = "editor"
@@ -73,6 +76,7 @@ COMMANDS: tuple[Command, ...] = (
         summary="The rules in force, or what they say to a shell command",
         argument="COMMAND",
     ),
+    Command(name=CommandName.TOOLS, summary="What the model can do, tool by tool"),
     Command(name=CommandName.JOBS, summary="What runs: calls and background jobs, with a stop for each"),
     Command(name=CommandName.COPY, summary="Copy the last answer"),
     Command(name=CommandName.EDITOR, summary="Write the prompt in $EDITOR"),
@@ -97,20 +101,44 @@ class CommandCall:
     argument: str = ""
 
 
+@value
+class CustomCall:
+    """A command of the person's or the project's own as it was typed, with the rest of its line."""
+
+    command: CustomCommand
+    argument: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is sent."""
+        return self.command.text(self.argument)
+
+
 def is_command(text: str) -> bool:
     """Whether a prompt is meant as a command: one line, a slash, and no second slash as a path would have."""
     word = text.split(maxsplit=1)[0] if text.strip() else ""
     return text.startswith("/") and "\n" not in text.strip() and "/" not in word[1:]
 
 
-def parse_command(text: str) -> CommandCall:
-    """The command in ``text``; the beginning of a name is enough when no other begins so. Raises NoSuchCommand."""
+def parse_command(text: str, custom: Sequence[CustomCommand] = ()) -> CommandCall | CustomCall:
+    """The command in ``text``; the beginning of a name is enough when no other begins so. Raises NoSuchCommand.
+
+    No ``custom`` command can take a name, or the beginning of one, from those of the table.
+    """
     word, _, argument = text.strip().removeprefix("/").partition(" ")
-    fitting = [command.name for command in COMMANDS if command.name == word] or matching(word)
-    if len(fitting) == 1:
-        return CommandCall(name=fitting[0], argument=argument.strip())
-    if fitting and word:
-        raise NoSuchCommand(f"/{word} could be {' or '.join(f'/{name}' for name in fitting)}.")
+    argument = argument.strip()
+    fitting = [command.name for command in COMMANDS if command.name == word]
+    own = [command for command in custom if command.name == word]
+    if not fitting and not own:
+        fitting = matching(word)
+        own = [] if fitting else [command for command in custom if command.name.startswith(word)]
+    if word and len(fitting) == 1:
+        return CommandCall(name=fitting[0], argument=argument)
+    if word and len(own) == 1:
+        return CustomCall(command=own[0], argument=argument)
+    if word and (fitting or own):
+        names = [*map(str, fitting), *(command.name for command in own)]
+        raise NoSuchCommand(f"/{word} could be {' or '.join(f'/{name}' for name in names)}.")
     raise NoSuchCommand(f"There is no command /{word}.", hint="/help lists them all.")
 
 

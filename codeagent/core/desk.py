@@ -10,6 +10,7 @@ from typing import Protocol
 from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Scope, Verdict
 from codeagent.core.changes import Timeline
 from codeagent.core.context import ContextReport
+from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.events import AgentEvent, Emit, Progress, TurnEnded
 from codeagent.core.jobs import Job
 from codeagent.core.messages import ImageBlock, ToolResult
@@ -144,6 +145,15 @@ class ModelChoice:
     detail: str = ""
 
 
+@value
+class KnownTool:
+    """A tool as the model is told of it; ``arguments`` are as they are named, those it may leave out with a ?."""
+
+    name: str
+    description: str
+    arguments: tuple[str, ...] = ()
+
+
 class Workbench(Protocol):
     """What screens need beyond the conversation; filled by wiring."""
 
@@ -197,6 +207,14 @@ class Workbench(Protocol):
 
     async def doctor(self) -> tuple[Check, ...]:
         """Looks at terminal, key, model, git, ripgrep and sandbox."""
+        ...
+
+    def tools(self) -> tuple[KnownTool, ...]:
+        """What the model can do, as it is told."""
+        ...
+
+    def custom_commands(self) -> FoundCommands:
+        """The person's own commands and those of a trusted project, read now; called on a thread."""
         ...
 
     def history(self) -> tuple[str, ...]:

@@ -12,14 +12,14 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual import events, on
-from textual.app import App, SuspendNotSupported
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 
 from codeagent.core.commands import (
-    COMMANDS,
     CommandCall,
     CommandName,
+    CustomCall,
     NoSuchCommand,
     NotReady,
     is_command,
@@ -27,16 +27,17 @@ from codeagent.core.commands import (
 )
 from codeagent.core.desk import Connect, Desk, Opening
 from codeagent.core.errors import CodeagentError, ConfigError, NoModel
-from codeagent.core.events import Level
+from codeagent.core.events import Delivery, Level
 from codeagent.core.keys import KEYS
 from codeagent.core.text import clean
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.completer import Completer
+from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.door import Door
-from codeagent.tui.editor import write_in_editor
 from codeagent.tui.keys import KeyPress, teach_alt_enter
 from codeagent.tui.modes import take_next_mode
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
+from codeagent.tui.prompt_commands import PromptCommands
 from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, help_text
@@ -91,10 +92,12 @@ class CodeagentApp(App[str]):
         self.main = MainScreen(root=root, palette=self.palette, reduced_motion=reduced_motion, keymap=self._keymap)
         self.bridge = Bridge(self.main)
         self._door, self._older, self._servers = Door(connect, self.bridge), older, servers
+        self._custom = CustomCommands(lambda notice: self._say(notice, Level.WARNING))
+        self._typing = PromptCommands(self, self.main.prompt, self._custom)
         self._first_prompt = prompt
         self._desk: Desk | None = None
         self._outgoing = Outgoing(self.main, lambda work, group: self.run_worker(work, group=group), self._rest)
-        self._interrupt, self._escape, self._is_away = KeyPress(within=_QUIT_SECONDS), KeyPress(), False
+        self._interrupt, self._escape = KeyPress(within=_QUIT_SECONDS), KeyPress()
 
     def get_default_screen(self) -> MainScreen:
         """The main screen stands at once."""
@@ -143,8 +146,10 @@ class CodeagentApp(App[str]):
         status.show(replace(status.status, is_connecting=False, mode=bench.mode()))
         self.main.header.show(replace(self.main.header.heading, mode=bench.mode()))
         history, draft = await asyncio.to_thread(lambda: (bench.history(), bench.draft()))
-        self.main.prompt.connect(Completer(bench.files), history, draft)
-        self._outgoing.open(desk)
+        await self._custom.connect(bench)
+        self.main.prompt.connect(Completer(bench.files, self._custom), history, draft)
+        for kept in self._outgoing.open(desk):
+            self._send(kept.text, is_later=kept.delivery is Delivery.FOLLOW_UP)
         await self._look_at_workspace()
 
     def _give_up(self, error: CodeagentError) -> None:
@@ -209,7 +214,7 @@ class CodeagentApp(App[str]):
 
     def _send(self, text: str, *, is_later: bool = False) -> None:
         if is_command(text):
-            self._run_typed(text)
+            self._run_typed(text, is_later=is_later)
         else:
             self._outgoing.send(text, is_later=is_later)
 
@@ -223,13 +228,20 @@ class CodeagentApp(App[str]):
 
     # --- commands and keys
 
-    def _run_typed(self, text: str) -> None:
+    def _run_typed(self, text: str, *, is_later: bool) -> None:
         try:
-            call = parse_command(text)
+            call = parse_command(text, self._custom.known)
         except NoSuchCommand as error:
-            self._say(str(error), Level.WARNING)
-        else:
-            self.run_worker(self._run_command(call), group="command")
+            if self._desk is None:
+                self._outgoing.say(text, is_later=is_later)  # those of one's own are not known yet
+            else:
+                self._say(str(self._custom.explained(error, text)), Level.WARNING)
+            return
+        match call:
+            case CustomCall():
+                self._outgoing.say(call.text, is_later=is_later)
+            case CommandCall():
+                self.run_worker(self._run_command(call), group="command")
 
     def action_command(self, name: str, argument: str = "") -> None:
         """Runs a command, as if typed."""
@@ -247,7 +259,7 @@ class CodeagentApp(App[str]):
     async def _do(self, call: CommandCall) -> None:
         match call.name:
             case CommandName.HELP:
-                await self.push_screen(Page("Help", help_text(self._keymap, self.size.width)))
+                await self.push_screen(Page("Help", help_text(self._keymap, self.size.width, self._custom)))
             case CommandName.NEW:
                 await self._take_up(await self._door.open(Opening()))
             case CommandName.RESUME:
@@ -260,7 +272,7 @@ class CodeagentApp(App[str]):
             case CommandName.COPY:
                 self._copy(self.bridge.last_answer, "There is no answer to copy yet")
             case CommandName.EDITOR:
-                await self._edit_prompt()
+                await self._typing.edit()
             case CommandName.QUIT:
                 await self.action_quit()
             case _:
@@ -294,9 +306,8 @@ class CodeagentApp(App[str]):
         self.run_worker(self._pick_command(), group="command")
 
     async def _pick_command(self) -> None:
-        items = [Item(value=f"/{command.name}", detail=command.summary) for command in COMMANDS]
-        if chosen := await self.push_screen_wait(Picker("Commands", items)):
-            await self._run_command(parse_command(chosen))
+        if call := await self._typing.pick():
+            await self._run_command(call)
 
     def action_show_help(self) -> None:
         """All keys and commands."""
@@ -347,28 +358,11 @@ class CodeagentApp(App[str]):
 
     def action_search_history(self) -> None:
         """Searches what was typed before."""
-        items = [Item(value=text) for text in dict.fromkeys(reversed(self.main.prompt.typed_before))]
-        self.run_worker(self._search_history(items), group="command")
-
-    async def _search_history(self, items: Sequence[Item]) -> None:
-        if text := await self.push_screen_wait(Picker("Typed before", items)):
-            self.main.prompt.put(text)
+        self.run_worker(self._typing.search(), group="command")
 
     def action_edit_prompt(self) -> None:
         """Opens the prompt in the person's editor."""
         self.action_command(CommandName.EDITOR)
-
-    async def _edit_prompt(self) -> None:
-        """Nothing is drawn while the editor has the terminal; the agent works on meanwhile."""
-        self._is_away = True
-        try:
-            with self.batch_update(), self.suspend():
-                text = await write_in_editor(self.main.prompt.full_text)
-        except SuspendNotSupported as error:
-            raise NotReady("The editor needs a terminal of its own.") from error
-        finally:
-            self._is_away = False
-        self.main.prompt.put(text)
 
     @on(Driver.SignalResume)
     def action_redraw(self) -> None:
@@ -387,7 +381,7 @@ class CodeagentApp(App[str]):
 
     def on_main_screen_person_needed(self) -> None:
         """Rings when the person looks elsewhere."""
-        if not self.app_focus and not self._is_away:
+        if not self.app_focus and not self._typing.is_in_editor:
             self.bell()
 
     def on_panel_column_link_clicked(self, event: Transcript.LinkClicked) -> None:

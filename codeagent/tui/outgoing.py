@@ -37,22 +37,27 @@ class Outgoing:
         """What waits for the session to be open."""
         return tuple(message.text for message in self._kept)
 
-    def open(self, desk: Desk) -> None:
-        """The session is open: what was sent before goes out first."""
+    def open(self, desk: Desk) -> tuple[Queued, ...]:
+        """The session is open: what was typed before, oldest first, to be sent now."""
         self._desk = desk
         kept, self._kept = self._kept, []
         for message in kept:
             self._screen.queue_lines.drop(message.message_id)
-            self.send(message.text, is_later=message.delivery is Delivery.FOLLOW_UP)
+        return tuple(kept)
 
     def send(self, text: str, *, is_later: bool = False) -> None:
+        """Runs a shell command of the person's own, or says the text."""
+        if self._desk is not None and text.startswith("!") and text[1:].strip():
+            self._screen.end_greeting()
+            self._start(self._run_own(self._desk, text[1:].strip()), OWN_COMMAND)
+        else:
+            self.say(text, is_later=is_later)
+
+    def say(self, text: str, *, is_later: bool = False) -> None:
         """Starts a turn with it; while one runs, says it now or, ``is_later``, when the agent has finished."""
         desk = self._desk
         if desk is None:
             self._keep(text, is_later=is_later)
-        elif text.startswith("!") and text[1:].strip():
-            self._screen.end_greeting()
-            self._start(self._run_own(desk, text[1:].strip()), OWN_COMMAND)
         elif not desk.conversation.is_running:
             self._start(self._run_turn(desk, text, is_later=is_later), TURN)
         else:

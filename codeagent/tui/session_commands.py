@@ -14,7 +14,7 @@ from codeagent.tui.costs import CostBook
 from codeagent.tui.modes import MODE_WORDS
 from codeagent.tui.screens.pages import Page, doctor_text, permissions_text
 from codeagent.tui.screens.picker import Item, Picker
-from codeagent.tui.screens.reports import context_text, cost_text
+from codeagent.tui.screens.reports import context_text, cost_text, tools_text
 
 OlderSessions = Callable[[], tuple[SessionSummary, ...]]
 """Lists the stored sessions of the workspace; called on a thread."""
@@ -35,6 +35,8 @@ async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: 
             await _compact(desk.conversation, call.argument)
         case CommandName.CONTEXT:
             await app.push_screen(Page("Context", context_text(desk.conversation.context(), costs.model)))
+        case CommandName.TOOLS:
+            await app.push_screen(Page("Tools", tools_text(desk.workbench.tools(), app.size.width)))
         case CommandName.COST:
             await app.push_screen(Page("Cost", cost_text(costs)))
         case _:

@@ -268,3 +268,27 @@ def test_a_stalled_stream_can_be_interrupted_at_once(place, model_server):
     running.communicate(timeout=10)
     assert running.returncode == 130
     assert time.monotonic() - pressed < 3
+
+
+def test_a_command_of_ones_own_is_sent_with_its_arguments_and_what_was_piped(place, model_server):
+    folder = place.home / "config" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "review.md").write_text("---\ndescription: Look hard\n---\nReview $1 closely.")
+    model_server.reply(Reply(parts=(Say("Fine."),)))
+    finished = place.run("-p", "/review cart.py", piped="a diff\n")
+    assert (finished.stdout, finished.stderr) == ("Fine.\n", "")
+    assert "Review cart.py closely.\n\na diff" in json.dumps(model_server.requests[0].body).replace("\\n", "\n")
+
+
+def test_a_command_that_does_not_exist_is_refused_before_any_request(place, model_server):
+    folder = place.root / ".codeagent" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "deploy.md").write_text("Deploy it.")
+    for name, hint in (("nope", "would make one"), ("deploy", "codeagent trust"), ("quit", "would make one")):
+        finished = place.run("-p", f"/{name}")
+        assert finished.returncode == 2
+        assert f"There is no command /{name} without a screen." in finished.stderr
+        assert hint in finished.stderr
+    assert model_server.requests == []
+    model_server.reply(Reply(parts=(Say("Deployed."),)))
+    assert place.run("-p", "/deploy", "--trust").stdout == "Deployed.\n"

@@ -22,11 +22,13 @@ from codeagent.core.approvals import (
     VerdictPart,
 )
 from codeagent.core.context import ContextPart, ContextReport
+from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.desk import (
     Approver,
     Check,
     CheckState,
     Desk,
+    KnownTool,
     LocalServer,
     ModelChoice,
     Opening,
@@ -171,6 +173,9 @@ class MemoryWorkbench:
     kept: str = ""
     ran: list[str] = field(default_factory=list)
     background: list[Job] = field(default_factory=list)
+    custom: FoundCommands = field(
+        default_factory=lambda: FoundCommands(folder=Path("/home/me/.config/codeagent/commands"))
+    )
     paths: tuple[str, ...] = ("shop/cart.py", "shop/money.py", "tests/test_cart.py", "a[b].py")
 
     async def status(self) -> WorkspaceStatus:
@@ -229,6 +234,13 @@ class MemoryWorkbench:
             Check(name="git", state=CheckState.GOOD, finding="git 2.39"),
             Check(name="rg", state=CheckState.MISSING, finding="not found", remedy="apt install ripgrep"),
         )
+
+    def tools(self) -> tuple[KnownTool, ...]:
+        told = "Reads a file [text or image]. Long files come in pages."
+        return (KnownTool(name="read", description=told, arguments=("path", "offset?")),)
+
+    def custom_commands(self) -> FoundCommands:
+        return self.custom
 
     def history(self) -> tuple[str, ...]:
         return tuple(self.typed)
@@ -311,6 +323,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
     keymap: dict[str, str] | None = None,
     timeline: ChangeTimeline | None = None,
     servers: tuple[LocalServer, ...] = (),
+    custom: FoundCommands | None = None,
 ) -> Setting:
     opened = asyncio.Event()
     desks: list[tuple[MemoryConversation, MemoryWorkbench]] = []
@@ -324,6 +337,8 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
             raise error
         conversation = MemoryConversation(emit=emit, approver=approver, turn=turn, opening=opening)
         bench = MemoryWorkbench(emit=emit, kept=draft, timeline=timeline)
+        if custom is not None:
+            bench.custom = custom
         desks.append((conversation, bench))
         emit(SessionStarted(session_id="s-1", model="anthropic/claude-test", mode=Mode.ASK, cwd="/src/shop"))
         opened.set()

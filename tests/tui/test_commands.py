@@ -1,36 +1,11 @@
-import pytest
+from pathlib import Path
 
 from codeagent.core.approvals import Mode
-from codeagent.core.commands import (
-    COMMANDS,
-    CommandName,
-    NoSuchCommand,
-    is_command,
-    parse_command,
-)
-
-
-def test_every_command_has_a_row_in_the_table():
-    assert [command.name for command in COMMANDS] == list(CommandName)
-
-
-def test_a_command_may_be_shortened_when_no_other_begins_so():
-    assert parse_command("/th light").name is CommandName.THEME
-    assert parse_command("/th light").argument == "light"
-
-
-def test_a_name_that_could_be_none_is_refused_with_the_way_out():
-    with pytest.raises(NoSuchCommand, match="/help lists them all"):
-        parse_command("/frobnicate")
-
-
-@pytest.mark.parametrize("text", ["/etc/hosts is odd", "/help\nand more", " /help", "help", "/usr/bin/env"])
-def test_paths_and_longer_texts_are_no_commands(text):
-    assert not is_command(text)
+from codeagent.core.custom_commands import FoundCommands, read_command
 
 
 async def test_help_lists_commands_and_keys(stage_of):
-    async with stage_of(size=(100, 50)) as stage:
+    async with stage_of(size=(100, 60)) as stage:
         await stage.pilot.press("f1")
         assert "/permissions COMMAND" in stage.text
         assert "alt+enter" in stage.text
@@ -121,3 +96,72 @@ async def test_the_palette_offers_the_same_commands(stage_of):
         await stage.until(lambda: "/mode" not in stage.text)
         await stage.pilot.press("enter")
         await stage.until(lambda: "╭─ Theme" in stage.text)
+
+
+def found(**texts: str) -> FoundCommands:
+    folder = Path("/home/me/commands")
+    commands = tuple(read_command(name, folder / f"{name}.md", text) for name, text in texts.items())
+    return FoundCommands(folder=folder, commands=commands)
+
+
+async def test_a_command_of_ones_own_sends_its_text_with_the_arguments(stage_of):
+    async with stage_of(custom=found(review="---\ndescription: Look hard\n---\nReview $1, then $ARGUMENTS.")) as stage:
+        await stage.type("/review a.py b.py\n")
+        await stage.until(lambda: stage.conversation.sent == ["Review a.py, then a.py b.py."])
+        await stage.pilot.press("up")
+        assert stage.app.main.prompt.text == "/review a.py b.py"
+
+
+async def test_commands_of_ones_own_are_completed_listed_and_in_the_help(stage_of):
+    custom = found(review="---\ndescription: Look hard\nargument-hint: FILE\n---\nGo.")
+    async with stage_of(size=(100, 50), custom=custom) as stage:
+        await stage.type("/rev")
+        await stage.until(lambda: "Look hard" in stage.text)
+        await stage.pilot.press("ctrl+c", "ctrl+p")
+        await stage.until(lambda: "╭─ Commands" in stage.text)
+        await stage.type("review")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.app.main.prompt.text == "/review ")
+        await stage.pilot.press("f1")
+        await stage.until(lambda: "/review FILE" in stage.text)
+        assert "/home/me/commands" in stage.text
+
+
+async def test_one_that_came_after_the_start_counts_as_soon_as_a_slash_is_typed(stage_of):
+    async with stage_of() as stage:
+        stage.bench.custom = found(late="Better late.")
+        await stage.type("/")
+        await stage.until(lambda: len(stage.app._custom.known) == 1)
+        await stage.type("late\n")
+        await stage.until(lambda: stage.conversation.sent == ["Better late."])
+
+
+async def test_the_text_of_a_command_is_never_run(stage_of):
+    async with stage_of(custom=found(trap="!touch owned", slash="/quit")) as stage:
+        await stage.type("/trap\n")
+        await stage.until(lambda: stage.conversation.sent == ["!touch owned"])
+        await stage.type("/slash\n")
+        await stage.until(lambda: stage.conversation.sent == ["!touch owned", "/quit"])
+        assert stage.bench.ran == []
+
+
+async def test_a_command_of_ones_own_on_the_command_line_waits_for_the_session(stage_of):
+    async with stage_of(prompt="/hello you", custom=found(hello="Say hello to $1.")) as stage:
+        await stage.until(lambda: stage.conversation.sent == ["Say hello to you."])
+
+
+async def test_a_command_of_an_untrusted_project_says_how_it_would_count(stage_of):
+    custom = FoundCommands(folder=Path("/c"), withheld=("deploy",))
+    async with stage_of(custom=custom) as stage:
+        await stage.type("/deploy\n")
+        await stage.until(lambda: "/deploy is a command of this project, which is not trusted" in stage.text)
+        assert stage.conversation.sent == []
+
+
+async def test_a_file_that_makes_no_command_is_told_once(stage_of):
+    custom = FoundCommands(folder=Path("/c"), notices=("/c/help.md makes no command: there is a /help.",))
+    async with stage_of(custom=custom) as stage:
+        await stage.until(lambda: "/c/help.md makes no command" in stage.text)
+        await stage.type("/")
+        await stage.until(lambda: "Colours, with a live preview" in stage.text)
+        assert stage.text.count("makes no command") == 1

@@ -205,3 +205,11 @@ async def test_a_session_that_cannot_be_opened_leaves_the_one_that_is_open(stage
         await stage.until(lambda: "open in another codeagent" in stage.text)
         await stage.type("still here\n")
         await stage.until(lambda: stage.conversation.sent == ["stay", "still here"])
+
+
+async def test_tools_lists_what_the_model_can_do(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/tools\n")
+        await stage.until(lambda: "Reads a file [text or image]." in stage.text)
+        assert "path  offset?" in stage.text
+        assert "Long files" not in stage.text

@@ -19,6 +19,7 @@ from codeagent.core.commands import COMMANDS
 from codeagent.core.desk import Check, CheckState, StoredRule, Workbench
 from codeagent.core.keys import Place, key_rows
 from codeagent.core.text import show_invisible
+from codeagent.tui.custom_commands import CustomCommands
 
 WIDEST = 100
 _FRAME = 12
@@ -63,9 +64,15 @@ class Page(ModalScreen[None]):
         self.dismiss()
 
 
-def help_text(keymap: Mapping[str, str], width: int) -> Content:
+def help_text(keymap: Mapping[str, str], width: int, custom: CustomCommands) -> Content:
     """All commands and keys, the keys as the person set them, for a screen of ``width`` cells."""
     parts = [_heading("Commands"), *_table(((command.usage, command.summary) for command in COMMANDS), width)]
+    if custom.folder:
+        rows = [(command.usage, command.summary) for command in custom.known]
+        where = f"Markdown files in {show_invisible(custom.folder)} and, once it is trusted, in .codeagent/commands."
+        lines = wrap(where, max(min(width, WIDEST) - _FRAME, 20), break_long_words=True)
+        parts += [Content(), _heading("Commands of your own"), *_table(rows, width)]
+        parts += [Content.styled(f"  {line}", "$text-muted") for line in lines]
     rows = list(key_rows(keymap))
     for place in Place:
         here = ((keys, what) for where, keys, what in rows if where is place)

@@ -103,7 +103,7 @@ class Picker(ModalScreen[str | None]):
     def _narrow(self, query: str) -> None:
         words = query.lower().split()
         fitting = [item for item in self._items if all(word in f"{item.value} {item.detail}".lower() for word in words)]
-        best_first = sorted(fitting, key=lambda item: (item.value != query, not item.value.startswith(query)))
+        best_first = sorted(fitting, key=lambda item: _distance(item.value, query))
         self._shown = best_first[:MOST_SHOWN]
         self._list.clear_options()
         self._list.add_options([Option(self._row(item)) for item in self._shown])
@@ -145,3 +145,9 @@ class Picker(ModalScreen[str | None]):
     def action_close(self) -> None:
         """Leaves without a choice."""
         self.dismiss(None)
+
+
+def _distance(value: str, query: str) -> tuple[bool, bool, bool]:
+    """How far a value is from what was typed: itself, beginning so, holding it; a slash before it is none."""
+    name = value.removeprefix("/") if not query.startswith("/") else value
+    return name != query, not name.startswith(query), query not in name

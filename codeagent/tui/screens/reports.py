@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from textual.content import Content
 
 from codeagent.core.context import ContextPart, ContextReport
+from codeagent.core.desk import KnownTool
 from codeagent.core.messages import Usage
 from codeagent.core.text import show_invisible
 from codeagent.tui.costs import CostBook, TurnCost
@@ -15,6 +17,8 @@ _BAR = 24
 _MOST_TURNS = 20
 _LONGEST_NAME = 40
 _LONGEST = 60
+_TOOL_COLUMN = 8
+_WIDEST, _FRAME = 100, 12
 
 
 def context_text(report: ContextReport, model: str) -> Content:
@@ -52,6 +56,23 @@ def cost_text(book: CostBook) -> Content:
         lines += [Content(), Content.styled(title, "bold $accent")]
         for turn in reversed(book.turns[-_MOST_TURNS:]):
             lines += _turn(turn)
+    return Content("\n").join(lines)
+
+
+def tools_text(tools: Sequence[KnownTool], width: int) -> Content:
+    """What the model can do: each tool, what it is given, and the first sentence of what the model is told of it."""
+    room = max(min(width, _WIDEST) - _FRAME - _TOOL_COLUMN, 20)
+    lines = [Content.styled("What needs a question first: /permissions, and the mode.", "$text-muted")]
+    for tool in tools:
+        name = f"{show_invisible(tool.name):<{_TOOL_COLUMN}}"
+        said = wrap(show_invisible(" ".join(tool.description.split()).partition(". ")[0].rstrip(".") + "."), room)
+        given = wrap(show_invisible("  ".join(tool.arguments)), room)
+        lines.append(Content())
+        for number, line in enumerate(said):
+            lines.append(
+                Content.assemble((name if not number else " " * _TOOL_COLUMN, "bold $accent"), (line, "$text"))
+            )
+        lines += [Content.styled(" " * _TOOL_COLUMN + line, "$text-muted") for line in given]
     return Content("\n").join(lines)
 
 

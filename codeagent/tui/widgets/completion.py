@@ -16,7 +16,7 @@ from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 
 MOST_ROWS = 8
-_COMMAND = re.compile(r"/(\w*)")
+_COMMAND = re.compile(r"/([\w:-]*)")
 _FILE = re.compile(r"(?:^|(?<=[\s(]))@([^\s@]*)$")
 
 
