@@ -15,6 +15,7 @@ class Place(StrEnum):
     PROMPT = "Prompt"
     QUESTION = "Approval"
     TRANSCRIPT = "Transcript"
+    FIND = "Find"
 
 
 @value
@@ -48,6 +49,10 @@ def _transcript(name: str, keys: str, what: str, action: str) -> KeyAction:
     return KeyAction(name=name, keys=keys, what=what, place=Place.TRANSCRIPT, action=action)
 
 
+def _find(name: str, keys: str, what: str, action: str) -> KeyAction:
+    return KeyAction(name=name, keys=keys, what=what, place=Place.FIND, action=action)
+
+
 KEYS: tuple[KeyAction, ...] = (
     _anywhere("stop", "escape", "close what is open, else stop the turn; twice on an empty prompt: rewind", "app.stop"),
     _anywhere("next-pane", "tab", "prompt → question → transcript", "screen.next_pane"),
@@ -62,6 +67,7 @@ KEYS: tuple[KeyAction, ...] = (
     _anywhere("page-down", "pagedown", "scroll the transcript down", "screen.scroll_page(1)"),
     _anywhere("top", "ctrl+home", "first line of the transcript", "screen.scroll_to(-1)"),
     _anywhere("bottom", "ctrl+end", "last line of the transcript", "screen.scroll_to(1)"),
+    _anywhere("find", "ctrl+f", "find in the transcript", "screen.find"),
     _anywhere("redraw", "ctrl+l", "draw the screen anew", "app.redraw"),
     _anywhere("suspend", "ctrl+z", "back to the shell; fg returns", "app.suspend_process", goes_first=True),
     _anywhere("help", "f1", "this list; ? on an empty prompt", "app.show_help"),
@@ -105,6 +111,10 @@ KEYS: tuple[KeyAction, ...] = (
     _transcript("open-panel", "enter", "open or close it", "screen.toggle_panel"),
     _transcript("copy-panel", "c", "copy what it holds", "app.copy_panel"),
     _transcript("leave", "escape", "back to the prompt", "screen.focus_prompt"),
+    _find("find-older", "enter,up", "the place above", "screen.find_next(-1)"),
+    _find("find-newer", "down,shift+enter", "the place below", "screen.find_next(1)"),
+    _find("find-stay", "tab", "stay there, with the panel it is in", "screen.end_find(True)"),
+    _find("find-leave", "escape", "back to where you were", "screen.end_find(False)"),
 )
 
 CHANGEABLE = frozenset(key.name for key in KEYS if key.action)

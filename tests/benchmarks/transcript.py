@@ -141,7 +141,7 @@ def _length_rows() -> list[Row]:
 
 async def _chunks_after(messages: int) -> float:
     async with opened() as app:
-        app.transcript.load(_session(messages))
+        app.transcript.load(session(messages))
         app.transcript.flush()
         await asyncio.sleep(0.1)
         text = TEXT[:4_000]
@@ -154,7 +154,7 @@ async def _chunks_after(messages: int) -> float:
 
 
 def _load_rows() -> list[Row]:
-    events = list(_session(10_000))
+    events = list(session(10_000))
     return [row("10,000 messages opened again: CPU", _timed(lambda: _loaded(events)), "s", bar="≤ 1", at_most=1)]
 
 
@@ -174,7 +174,7 @@ async def _loaded(events: list[AgentEvent]) -> float:
         return time.process_time() - started
 
 
-def _session(messages: int) -> Iterator[AgentEvent]:
+def session(messages: int) -> Iterator[AgentEvent]:
     """Turns of four messages: a question, a reply with a call, its result, an answer."""
     for turn in range(messages // 4):
         yield TurnStarted(turn=turn, text=f"Question {turn}: why is the total wrong?")

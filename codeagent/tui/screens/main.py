@@ -23,6 +23,7 @@ from codeagent.tui.screens.typing import Typing
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.completion import CompletionList
+from codeagent.tui.widgets.find_bar import FindBar
 from codeagent.tui.widgets.header import Header
 from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.queue import QueueLines
@@ -60,6 +61,7 @@ class MainScreen(Screen[None]):
         self.transcript = Transcript(palette, reduced_motion=reduced_motion)
         self.queue_lines = QueueLines()
         self.completions = CompletionList()
+        self.find_bar = FindBar()
         self.prompt = Prompt(self.completions)
         self.approval = ApprovalDialog(palette, home=self.prompt)
         self.status = StatusLine(reduced_motion=reduced_motion)
@@ -80,7 +82,7 @@ class MainScreen(Screen[None]):
     async def furnish(self) -> None:
         """Adds the parts that nothing can be seen of at first; the first frame does not wait for them."""
         bottom = self.query_one("#bottom", Vertical)
-        await bottom.mount(self.approval, self.queue_lines, self.completions, before="#prompt-row")
+        await bottom.mount(self.approval, self.queue_lines, self.completions, self.find_bar, before="#prompt-row")
 
     def set_palette(self, palette: Palette) -> None:
         """Draws with other colours what does not follow the theme by itself."""
@@ -131,7 +133,8 @@ class MainScreen(Screen[None]):
     def on_descendant_focus(self) -> None:
         """The status line names the keys of whoever has the keyboard."""
         status = self.status.status
-        self.status.show(replace(status, is_answering=self.approval.has_keyboard))
+        is_finding = self.find_bar.display and self.find_bar in (self.focused.ancestors if self.focused else ())
+        self.status.show(replace(status, is_answering=self.approval.has_keyboard, is_finding=is_finding))
 
     def action_next_pane(self) -> None:
         """Prompt, question, transcript, and round again."""
@@ -179,6 +182,34 @@ class MainScreen(Screen[None]):
             self.transcript.scroll_home(animate=False)
         else:
             self.transcript.scroll_to_end()
+
+    def action_find(self) -> None:
+        """Opens the line in which one types what to find."""
+        if self.find_bar.is_attached:
+            self.find_bar.open()
+            self.on_find_bar_sought(FindBar.Sought(self.find_bar.words))
+
+    def on_find_bar_sought(self, event: FindBar.Sought) -> None:
+        """Goes where the words stand; what is typed meanwhile is sought instead."""
+        self.run_worker(self._seek(event.words), group="find", exclusive=True)
+
+    async def _seek(self, words: str) -> None:
+        self.find_bar.show(await self.transcript.seek(words))
+
+    def action_find_next(self, by: int) -> None:
+        """The next place above or below."""
+        self.run_worker(self._find_next(by), group="find")
+
+    async def _find_next(self, by: int) -> None:
+        self.find_bar.show(await self.transcript.find_next("previous" if by < 0 else "next"))
+
+    def action_end_find(self, stays: bool) -> None:  # noqa: FBT001 - an action's arguments have no names
+        """Leaves the search: for the panel where it stands, or back to where it began."""
+        self.workers.cancel_group(self, "find")  # pyright: ignore[reportUnknownMemberType] - a list of all kinds
+        self.find_bar.close()
+        self.transcript.end_search(stays=stays)
+        self.set_focus(self.transcript if stays else self.prompt)
+        self.consider_question()
 
     def action_choose_panel(self, which: Literal["previous", "next"]) -> None:
         """Points at the panel above or below."""

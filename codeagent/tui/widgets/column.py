@@ -6,6 +6,7 @@ for their height. Nothing here costs more when the column grows longer.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from textual.strip import Strip
 
 from codeagent.core.values import value
 from codeagent.tui.widgets.blocks import Block, Kind
+from codeagent.tui.widgets.finding import spans
 from codeagent.tui.widgets.heights import Heights
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import EMPTY, Line
@@ -70,6 +72,7 @@ class Column:
         self._entries: list[_Entry] = []
         self._heights = Heights()
         self._drawn: OrderedDict[int, _Drawn] = OrderedDict()
+        self._sought: re.Pattern[str] | None = None
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -187,6 +190,12 @@ class Column:
         """All lines of a block, without its gap."""
         return self._draw(index).lines
 
+    def seek(self, pattern: re.Pattern[str] | None) -> None:
+        """Shows from now on wherever that stands; None shows nothing of the kind."""
+        self._sought = pattern
+        for drawn in self._drawn.values():
+            drawn.strips.clear()
+
     def strip(self, row: int, marked: tuple[Place, Place] | None = None) -> Strip:
         """What is drawn in a row; characters ``marked`` from-to are shown as selected."""
         found = self.find(row)
@@ -196,14 +205,17 @@ class Column:
         drawn = self._draw(index)
         if number >= len(drawn.lines):
             return EMPTY.strip(self._width, ground=self._inks.ground)
-        span = None if marked is None else _span(marked, index, number, drawn.lines[number])
+        line, inks = drawn.lines[number], self._inks
+        span = None if marked is None else _span(marked, index, number, line)
+        if span is None and number in drawn.strips:
+            return drawn.strips[number]
+        if self._sought is not None:
+            for found in spans(drawn.lines, number, self._sought):
+                line = line.marked(found, inks.found)
         if span is not None:
-            return drawn.lines[number].strip(
-                self._width, ground=self._inks.ground, marked=span, mark=self._inks.selected
-            )
-        strip = drawn.strips.get(number)
-        if strip is None:
-            strip = drawn.strips[number] = drawn.lines[number].strip(self._width, ground=self._inks.ground)
+            line = line.marked(span, inks.selected if self._sought is None else inks.found_here)
+            return line.strip(self._width, ground=inks.ground)
+        strip = drawn.strips[number] = line.strip(self._width, ground=inks.ground)
         return strip
 
     def reshape(self, inks: Inks, width: int) -> None:

@@ -1,48 +1,83 @@
-"""Finding words in the transcript, wherever they are wrapped and whether or not they are folded away."""
+"""Where words stand in drawn lines, wherever those are wrapped; gutters, frames and padding are not searched."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
-from codeagent.tui.widgets.column import Column, Place
 from codeagent.tui.widgets.lines import Line
 
-Stretch = tuple[Place, Place]
+Spot = tuple[int, int]
+"""A line, and a character of it."""
+
+Hit = tuple[Spot, Spot]
+"""From one spot up to another."""
 
 
-def blocks_with(column: Column, words: str, start: int, step: int) -> Iterator[int]:
-    """The blocks that hold the words, upper and lower case alike, from ``start`` in steps of 1 or -1, once round."""
-    pattern = _pattern(words)
-    for distance in range(len(column) + 1):
-        index = (start + step * distance) % len(column)
-        block = column.block(index)
-        if block is not None and pattern.search(block.words()):
-            yield index
-
-
-def stretches(column: Column, words: str, index: int) -> list[Stretch]:
-    """Where the words are drawn in a block, top to bottom; nothing where Markdown's signs lie between them."""
-    text, places = _flow(column.lines(index))
-    found = [(places[hit.start()], places[hit.end() - 1]) for hit in _pattern(words).finditer(text)]
-    return [(Place(index, first[0], first[1]), Place(index, last[0], last[1] + 1)) for first, last in found]
-
-
-def _pattern(words: str) -> re.Pattern[str]:
+def pattern_of(words: str) -> re.Pattern[str]:
+    """What finds the words, upper and lower case alike; no sign in them means anything but itself."""
     return re.compile(re.escape(words), re.IGNORECASE)
 
 
-def _flow(lines: Sequence[Line]) -> tuple[str, list[tuple[int, int]]]:
-    """The text without gutters and wraps, and for each of its characters the line and the character drawn there."""
+def hits(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Hit]:
+    """All places where the words are drawn, top to bottom; none where Markdown's signs lie between them."""
+    return [hit for found in hits_by_paragraph(lines, pattern) for hit in found]
+
+
+def hits_by_paragraph(lines: Sequence[Line], pattern: re.Pattern[str]) -> Iterator[list[Hit]]:
+    """The same, a paragraph at a time, so that long texts can be searched in small steps."""
+    start = 0
+    while start < len(lines):
+        paragraph = _paragraph(lines, start)
+        yield _hits(paragraph, start, pattern)
+        start += len(paragraph)
+
+
+def spans(lines: Sequence[Line], number: int, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
+    """The characters of one line that belong to a hit; only its own paragraph is looked at."""
+    start = number
+    while start and lines[start].joint != "\n":
+        start -= 1
+    found: list[tuple[int, int]] = []
+    line = lines[number]
+    for (first, begin), (last, end) in _hits(_paragraph(lines, start), start, pattern):
+        if first <= number <= last:
+            from_here = begin if first == number else _margin(line)
+            found.append((from_here, end if last == number else len(line.text)))
+    return found
+
+
+def _margin(line: Line) -> int:
+    """How many characters of gutters stand before the text."""
+    return sum(len(piece.text) for piece in takewhile(lambda piece: piece.copied is not None, line.pieces))
+
+
+def _paragraph(lines: Sequence[Line], start: int) -> list[Line]:
+    """The lines that one line of the text was wrapped to."""
+    paragraph = [lines[start]]
+    while start + len(paragraph) < len(lines) and (line := lines[start + len(paragraph)]).joint != "\n":
+        paragraph.append(line)
+    return paragraph
+
+
+def _hits(paragraph: Sequence[Line], start: int, pattern: re.Pattern[str]) -> list[Hit]:
+    text, spots = _flow(paragraph, start)
+    found = [(spots[hit.start()], spots[hit.end() - 1]) for hit in pattern.finditer(text)]
+    return [(first, (last[0], last[1] + 1)) for first, last in found]
+
+
+def _flow(lines: Sequence[Line], start: int) -> tuple[str, list[Spot]]:
+    """The text without gutters and wraps, and for each of its characters the spot where it is drawn."""
     parts: list[str] = []
-    places: list[tuple[int, int]] = []
-    for number, line in enumerate(lines):
+    spots: list[Spot] = []
+    for number, line in enumerate(lines, start):
         parts.append(line.joint)
-        places += [(number, 0)] * len(line.joint)
+        spots += [(number, 0)] * len(line.joint)
         at = 0
         for piece in line.pieces:
             if piece.copied is None:
                 parts.append(piece.text)
-                places += [(number, at + offset) for offset in range(len(piece.text))]
+                spots += [(number, at + offset) for offset in range(len(piece.text))]
             at += len(piece.text)
-    return "".join(parts), places
+    return "".join(parts), spots

@@ -38,6 +38,8 @@ class Inks:
     added_word_ground: Style
     removed_word_ground: Style
     selected: Style
+    found: Style
+    found_here: Style
 
 
 @lru_cache(maxsize=16)
@@ -72,5 +74,9 @@ def inks_of(palette: Palette) -> Inks:
         removed_ground=Style(bgcolor=pen(palette.removed_background)),
         added_word_ground=Style(bgcolor=pen(palette.added_word), underline=is_own or None),
         removed_word_ground=Style(bgcolor=pen(palette.removed_word), underline=is_own or None),
+        found=Style(bgcolor=pen(palette.raised), underline=True),
+        found_here=Style(color=pen(palette.background), bgcolor=pen(palette.accent), reverse=None, bold=True)
+        if not is_own
+        else Style(reverse=True, bold=True),
         selected=Style(bgcolor=pen(palette.selection), reverse=is_own or None),
     )

@@ -79,20 +79,13 @@ class Line:
         """The line with something before it."""
         return Line(pieces=prefix + self.pieces, joint=self.joint, whole=self.whole, fill=self.fill)
 
-    def strip(
-        self,
-        width: int,
-        *,
-        ground: Style | None = None,
-        marked: tuple[int, int] | None = None,
-        mark: Style | None = None,
-    ) -> Strip:
-        """The row as Textual draws it; characters ``marked`` from-to carry the style ``mark`` on top.
+    def marked(self, span: tuple[int, int], mark: Style) -> Line:
+        """The line with the characters of the span in another style on top."""
+        return Line(pieces=_marked(self.pieces, span, mark), joint=self.joint, whole=self.whole, fill=self.fill)
 
-        With a ``ground`` the row is drawn on it, to the full width.
-        """
-        pieces = self.pieces if marked is None or mark is None else _marked(self.pieces, marked, mark)
-        fill, taken = self.fill, self.width
+    def strip(self, width: int, *, ground: Style | None = None) -> Strip:
+        """The row as Textual draws it; with a ``ground`` it is drawn on that, to the full width."""
+        pieces, fill, taken = self.pieces, self.fill, self.width
         if ground is None:
             segments = [Segment(piece.text, piece.style) for piece in pieces]
         else:

@@ -12,10 +12,10 @@ from textual.message import Message
 from codeagent.tui import keys
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.blocks import Foldable, ThinkingBlock
-from codeagent.tui.widgets.column import Place
+from codeagent.tui.widgets.column import Anchor, Place
 from codeagent.tui.widgets.column_view import ColumnView
-from codeagent.tui.widgets.finding import Stretch, blocks_with, stretches
 from codeagent.tui.widgets.panel_lines import UNFOLD
+from codeagent.tui.widgets.search import Found, Search
 from codeagent.tui.widgets.tool_panel import ToolPanel
 
 
@@ -40,10 +40,14 @@ class PanelColumn(ColumnView, can_focus=True):
         self._foldables: list[int] = []
         self._chosen: int | None = None
         self._all_open = False
+        self._search: Search | None = None
+        self._before_search: tuple[bool, Anchor | None] | None = None
+        self._unfolded: int | None = None
 
     def start_over(self) -> None:
         """Takes every block out."""
         self._foldables, self._chosen = [], None
+        self._search = self._before_search = self._unfolded = None
         super().start_over()
 
     def toggle_all(self) -> None:
@@ -86,28 +90,72 @@ class PanelColumn(ColumnView, can_focus=True):
         block = None if self._chosen is None else self._foldable(self._chosen)
         return "" if block is None else block.copied()
 
-    def find(self, words: str, which: Literal["previous", "next"] = "previous") -> bool:
-        """Marks the words where they next stand above or below what is marked, and goes there.
+    # --- finding ------------------------------------------------------------------------------
 
-        The search begins at the end and goes round; a panel that holds the words folded
-        away is opened. False when they stand nowhere.
+    async def seek(self, words: str) -> Found:
+        """Shows wherever the words stand, and goes to the last place in view or above, round the ends.
+
+        A panel that holds them folded away is opened while one is there.
         """
         self.flush()
-        if not words or not len(self.column):
+        if self._before_search is None:
+            self._before_search = (self.follows, self.column.anchor(self.scroll_offset.y))
+        self._search = Search(self.column, words) if words else None
+        self.column.seek(self._search.pattern if self._search is not None else None)
+        self.screen.clear_selection()
+        self.refresh()
+        return await self.find_next("previous")
+
+    async def find_next(self, which: Literal["previous", "next"]) -> Found:
+        """Goes to the next place above or below."""
+        search = self._search
+        if search is None:
+            return Found()
+        self.flush()
+        in_view = self.column.find(self.scroll_offset.y + self.size.height - 1)
+        start = len(self.column) if in_view is None or self.follows else in_view[0]
+        is_there = await search.go(start, is_down=which == "next", unfold=self._unfold)
+        if search is self._search and is_there and search.place is not None:
+            if self._unfolded not in {None, search.place[0].block}:
+                self._fold_again()
+            self._bring_line_into_view(search.place[0])
+            self.mark(*search.place)
+        return search.found
+
+    def end_search(self, *, stays: bool) -> None:
+        """Shows nothing found any more; goes back to where the person was unless it ``stays``."""
+        search, self._search = self._search, None
+        before, self._before_search = self._before_search, None
+        self.column.seek(None)
+        self.screen.clear_selection()
+        self.refresh()
+        if stays and search is not None and search.place is not None:
+            self._unfolded = None
+            if self._foldable(search.place[0].block) is not None:
+                self._point_at(search.place[0].block)
+            return
+        self._fold_again()
+        if before is not None and before[0]:
+            self.scroll_to_end()
+        elif before is not None and before[1] is not None:
+            self.scroll_to(y=self.column.row_of(before[1]))
+
+    def _unfold(self, index: int) -> bool:
+        block = self._foldable(index)
+        if block is None or block.is_open:
             return False
-        here = self.marked[0] if self.marked is not None else Place(len(self.column), 0)
-        is_down, has_left = which == "next", False
-        for index in blocks_with(self.column, words, min(here.block, len(self.column) - 1), 1 if is_down else -1):
-            hits = self._unfolded_hits(words, index)
-            if index == here.block and not has_left:
-                hits = [hit for hit in hits if (hit[0] > here if is_down else hit[0] < here)]
-                has_left = True
-            if hits:
-                start, end = hits[0 if is_down else -1]
-                self._bring_line_into_view(start)
-                self.mark(start, end)
-                return True
-        return False
+        self._fold_again()
+        block.set_open(is_open=True)
+        self._unfolded = index
+        self._redraw(index)
+        return True
+
+    def _fold_again(self) -> None:
+        """Closes the panel that the search opened."""
+        index, self._unfolded = self._unfolded, None
+        if index is not None and (block := self._foldable(index)) is not None:
+            block.set_open(is_open=False)
+            self._redraw(index)
 
     def on_focus(self, event: Focus) -> None:
         """Points at a panel once the keyboard is here."""
@@ -175,16 +223,6 @@ class PanelColumn(ColumnView, can_focus=True):
             self.scroll_to(y=max(top - 1, 0))
         elif bottom > view + height:
             self.scroll_to(y=min(bottom - height, top))
-
-    def _unfolded_hits(self, words: str, index: int) -> list[Stretch]:
-        """Where the words stand in a block; it is opened when they are folded away in it."""
-        hits = stretches(self.column, words, index)
-        block = self._foldable(index)
-        if not hits and block is not None:
-            block.set_open(is_open=True)
-            self._redraw(index)
-            hits = stretches(self.column, words, index)
-        return hits
 
     def _bring_line_into_view(self, place: Place) -> None:
         row, height = self.column.row(place.block, place.line), self.size.height

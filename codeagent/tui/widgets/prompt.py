@@ -40,6 +40,7 @@ class Prompt(TextArea):
         # Textual's text field has meanings of its own for these; here they belong to the screen.
         Binding("pageup", "screen.scroll_page(-1)", show=False),
         Binding("pagedown", "screen.scroll_page(1)", show=False),
+        Binding("ctrl+f", "screen.find", show=False),
         Binding("ctrl+c", "app.interrupt", show=False),
         Binding("ctrl+z", "app.suspend_process", show=False),
     ]

@@ -71,6 +71,11 @@ class QuestionBody(ScrollView):
         self._furthest = max(self._furthest, self._last)
         self.post_message(self.Moved())
 
+    def on_resize(self) -> None:
+        """Tells the dialog: more or fewer lines are in view."""
+        self._furthest = max(self._furthest, self._last)
+        self.post_message(self.Moved())
+
     def render_line(self, y: int) -> Strip:
         """One row."""
         at = y + self.scroll_offset.y

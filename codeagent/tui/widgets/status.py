@@ -33,6 +33,7 @@ class Status:
     is_connecting: bool = True
     is_working: bool = False
     is_answering: bool = False
+    is_finding: bool = False
     below: int = 0
     remark: str = ""
 
@@ -121,6 +122,10 @@ class StatusLine(Widget):
         status = self.status
         if status.remark:
             return [Content.styled(show_invisible(status.remark), "$text")]
+        if status.is_finding:
+            return [
+                Content(hint) for hint in ("enter older · ↓ newer · tab stay there · esc back", "tab stay · esc back")
+            ]
         if status.below:
             new = f"↓ {status.below} new"
             return [Content.styled(f"{new} · ctrl+end", "$accent"), Content.styled(new, "$accent")]

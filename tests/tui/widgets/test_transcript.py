@@ -334,42 +334,79 @@ async def test_a_call_that_was_stopped_is_not_shown_as_trouble():
 async def test_finding_goes_upwards_through_all_places_and_round_again():
     async with opened() as (transcript, _, _pilot):
         fill(transcript, 40)
-        assert transcript.find("MESSAGE 1")
+        found = await transcript.seek("MESSAGE 1")
         places: list[str] = []
-        for _ in range(11):
+        numbers: list[int] = []
+        for _ in range(12):
             assert transcript.marked is not None
             row = transcript.column.row(transcript.marked[0].block, 0)
             assert 0 <= row - transcript.scroll_offset.y < transcript.size.height
             places.append(transcript.column.line(row).text.strip())
-            transcript.find("message 1")
-        assert places == [f"› message {number}" for number in range(19, 9, -1)] + ["› message 1"]
-        assert transcript.marked is not None
-        assert transcript.marked[0].block == 19
+            numbers.append(found.number)
+            found = await transcript.find_next("previous")
+        assert places == [f"› message {number}" for number in [*range(19, 9, -1), 1, 19]]
+        assert (numbers, found.total) == ([*range(11, 0, -1), 11], 11)
 
 
 async def test_finding_downwards_goes_the_other_way():
     async with opened() as (transcript, _, _pilot):
         transcript.add_user("total, total and total")
-        transcript.find("total")
+        assert (await transcript.seek("total")).number == 3
         last = transcript.marked
-        transcript.find("total")
-        transcript.find("total", "next")
+        assert (await transcript.find_next("previous")).number == 2
+        assert (await transcript.find_next("next")).number == 3
         assert transcript.marked == last
+        assert (await transcript.find_next("next")).number == 1
 
 
-async def test_a_panel_that_holds_the_words_is_opened():
+async def test_a_panel_that_holds_the_words_is_open_while_one_is_there():
     async with opened() as (transcript, _, _pilot):
         transcript.tool_started("1", "bash", '{"command": "make"}')
         finish(transcript, "1", text="a needle in the hay")
-        assert transcript.find("needle")
+        await transcript.seek("needle")
         assert "     a needle in the hay" in screen(transcript)
         assert transcript.selected_text() == "needle"
+        transcript.end_search(stays=False)
+        assert "     a needle in the hay" not in screen(transcript)
+        await transcript.seek("needle")
+        transcript.end_search(stays=True)
+        assert "     a needle in the hay" in screen(transcript)
+
+
+async def test_every_place_in_view_stands_out_while_it_is_sought():
+    async with opened() as (transcript, _, _pilot):
+        transcript.add_user("total and total")
+        await transcript.seek("total")
+        strip = transcript.render_line(0)
+        shown = [segment.text for segment in strip if segment.style and segment.style.underline]
+        here = [segment.text for segment in strip if segment.style and segment.style.bold and "total" in segment.text]
+        assert (shown, here) == (["total", "total"], ["total"])
+        transcript.end_search(stays=False)
+        assert not any(segment.style and segment.style.underline for segment in transcript.render_line(0))
+
+
+async def test_leaving_the_search_goes_back_to_where_it_began():
+    async with opened() as (transcript, _, _pilot):
+        fill(transcript, 40)
+        transcript.scroll_to(y=50)
+        before = screen(transcript)
+        await transcript.seek("message 3")
+        assert screen(transcript) != before
+        transcript.end_search(stays=False)
+        assert screen(transcript) == before
+        transcript.scroll_to_end()
+        await transcript.seek("message 3")
+        transcript.end_search(stays=False)
+        assert transcript.follows
 
 
 async def test_words_that_stand_nowhere_are_not_found():
     async with opened() as (transcript, _, _pilot):
-        transcript.add_user("hello")
-        assert not transcript.find("absent")
+        transcript.add_user("hello **bold** world")
+        assert (await transcript.seek("absent")).total == 0
+        transcript.stream_text("hello **bold** world")
+        transcript.end_text()
+        assert (await transcript.seek("**")).total == 2  # in what the person typed; in Markdown it is no word
 
 
 async def test_marking_beyond_the_edge_scrolls():
