@@ -36,6 +36,7 @@ OVERFLOW = (
     "The conversation no longer fits the model's window and could not be made shorter. "
     "/compact tries again, /model chooses a model with a larger window, /new starts a new session."
 )
+EMPTY = "The model sent an empty reply. Say it in other words, or choose another model."
 _ORIGINS = {Delivery.STEER: Origin.STEERING, Delivery.FOLLOW_UP: Origin.FOLLOW_UP}
 _STOPPED_MARK = TextBlock(text="\n\n[The person stopped this reply here.]")
 
@@ -245,7 +246,7 @@ class Turn:
                 self._cuts, self._cut_text = 0, ""
                 self._has_finished = not reply.calls and reply.stop is not StopReason.PAUSE_TURN
                 if self._has_finished and not reply.blocks:
-                    self._record.tell(NoticeGiven(text="The model sent an empty reply.", level=Level.WARNING))
+                    self._record.tell(NoticeGiven(text=EMPTY, level=Level.WARNING))
                 return None
 
     async def _take_up(self, reply: AssistantMessage) -> None:

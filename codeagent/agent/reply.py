@@ -43,7 +43,7 @@ class Asker:
             except ProviderUnavailable as error:
                 attempt += 1
                 if attempt > self._limits.retries or (error.retry_after or 0) > _LONGEST_RETRY_AFTER:
-                    raise
+                    raise _given_up(error, attempt) from error
                 is_discarded = True
                 pause, reason = self._pause(attempt, error.retry_after), str(error)
             finally:
@@ -93,3 +93,15 @@ class Asker:
         doubled = min(self._limits.retry_seconds * 2 ** (attempt - 1), self._limits.longest_pause)
         spread = doubled * random.uniform(0.75, 1.25)  # noqa: S311 - spreading retries needs no secrecy
         return max(spread, retry_after or 0.0)
+
+
+def _given_up(error: ProviderUnavailable, attempts: int) -> ProviderUnavailable:
+    """The last failure, with how often it was tried and what can be done now."""
+    wait = error.retry_after or 0
+    hints = [error.hint] if error.hint else []
+    if wait > _LONGEST_RETRY_AFTER:
+        hints.append(f"It asks to be left alone for {max(1, round(wait / 60))} minutes.")
+    elif attempts > 1:
+        hints.append(f"It was asked {attempts} times.")
+    hints.append("Send the message again later, or choose another model.")
+    return ProviderUnavailable(error.message, hint=" ".join(hints), status=error.status, retry_after=error.retry_after)

@@ -5,19 +5,13 @@ The protocol: https://docs.anthropic.com/en/api/messages and its streaming page.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-import anthropic
-import httpx2
-
-from codeagent.core.errors import ProviderRejected
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantMessage,
     ImageBlock,
-    Message,
     OpaqueBlock,
     TextBlock,
     ThinkingBlock,
@@ -25,12 +19,11 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished, ToolSpec
+from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
+from codeagent.providers.anthropic_connection import AnthropicConnection
 from codeagent.providers.anthropic_reply import PROVIDER, MessagesReply
-from codeagent.providers.catalog import Limits
-from codeagent.providers.connection import HEADERS, MANY_MESSAGES, read_payloads, read_to_end, timeouts
-from codeagent.providers.failures import Service
+from codeagent.providers.catalog import Effort, Limits
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
     NO_OUTPUT,
@@ -42,16 +35,27 @@ from codeagent.providers.history import (
     tools_used,
 )
 from codeagent.providers.joined import JoinedMessages, Turn
+from codeagent.providers.live import Encoder, LiveProvider
 from codeagent.providers.sse import parse_object, to_json
 
-DEFAULT_URL = "https://api.anthropic.com"
 DEFAULT_MAX_TOKENS = 16_384
 _MARKED_TURNS = 2
 _MARK = b',"cache_control":{"type":"ephemeral"}}'
 
 
-class AnthropicProvider:
-    """A model behind ``/v1/messages``; nothing is connected before the first request.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """How this model wants to be asked; not each lets itself be told how hard to think."""
+
+    effort: Effort | None = None
+
+    def corrected(self, refusal: str) -> _Form:
+        """The form that answers the refusal; the same when that is about something else."""
+        return _Form() if "effort" in refusal or "output_config" in refusal else self
+
+
+class AnthropicProvider(LiveProvider[_Form]):
+    """A model behind ``/v1/messages``.
 
     ``model`` is the service's own name for it; ``base_url`` None is Anthropic
     itself. Proxies and certificates come from the usual environment variables.
@@ -59,94 +63,19 @@ class AnthropicProvider:
 
     def __init__(self, model: str, api_key: str, base_url: str | None = None, limits: Limits | None = None) -> None:
         self._name = model
-        self._key = api_key
-        self._url = (base_url or DEFAULT_URL).rstrip("/").removesuffix("/v1")
         self._limits = limits or Limits()
-        self._effort = self._limits.effort
-        self._client: anthropic.AsyncAnthropic | None = None
-        self._connecting = asyncio.Lock()
-        self._encoding = asyncio.Lock()
-        self._history = EncodedHistory(MessagesDialect())
-        self._joined = JoinedMessages(_write, _mark)
-        self._service = Service(
-            name="Anthropic" if base_url is None else self._url,
-            url=self._url,
-            model=model,
-            key_variable="ANTHROPIC_API_KEY",
-            url_variable="ANTHROPIC_BASE_URL",
-            secret=api_key,
+        super().__init__(
+            f"{PROVIDER}/{model}",
+            "/v1/messages",
+            AnthropicConnection(model, api_key, base_url, self._limits),
+            Encoder(EncodedHistory(MessagesDialect()), JoinedMessages(_write, _mark)),
+            _Form(effort=self._limits.effort),
         )
 
-    @property
-    def model(self) -> str:
-        """Its name in the form that ``--model`` takes."""
-        return f"{PROVIDER}/{self._name}"
+    def _reply(self, _: ModelRequest, /) -> MessagesReply:
+        return MessagesReply(self.model, self._connection.service, self._encoder.history.call_ids)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
-        response = await self._ask(request)
-        reply = MessagesReply(self.model, self._service, self._history.call_ids)
-        try:
-            async with aclosing(read_payloads(response, self._service)) as reads:
-                async for payloads in reads:
-                    for payload in payloads:
-                        reply.take(payload)
-                    for event in reply.display.drain():
-                        yield event
-                    if reply.is_over:
-                        await read_to_end(reads)
-                        break
-        finally:
-            await response.aclose()
-        yield ReplyFinished(message=reply.message())
-
-    async def aclose(self) -> None:
-        """Closes the connections that are kept for the next request."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
-
-    async def _ask(self, request: ModelRequest) -> httpx2.Response:
-        """Sends the request, and once more without an effort where the model does not let itself be told."""
-        try:
-            return await self._send(await self.body(request))
-        except ProviderRejected as refusal:
-            if self._effort is None or not ("effort" in refusal.message or "output_config" in refusal.message):
-                raise
-        self._effort = None
-        return await self._send(await self.body(request))
-
-    async def _send(self, body: bytes) -> httpx2.Response:
-        async with self._connecting:
-            client = self._client or await asyncio.to_thread(self._connect)
-            self._client = client
-        try:
-            return await client.post(
-                "/v1/messages", cast_to=httpx2.Response, content=body, options={"headers": HEADERS}
-            )
-        except anthropic.APIStatusError as error:
-            raise self._service.refused(error.status_code, error.response.headers, error.response.text) from error
-        except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise self._service.unreachable(error) from error
-
-    def _connect(self) -> anthropic.AsyncAnthropic:
-        """The SDK's client; loading certificates makes it slow, so it is made in a thread."""
-        if not self._key and self._url == DEFAULT_URL:
-            raise ProviderRejected("There is no key for Anthropic.", hint="Set ANTHROPIC_API_KEY.")
-        try:
-            return anthropic.AsyncAnthropic(
-                api_key=self._key or "none", base_url=self._url, max_retries=0, timeout=timeouts(self._limits)
-            )
-        except (httpx2.InvalidURL, ValueError, OSError) as error:
-            raise self._service.unreachable(error) from error
-
-    async def body(self, request: ModelRequest) -> bytes:
-        """The request as it is sent."""
-        async with self._encoding:
-            if self._history.missing(request.messages) > MANY_MESSAGES:
-                messages = await asyncio.to_thread(self._messages, request.messages)
-            else:
-                messages = self._messages(request.messages)
+    def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         max_tokens = request.max_tokens or self._limits.max_output or DEFAULT_MAX_TOKENS
         fields = [
             b'"model":' + to_json(self._name),
@@ -155,8 +84,8 @@ class AnthropicProvider:
         ]
         if self._limits.thinks:
             fields.append(b'"thinking":{"type":"adaptive","display":"summarized"}')
-        if self._effort:
-            fields.append(b'"output_config":{"effort":"%b"}' % self._effort.encode())
+        if self._form.effort:
+            fields.append(b'"output_config":{"effort":"%b"}' % self._form.effort.encode())
         if tools := request.tools or tools_used(request.messages):
             fields.append(b'"tools":[' + b",".join(_tools(tools)) + b"]")
         if not request.tools and tools:
@@ -165,9 +94,6 @@ class AnthropicProvider:
             system = to_json({"type": "text", "text": request.system})
             fields.append(b'"system":[' + _marked(system) + b"]")
         return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, b"]}"))
-
-    def _messages(self, messages: Sequence[Message]) -> tuple[bytes, ...]:
-        return self._joined.join(self._history.encode(messages))
 
 
 def _tools(tools: Sequence[ToolSpec]) -> list[bytes]:

@@ -21,7 +21,7 @@ from codeagent.core.messages import (
 from codeagent.core.text import storable
 from codeagent.providers.failures import Service
 from codeagent.providers.pieces import Display, GrowingText
-from codeagent.providers.sse import as_count, as_object, as_text, parse_object
+from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse_object
 
 PROVIDER = "anthropic"
 _STOPS = {
@@ -60,6 +60,11 @@ class MessagesReply:
         self.is_over = False
         self.display = Display()
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the message is whole."""
+        return self.is_over or bool(self._stop and all(block.is_closed for block in self._blocks.values()))
+
     def take(self, payload: bytes) -> None:
         """Adds one event; raises a ProviderError when it is an error."""
         event = parse_object(payload)
@@ -79,15 +84,16 @@ class MessagesReply:
                 self._count(as_object(event.get("usage")))
             case "message_stop":
                 self.is_over = True
-            case "error":
-                raise self._service.reported(event.get("error"))
+            case "message":
+                self._take_whole(event)
             case _:
-                pass  # pings, and unknown events, which the protocol asks clients to let pass
+                # pings, and unknown events, which the protocol asks clients to let pass
+                if event.get("error"):
+                    raise self._service.reported(event["error"])
 
     def message(self) -> AssistantMessage:
         """The whole reply; raises ProviderUnavailable when the stream ended before it was whole."""
-        is_whole = self.is_over or (self._stop and all(block.is_closed for block in self._blocks.values()))
-        if not is_whole:
+        if not self.is_finished:
             raise self._service.broke_off()
         blocks = tuple(made for block in self._blocks.values() if (made := self._made(block)) is not None)
         has_calls = any(isinstance(block, ToolCall) for block in blocks)
@@ -95,6 +101,16 @@ class MessagesReply:
         return AssistantMessage(
             blocks=blocks, stop=_STOPS.get(self._stop, usual), model=self._model, usage=self._usage()
         )
+
+    def _take_whole(self, message: JsonObject) -> None:
+        """The answer of a server that does not stream."""
+        for index, block in enumerate(as_list(message.get("content"))):
+            event: JsonObject = {"index": index, "content_block": block}
+            self._open(event)
+            self._block(event).is_closed = True
+        self._stop = as_text(message.get("stop_reason"))
+        self._count(as_object(message.get("usage")))
+        self.is_over = True
 
     def _block(self, event: JsonObject) -> _Block:
         index = as_count(event.get("index"))

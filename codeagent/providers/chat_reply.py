@@ -33,8 +33,11 @@ _STOPS = {
     "max_tokens": StopReason.MAX_TOKENS,
     "content_filter": StopReason.REFUSAL,
     "refusal": StopReason.REFUSAL,
+    "sensitive": StopReason.REFUSAL,
     "model_length": StopReason.CONTEXT_EXCEEDED,
 }
+_BROKEN = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
+"""Finish reasons of a reply that the server gave up."""
 
 
 @dataclass(slots=True)
@@ -79,8 +82,6 @@ class ChatReply:
             return
         chunk = parse_object(payload)
         if chunk is None:
-            if not payload:
-                return
             raise ProviderUnavailable(f"{self._service.name} sent a chunk that is not JSON.")
         if chunk.get("error"):
             raise self._service.reported(chunk["error"])
@@ -89,7 +90,10 @@ class ChatReply:
         for choice in as_list(chunk.get("choices"))[:1]:
             fields = as_object(choice)
             self._grow(as_object(fields.get("delta") or fields.get("message")))
+            self.is_over = "message" in fields and "delta" not in fields
             self._stop = as_text(fields.get("finish_reason")) or self._stop
+            if self._stop in _BROKEN:
+                raise self._service.broke_off()
 
     def message(self) -> AssistantMessage:
         """The whole reply; raises ProviderUnavailable when the stream ended before it was whole."""

@@ -11,15 +11,15 @@ import httpx2
 from codeagent.core.errors import ProviderUnavailable
 from codeagent.providers.catalog import Limits
 from codeagent.providers.failures import Service
-from codeagent.providers.sse import EventLines
+from codeagent.providers.sse import EventLines, parse_object
 
 HEADERS = {
     "Content-Type": "application/json",
     "Accept": "text/event-stream",
     "X-Stainless-Raw-Response": "stream",  # asks the SDKs for the open response
 }
-MANY_MESSAGES = 64
 _WAIT_FOR_END = 0.5
+_WAIT_FOR_REST = 5.0
 _WAIT_FOR_CONNECTION = 15.0
 
 
@@ -31,23 +31,34 @@ def timeouts(limits: Limits) -> httpx2.Timeout:
 async def read_payloads(response: httpx2.Response, service: Service) -> AsyncGenerator[list[bytes]]:
     """The payloads of a stream as they arrive: one list for each read, empty for mere signs of life.
 
-    A server that answers in one piece of JSON gives one payload. Raises
+    A server that answers in one piece of JSON gives one payload. What the answer
+    calls itself does not matter, as gateways get that wrong. Raises
     ProviderUnavailable when the connection breaks off, ProviderRejected when the
     answer is something else, such as a web page.
     """
-    content_type = response.headers.get("content-type", "")
+    lines = EventLines()
     try:
-        if "json" in content_type:
-            yield [await response.aread()]
-        elif "html" in content_type:
-            raise service.not_a_stream(content_type, (await response.aread()).decode("utf-8", "replace"))
-        else:
-            lines = EventLines()
-            async for data in response.aiter_bytes():
-                yield lines.feed(data)
-            yield lines.finish()
+        async for data in response.aiter_bytes():
+            yield lines.feed(data)
     except httpx2.HTTPError as error:
         raise service.broke_off(error) from error
+    yield lines.finish()
+    if not lines.is_stream and (text := lines.text):
+        if parse_object(text) is None:
+            content_type = response.headers.get("content-type", "")
+            raise service.not_a_stream(content_type, text.decode("utf-8", "replace"))
+        yield [text]
+
+
+async def next_payloads(reads: AsyncGenerator[list[bytes]], *, is_finished: bool) -> list[bytes] | None:
+    """The next read's payloads, None after the last; a finished reply waits only a while for what may follow it."""
+    if not is_finished:
+        return await anext(reads, None)
+    try:
+        async with asyncio.timeout(_WAIT_FOR_REST):
+            return await anext(reads, None)
+    except TimeoutError:
+        return None
 
 
 async def read_to_end(reads: AsyncIterator[list[bytes]]) -> None:

@@ -19,17 +19,23 @@ from codeagent.providers.sse import as_object, as_text, parse_object
 
 _LONGEST_MESSAGE = 600
 _BUSY = frozenset({408, 409, 425, 429, 499})
-_REFUSED_TYPES = frozenset(
-    {
-        "invalid_request_error",
-        "authentication_error",
-        "permission_error",
-        "not_found_error",
-        "billing_error",
-        "invalid_prompt",
-        "insufficient_quota",
-    }
-)
+_STATUS_OF_TYPE = {
+    "invalid_request_error": 400,
+    "invalid_prompt": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "billing_error": 402,
+    "insufficient_quota": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "overloaded_error": 529,
+}
+"""The status that a service would have given an error that it reports in mid-stream."""
+
 _TOO_LONG = re.compile(
     r"prompt is too long|context[_ ]length|context[_ ]window|context[_ ]size|context limit|maximum context"
     r"|exceeds? the (?:available|maximum|model'?s?) (?:context|number of (?:input )?tokens)"
@@ -65,7 +71,8 @@ class Service:
                 hint="Compact it or start a new session.",
                 status=status,
             )
-        if status in {402, 429} and (status == 402 or _OUT_OF_MONEY.search(f"{kind} {said}")):  # noqa: PLR2004
+        is_over_quota = kind == "insufficient_quota" or (wait is None and _OUT_OF_MONEY.search(said))
+        if status == 402 or (status == 429 and is_over_quota):  # noqa: PLR2004
             return ProviderRejected(
                 f"{self.name} wants payment{_quoted(said)}",
                 hint="Check the account's credit and limits.",
@@ -81,21 +88,18 @@ class Service:
 
     def reported(self, error: JsonValue) -> ProviderError:
         """The error for a failure that the service reports in mid-stream."""
-        details = as_object(error)
         kind, said = _error_of({"error": error})
         said = self._safe(said)
-        code = details.get("code")
-        if isinstance(code, int) and code >= 400:  # noqa: PLR2004
-            return self.refused(code, {}, json.dumps({"error": error}))
+        code = as_object(error).get("code")
+        status = code if isinstance(code, int) else _STATUS_OF_TYPE.get(kind, 0)
+        if status >= 400:  # noqa: PLR2004
+            return self.refused(status, {}, json.dumps({"error": error}))
         if _TOO_LONG.search(f"{kind} {said}"):
             return ContextOverflow(
                 f"The conversation is too long for {self.model}{_quoted(said)}",
                 hint="Compact it or start a new session.",
             )
-        if kind in _REFUSED_TYPES:
-            return ProviderRejected(f"{self.name} refused the request{_quoted(said)}")
-        what = "is overloaded" if kind == "overloaded_error" else "broke off its reply"
-        return ProviderUnavailable(f"{self.name} {what}{_quoted(said)}")
+        return ProviderUnavailable(f"{self.name} broke off its reply{_quoted(said)}")
 
     def unreachable(self, error: BaseException) -> ProviderError:
         """The error for a request that got no answer."""
@@ -162,7 +166,8 @@ class Service:
                 text = f"{self.place} knows no model {self.model}, or no such address"
                 hint = f"Check the model's name and the base URL ({self.url_variable})."
             case _:
-                text, hint = f"{self.name} refused the request (HTTP {status})", ""
+                text = f"{self.name} refused the request (HTTP {status})"
+                hint = "Try another model, or go back to before the last message."
         return ProviderRejected(f"{text}{_quoted(said)}", hint=hint, status=status)
 
     def _safe(self, text: str) -> str:

@@ -6,19 +6,13 @@ stored at the service: the history goes with each request, encrypted reasoning i
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import httpx2
-
-from codeagent.core.errors import ProviderRejected, ProviderUnavailable
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantMessage,
     ImageBlock,
-    Message,
     OpaqueBlock,
     TextBlock,
     ThinkingBlock,
@@ -26,10 +20,9 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished, ToolSpec
+from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.catalog import Effort, Limits
-from codeagent.providers.connection import MANY_MESSAGES, read_payloads, read_to_end
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
     NO_OUTPUT,
@@ -40,6 +33,7 @@ from codeagent.providers.history import (
     sound_arguments,
 )
 from codeagent.providers.joined import JoinedMessages, Turn
+from codeagent.providers.live import Encoder, LiveProvider
 from codeagent.providers.openai_connection import OpenAIConnection
 from codeagent.providers.openai_reply import PHASE, ResponsesReply
 from codeagent.providers.sse import as_text, parse_object, to_json
@@ -79,8 +73,8 @@ class _Form:
         return fields
 
 
-class OpenAIProvider:
-    """A model behind ``/responses``; nothing is connected before the first request.
+class OpenAIProvider(LiveProvider[_Form]):
+    """A model behind ``/responses``.
 
     ``model`` is the service's own name for it; ``base_url`` None is OpenAI itself.
     Proxies and certificates come from the usual environment variables.
@@ -89,50 +83,19 @@ class OpenAIProvider:
     def __init__(self, model: str, api_key: str, base_url: str | None = None, limits: Limits | None = None) -> None:
         self._name = model
         self._limits = limits or Limits()
-        self._connection = OpenAIConnection(model, api_key, base_url, self._limits)
-        self._encoding = asyncio.Lock()
-        self._history = EncodedHistory(ResponsesDialect(self.model))
-        self._joined = JoinedMessages(_write)
-        self._form = _Form(effort=self._limits.effort)
+        full_name = f"{PREFIX}/{model}"
+        super().__init__(
+            full_name,
+            "/responses",
+            OpenAIConnection(model, api_key, base_url, self._limits),
+            Encoder(EncodedHistory(ResponsesDialect(full_name)), JoinedMessages(_write)),
+            _Form(effort=self._limits.effort),
+        )
 
-    @property
-    def model(self) -> str:
-        """Its name in the form that ``--model`` takes."""
-        return f"{PREFIX}/{self._name}"
+    def _reply(self, _: ModelRequest, /) -> ResponsesReply:
+        return ResponsesReply(self.model, self._connection.service, self._encoder.history.call_ids)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
-        response = await self._ask(request)
-        service = self._connection.service
-        reply = ResponsesReply(self.model, service, self._history.call_ids)
-        try:
-            async with aclosing(read_payloads(response, service)) as reads:
-                async for payloads in reads:
-                    for payload in payloads:
-                        reply.take(payload)
-                    for event in reply.display.drain():
-                        yield event
-                    if reply.is_over:
-                        await read_to_end(reads)
-                        break
-        except ProviderUnavailable:
-            if not reply.is_over:
-                raise
-        finally:
-            await response.aclose()
-        yield ReplyFinished(message=reply.message())
-
-    async def aclose(self) -> None:
-        """Closes the connections that are kept for the next request."""
-        await self._connection.aclose()
-
-    async def body(self, request: ModelRequest) -> bytes:
-        """The request as it is sent."""
-        async with self._encoding:
-            if self._history.missing(request.messages) > MANY_MESSAGES:
-                items = await asyncio.to_thread(self._items, request.messages)
-            else:
-                items = self._items(request.messages)
+    def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         fields = [b'"model":' + to_json(self._name), b'"stream":true', b'"store":false', *self._form.fields()]
         if max_tokens := request.max_tokens or self._limits.max_output:
             fields.append(b'"max_output_tokens":%d' % max_tokens)
@@ -140,21 +103,7 @@ class OpenAIProvider:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
         if request.system.strip():
             fields.append(b'"instructions":' + to_json(request.system))
-        return b"".join((b"{", b",".join(fields), b',"input":[', *items, b"]}"))
-
-    async def _ask(self, request: ModelRequest) -> httpx2.Response:
-        """Sends the request, and once more for each thing that the model wants otherwise."""
-        while True:
-            form = self._form
-            try:
-                return await self._connection.post("/responses", await self.body(request))
-            except ProviderRejected as refusal:
-                self._form = form.corrected(refusal.message)
-                if self._form == form:
-                    raise
-
-    def _items(self, messages: Sequence[Message]) -> tuple[bytes, ...]:
-        return self._joined.join(self._history.encode(messages))
+        return b"".join((b"{", b",".join(fields), b',"input":[', *messages, b"]}"))
 
 
 def _tool(tool: ToolSpec) -> bytes:

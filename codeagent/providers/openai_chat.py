@@ -5,30 +5,23 @@ The protocol: https://platform.openai.com/docs/api-reference/chat.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import httpx2
-
-from codeagent.core.errors import ProviderRejected, ProviderUnavailable
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantMessage,
     ImageBlock,
-    Message,
     ThinkingBlock,
     ToolCall,
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished, ToolSpec
+from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.catalog import Effort, Limits
 from codeagent.providers.chat_reply import ChatReply
-from codeagent.providers.connection import MANY_MESSAGES, read_payloads, read_to_end
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
     NO_OUTPUT,
@@ -39,6 +32,7 @@ from codeagent.providers.history import (
     sound_arguments,
 )
 from codeagent.providers.joined import JoinedMessages, Turn
+from codeagent.providers.live import Encoder, LiveProvider
 from codeagent.providers.openai_connection import OpenAIConnection
 from codeagent.providers.sse import to_json
 
@@ -76,8 +70,8 @@ class _Form:
         return fields
 
 
-class OpenAIChatProvider:
-    """A model behind ``/chat/completions``; nothing is connected before the first request.
+class OpenAIChatProvider(LiveProvider[_Form]):
+    """A model behind ``/chat/completions``.
 
     ``model`` is the service's own name for it; ``base_url`` None is OpenAI itself,
     other servers need no key. Proxies and certificates come from the usual
@@ -87,62 +81,21 @@ class OpenAIChatProvider:
     def __init__(self, model: str, api_key: str, base_url: str | None = None, limits: Limits | None = None) -> None:
         self._name = model
         self._limits = limits or Limits()
-        self._connection = OpenAIConnection(model, api_key, base_url, self._limits)
-        self._encoding = asyncio.Lock()
-        self._history = EncodedHistory(ChatDialect(self.model))
-        self._joined = JoinedMessages(_write)
-        is_openai = self._connection.is_openai
-        self._form = _Form(effort=self._limits.effort, limit_key="max_completion_tokens" if is_openai else "max_tokens")
+        full_name = f"{PREFIX}/{model}"
+        connection = OpenAIConnection(model, api_key, base_url, self._limits)
+        limit_key = "max_completion_tokens" if connection.is_openai else "max_tokens"
+        super().__init__(
+            full_name,
+            "/chat/completions",
+            connection,
+            Encoder(EncodedHistory(ChatDialect(full_name)), JoinedMessages(_write)),
+            _Form(effort=self._limits.effort, limit_key=limit_key),
+        )
 
-    @property
-    def model(self) -> str:
-        """Its name in the form that ``--model`` takes."""
-        return f"{PREFIX}/{self._name}"
+    def _reply(self, _: ModelRequest, /) -> ChatReply:
+        return ChatReply(self.model, self._connection.service, self._encoder.history.call_ids)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
-        response = await self._ask(request)
-        service = self._connection.service
-        reply = ChatReply(self.model, service, self._history.call_ids)
-        try:
-            async with aclosing(read_payloads(response, service)) as reads:
-                async for payloads in reads:
-                    for payload in payloads:
-                        reply.take(payload)
-                    for event in reply.display.drain():
-                        yield event
-                    if reply.is_over:
-                        await read_to_end(reads)
-                        break
-        except ProviderUnavailable:
-            if not reply.is_finished:
-                raise
-        finally:
-            await response.aclose()
-        yield ReplyFinished(message=reply.message())
-
-    async def aclose(self) -> None:
-        """Closes the connections that are kept for the next request."""
-        await self._connection.aclose()
-
-    async def _ask(self, request: ModelRequest) -> httpx2.Response:
-        """Sends the request, and once more for each thing that the server wants otherwise."""
-        while True:
-            form = self._form
-            try:
-                return await self._connection.post("/chat/completions", await self.body(request))
-            except ProviderRejected as refusal:
-                self._form = form.corrected(refusal.message)
-                if self._form == form:
-                    raise
-
-    async def body(self, request: ModelRequest) -> bytes:
-        """The request as it is sent."""
-        async with self._encoding:
-            if self._history.missing(request.messages) > MANY_MESSAGES:
-                messages = await asyncio.to_thread(self._messages, request.messages)
-            else:
-                messages = self._messages(request.messages)
+    def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         fields = [b'"model":' + to_json(self._name), b'"stream":true']
         fields += self._form.fields(request.max_tokens or self._limits.max_output)
         if request.tools:
@@ -150,9 +103,6 @@ class OpenAIChatProvider:
         if request.system.strip():
             messages = (to_json({"role": "system", "content": request.system}), b",", *messages)
         return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, b"]}"))
-
-    def _messages(self, messages: Sequence[Message]) -> tuple[bytes, ...]:
-        return self._joined.join(self._history.encode(messages))
 
 
 def _tool(tool: ToolSpec) -> bytes:

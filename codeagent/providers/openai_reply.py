@@ -53,6 +53,11 @@ class ResponsesReply:
         self.is_over = False
         self.display = Display()
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the message is whole: its last event is its end."""
+        return self.is_over
+
     def take(self, payload: bytes) -> None:
         """Adds one event; raises a ProviderError when it is an error."""
         if payload == b"[DONE]":
@@ -75,14 +80,18 @@ class ResponsesReply:
             case "response.output_item.added" | "response.output_item.done":
                 self._describe(event)
             case "response.completed" | "response.incomplete":
-                self._response = as_object(event.get("response"))
-                self.is_over = True
+                self._end(as_object(event.get("response")))
             case "response.failed":
                 raise self._service.reported(as_object(event.get("response")).get("error"))
-            case "error":
-                raise self._service.reported(event.get("error") or event)
             case _:
-                pass  # parts opened and closed, and what may come
+                self._take_other(event)
+
+    def _take_other(self, event: JsonObject) -> None:
+        """Errors, and the answer of a server that does not stream; parts opened and closed, and what may come, pass."""
+        if event.get("error") or event.get("type") == "error":
+            raise self._service.reported(event.get("error") or event)
+        if event.get("object") == "response":
+            self._end(event)
 
     def message(self) -> AssistantMessage:
         """The whole reply; raises ProviderUnavailable when the stream ended before it was whole."""
@@ -95,6 +104,14 @@ class ResponsesReply:
         return AssistantMessage(
             blocks=tuple(blocks), stop=self._stop(has_calls=has_calls), model=self._model, usage=self._usage()
         )
+
+    def _end(self, response: JsonObject) -> None:
+        """The response as a whole; its items count where none were streamed."""
+        for index, item in enumerate(() if self._items else as_list(response.get("output"))):
+            self._items[index] = _Item(as_object(item), is_done=True)
+            self.display.text(_texts(as_object(item), "content"))
+        self._response = response
+        self.is_over = True
 
     def _item(self, event: JsonObject) -> _Item:
         return self._items.setdefault(as_count(event.get("output_index")), _Item({}))
@@ -139,8 +156,9 @@ class ResponsesReply:
 
     def _stop(self, *, has_calls: bool) -> StopReason:
         reason = as_text(as_object(self._response.get("incomplete_details")).get("reason"))
-        usual = StopReason.TOOL_USE if has_calls else StopReason.END_TURN
-        return _INCOMPLETE.get(reason, usual)
+        if reason or self._response.get("status") == "incomplete":
+            return _INCOMPLETE.get(reason, StopReason.MAX_TOKENS)
+        return StopReason.TOOL_USE if has_calls else StopReason.END_TURN
 
     def _usage(self) -> Usage:
         """The input's count includes what the cache served and stored."""

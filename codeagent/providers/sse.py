@@ -7,24 +7,41 @@ import json
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.text import storable
 
+_OTHER_FIELDS = (b":", b"event:", b"id:", b"retry:")
+
 
 class EventLines:
     """Cuts the bytes of server-sent events into the payloads of their ``data`` lines.
 
     Model services put each payload on one line. Only line feeds end a line, as
     the characters that Python's ``splitlines`` also knows occur inside JSON.
+    llama.cpp reports errors in lines of their own, which become payloads too.
     """
 
-    __slots__ = ("_rest",)
+    __slots__ = ("_rest", "_unread", "is_stream")
 
     def __init__(self) -> None:
         self._rest = b""
+        self._unread: list[bytes] = []
+        self.is_stream = False
+
+    @property
+    def text(self) -> bytes:
+        """What came before the first payload, such as a web page, without the other fields of events."""
+        lines = b"".join(self._unread).split(b"\n")
+        return b"\n".join(line for line in lines if not line.startswith(_OTHER_FIELDS)).strip()
 
     def feed(self, data: bytes) -> list[bytes]:
         """The payloads completed by more bytes of the stream."""
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
-        return [line[5:].strip() for line in lines if line.startswith(b"data:")]
+        payloads = [line[5:].strip() for line in lines if line.startswith(b"data:")]
+        payloads += [b'{"error":%b}' % line[6:].strip() for line in lines if line.startswith(b"error:")]
+        if payloads:
+            self.is_stream = True
+        elif not self.is_stream:
+            self._unread.append(data)
+        return [payload for payload in payloads if payload]
 
     def finish(self) -> list[bytes]:
         """The payload of a last line that has no line ending."""

@@ -85,7 +85,9 @@ class PausingModel(Model):
 async def test_an_empty_reply_ends_the_turn_and_leaves_no_empty_message():
     stage = Stage(Model(reply("")))
     assert (await stage.send()).reason is TurnEnd.DONE
-    assert [event.text for event in stage.of(NoticeGiven)] == ["The model sent an empty reply."]
+    assert [event.text for event in stage.of(NoticeGiven)] == [
+        "The model sent an empty reply. Say it in other words, or choose another model."
+    ]
     assert [message.kind for message in stage.session.messages] == ["user"]
     await stage.send("Still there?")
 

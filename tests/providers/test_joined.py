@@ -8,7 +8,8 @@ import pytest
 
 from codeagent.core.messages import Message
 from codeagent.core.protocols import ModelRequest
-from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.anthropic import AnthropicProvider, MessagesDialect
+from codeagent.providers.history import EncodedHistory
 from codeagent.providers.joined import JoinedMessages
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
@@ -59,10 +60,10 @@ async def test_messages_far_back_are_not_written_again():
         return turn.parts
 
     joined = JoinedMessages(write)
-    provider = AnthropicProvider("m", "k", "http://x")
+    history = EncodedHistory(MessagesDialect())
     messages: list[Message] = []
     for turn in range(500):
         messages += [said(f"{turn}"), replied("ok")]
-        joined.join(provider._history.encode([*messages, said("and")]))
+        joined.join(history.encode([*messages, said("and")]))
 
     assert written < 500 * 50

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+
+from tests.server.wires import WIRES
 
 _numbers = itertools.count(1)
 
@@ -97,6 +99,9 @@ class StreamError:
 
 Fault = Reset | Stall | Truncate | StreamError
 
+Wire = Callable[[bytes], Iterable[bytes]]
+"""How the bytes of a whole stream go over the line: changed, or cut in an odd way (``wires.py`` has many)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
@@ -104,7 +109,8 @@ class Reply:
 
     ``delay`` is in seconds before its first byte, ``pace`` between two pieces;
     ``stop`` is the service's own word, found out from the parts when it is None,
-    and left out when it is empty. ``tokens`` None leaves out the usage.
+    and left out when it is empty. ``tokens`` None leaves out the usage. A ``wire``
+    rewrites the whole stream; ``content_type`` None leaves that header out.
     """
 
     parts: tuple[Part, ...]
@@ -113,6 +119,8 @@ class Reply:
     delay: float = 0.0
     pace: float = 0.0
     fault: Fault | None = None
+    wire: Wire | None = None
+    content_type: str | None = "text/event-stream; charset=utf-8"
 
     @property
     def has_calls(self) -> bool:
@@ -137,15 +145,16 @@ class RawStream:
     """Bytes sent as they are, one entry after the other: for what only odd servers send."""
 
     chunks: tuple[bytes, ...]
-    content_type: str = "text/event-stream"
+    content_type: str | None = "text/event-stream"
     pace: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hangup:
-    """The connection is closed without an answer."""
+    """The connection is closed without an answer; with ``reset`` it is reset."""
 
     delay: float = 0.0
+    reset: bool = False
 
 
 Answer = Reply | Refuse | RawStream | Hangup
@@ -168,8 +177,9 @@ def from_script(line: str) -> Answer:
 
     The keys are those of a scripted model (``say``, ``calls``, ``delay``) and
     ``think``, ``stop``, ``pace``, ``usage`` (input, output, cache_read,
-    cache_write), ``fault`` (reset, stall, truncate, error) with ``after``, or
-    ``status`` with ``message``, ``type`` and ``retry_after``.
+    cache_write), ``fault`` (reset, stall, truncate, error) with ``after``, ``wire``
+    (a name in ``wires.py``), or ``status`` with ``message``, ``type`` and
+    ``retry_after``, or ``hangup`` alone.
     """
     step = json.loads(line)
     if "status" in step:
@@ -179,6 +189,8 @@ def from_script(line: str) -> Answer:
             message=step.get("message", "Scripted failure"),
             retry_after=None if step.get("retry_after") is None else str(step["retry_after"]),
         )
+    if step.get("hangup"):
+        return Hangup()
     faults: dict[str, type[Reset | Stall | Truncate | StreamError]] = {
         "reset": Reset,
         "stall": Stall,
@@ -200,6 +212,7 @@ def from_script(line: str) -> Answer:
         delay=step.get("delay", 0.0),
         pace=step.get("pace", 0.0),
         fault=faults[step["fault"]](after=step.get("after", 1)) if "fault" in step else None,
+        wire=WIRES[step["wire"]] if "wire" in step else None,
     )
 
 

@@ -117,6 +117,11 @@ class ScriptedServer:
         with self._changed:
             self._answers.extend(answers)
 
+    @property
+    def is_played_out(self) -> bool:
+        """Whether every answer of the script was given."""
+        return not self._answers
+
     def next_answer(self) -> Answer:
         with self._changed:
             return self._answers.popleft() if self._answers else Reply(parts=(Say(CLOSING_TEXT),))
@@ -254,6 +259,8 @@ class _Handler(BaseHTTPRequestHandler):
             case Hangup():
                 self._sleep(answer.delay)
                 self.close_connection = True
+                if answer.reset:
+                    self._reset()
             case RawStream():
                 self._open_stream(answer.content_type)
                 for chunk in answer.chunks:
@@ -262,7 +269,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._end()
             case Reply():
                 self._sleep(answer.delay)
-                self._open_stream("text/event-stream; charset=utf-8")
+                self._open_stream(answer.content_type)
                 self._play(answer, body)
 
     def _events(self, reply: Reply, body: dict[str, object]) -> Iterator[tuple[bytes, bool]]:
@@ -275,6 +282,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _play(self, reply: Reply, body: dict[str, object]) -> None:
         if reply.fault is not None and reply.fault.after < 0:
             self._break(reply.fault)
+            return
+        if reply.wire is not None:
+            for chunk in reply.wire(b"".join(event for event, _ in self._events(reply, body))):
+                self._chunk(chunk)
+            self._end()
             return
         sent = 0
         pending = b""
@@ -298,9 +310,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _break(self, fault: Reset | Stall | Truncate | StreamError) -> None:
         match fault:
             case Reset():
-                self.close_connection = True
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                self.connection.close()
+                self._reset()
             case Stall():
                 self.close_connection = True
                 self._stall()
@@ -309,6 +319,11 @@ class _Handler(BaseHTTPRequestHandler):
             case StreamError():
                 self._chunk(self._api.stream_error(fault))
                 self._end()
+
+    def _reset(self) -> None:
+        self.close_connection = True
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
 
     def _stall(self) -> None:
         """Silent until the client goes away or the server closes."""
@@ -320,9 +335,10 @@ class _Handler(BaseHTTPRequestHandler):
             except TimeoutError:
                 continue
 
-    def _open_stream(self, content_type: str) -> None:
+    def _open_stream(self, content_type: str | None) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", content_type)
+        if content_type is not None:
+            self.send_header("Content-Type", content_type)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         self.wfile.flush()

@@ -1,0 +1,63 @@
+"""The connection to Anthropic and to servers like it; the one place that knows its SDK."""
+
+from __future__ import annotations
+
+import asyncio
+
+import anthropic
+import httpx2
+
+from codeagent.core.errors import ProviderRejected
+from codeagent.providers.catalog import Limits
+from codeagent.providers.connection import HEADERS, timeouts
+from codeagent.providers.failures import Service
+
+DEFAULT_URL = "https://api.anthropic.com"
+
+
+class AnthropicConnection:
+    """A client that connects with the first request; ``service`` is how failures speak of it."""
+
+    def __init__(self, model: str, api_key: str, base_url: str | None, limits: Limits) -> None:
+        self._key = api_key
+        self._url = (base_url or DEFAULT_URL).rstrip("/").removesuffix("/v1")
+        self._limits = limits
+        self._client: anthropic.AsyncAnthropic | None = None
+        self._connecting = asyncio.Lock()
+        self.service = Service(
+            name="Anthropic" if base_url is None else self._url,
+            url=self._url,
+            model=model,
+            key_variable="ANTHROPIC_API_KEY",
+            url_variable="ANTHROPIC_BASE_URL",
+            secret=api_key,
+        )
+
+    async def post(self, path: str, body: bytes) -> httpx2.Response:
+        """Sends a ready request; returns the open response, or raises a ProviderError."""
+        async with self._connecting:
+            client = self._client or await asyncio.to_thread(self._connect)
+            self._client = client
+        try:
+            return await client.post(path, cast_to=httpx2.Response, content=body, options={"headers": HEADERS})
+        except anthropic.APIStatusError as error:
+            raise self.service.refused(error.status_code, error.response.headers, error.response.text) from error
+        except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise self.service.unreachable(error) from error
+
+    async def aclose(self) -> None:
+        """Closes the connections that are kept for the next request."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _connect(self) -> anthropic.AsyncAnthropic:
+        """The SDK's client; loading certificates makes it slow, so it is made in a thread."""
+        if not self._key and self._url == DEFAULT_URL:
+            raise ProviderRejected("There is no key for Anthropic.", hint="Set ANTHROPIC_API_KEY.")
+        try:
+            return anthropic.AsyncAnthropic(
+                api_key=self._key or "none", base_url=self._url, max_retries=0, timeout=timeouts(self._limits)
+            )
+        except (httpx2.InvalidURL, ValueError, OSError) as error:
+            raise self.service.unreachable(error) from error

@@ -1,0 +1,174 @@
+"""What all models behind a service have in common: asked in the form the service takes, read while they answer."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Generic, Protocol, Self, TypeVar
+
+import httpx2
+
+from codeagent.core.errors import ProviderRejected, ProviderUnavailable
+from codeagent.core.messages import AssistantMessage, Message
+from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished
+from codeagent.providers.connection import next_payloads, read_payloads, read_to_end
+from codeagent.providers.failures import Service
+from codeagent.providers.history import EncodedHistory
+from codeagent.providers.joined import JoinedMessages
+from codeagent.providers.pieces import Display
+
+_MANY_MESSAGES = 64
+
+
+class Connection(Protocol):
+    """The way to a service, through its SDK."""
+
+    @property
+    def service(self) -> Service:
+        """How failures speak of it."""
+        ...
+
+    async def post(self, path: str, body: bytes) -> httpx2.Response:
+        """Sends a ready request; returns the open response, or raises a ProviderError."""
+        ...
+
+    async def aclose(self) -> None:
+        """Closes the connections that are kept for the next request."""
+        ...
+
+
+class Form(Protocol):
+    """How a model wants to be asked; models differ, and tell when it was wrong."""
+
+    def corrected(self, refusal: str) -> Self:
+        """The form that answers the refusal; the same when that is about something else."""
+        ...
+
+
+class StreamedReply(Protocol):
+    """A reply that grows with each payload; ``display`` holds what the screen has not been told yet."""
+
+    @property
+    def display(self) -> Display:
+        """What to show now."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes."""
+        ...
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether what may still come is no part of the message."""
+        ...
+
+    def take(self, payload: bytes) -> None:
+        """Adds one payload; raises a ProviderError when it is an error."""
+        ...
+
+    def message(self) -> AssistantMessage:
+        """The whole reply; raises ProviderUnavailable when the stream ended before it was whole."""
+        ...
+
+
+FormT = TypeVar("FormT", bound=Form)
+
+
+class Encoder:
+    """Encodes histories one after the other, long ones in a thread.
+
+    A thread cannot be stopped: when its caller is, the next one waits for it, so
+    that never two of them work on what is kept between requests.
+    """
+
+    def __init__(self, history: EncodedHistory, joined: JoinedMessages) -> None:
+        self.history = history
+        self._joined = joined
+        self._running: asyncio.Future[tuple[bytes, ...]] | None = None
+
+    async def encode(self, messages: Sequence[Message]) -> tuple[bytes, ...]:
+        """The messages of a request, in chunks that only have to be put one after the other."""
+        while self._running is not None and not self._running.done():
+            await asyncio.wait({self._running})
+        if self.history.missing(messages) <= _MANY_MESSAGES:
+            return self._encode(messages)
+        running = self._running = asyncio.get_running_loop().run_in_executor(None, self._encode, messages)
+        return await asyncio.shield(running)
+
+    def _encode(self, messages: Sequence[Message]) -> tuple[bytes, ...]:
+        return self._joined.join(self.history.encode(messages))
+
+
+class LiveProvider(ABC, Generic[FormT]):
+    """A model behind a service; nothing is connected before the first request."""
+
+    def __init__(self, model: str, path: str, connection: Connection, encoder: Encoder, form: FormT) -> None:
+        """``model`` is its name in the form that ``--model`` takes, ``path`` where the service takes requests."""
+        self._model = model
+        self._path = path
+        self._connection = connection
+        self._encoder = encoder
+        self._form = form
+
+    @property
+    def model(self) -> str:
+        """Its name in the form that ``--model`` takes."""
+        return self._model
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
+        response = await self._ask(request)
+        reply = self._reply(request)
+        try:
+            async with aclosing(read_payloads(response, self._connection.service)) as reads:
+                while (payloads := await next_payloads(reads, is_finished=reply.is_finished)) is not None:
+                    _take(reply, payloads)
+                    for event in reply.display.drain():
+                        yield event
+                    if reply.is_over:
+                        await read_to_end(reads)
+                        break
+        except ProviderUnavailable:
+            if not reply.is_finished:
+                raise
+        finally:
+            await response.aclose()
+        yield ReplyFinished(message=reply.message())
+
+    async def aclose(self) -> None:
+        """Closes the connections that are kept for the next request."""
+        await self._connection.aclose()
+
+    async def body(self, request: ModelRequest) -> bytes:
+        """The request as it is sent."""
+        return self._body(request, await self._encoder.encode(request.messages))
+
+    async def _ask(self, request: ModelRequest) -> httpx2.Response:
+        """Sends the request, and once more for each thing that the model wants otherwise."""
+        while True:
+            form = self._form
+            try:
+                return await self._connection.post(self._path, await self.body(request))
+            except ProviderRejected as refusal:
+                self._form = form.corrected(refusal.message)
+                if self._form == form:
+                    raise
+
+    @abstractmethod
+    def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
+        """The request around its encoded messages."""
+
+    @abstractmethod
+    def _reply(self, request: ModelRequest, /) -> StreamedReply:
+        """A reply that has not begun."""
+
+
+def _take(reply: StreamedReply, payloads: Sequence[bytes]) -> None:
+    """Adds what came; after the end nothing counts any more."""
+    for payload in payloads:
+        if reply.is_over:
+            return
+        reply.take(payload)

@@ -1,0 +1,357 @@
+"""Whatever a model service does wrong: nothing runs twice, one clear sentence, and the next turn works."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+
+from codeagent.agent.history import restore
+from codeagent.agent.limits import Limits
+from codeagent.core.events import (
+    ApprovalAsked,
+    CallStreamed,
+    HistoryAppended,
+    NoticeGiven,
+    RetryScheduled,
+    StepStarted,
+    TextStreamed,
+    ThinkingStreamed,
+    ToolProgressed,
+    TurnEnd,
+)
+from codeagent.core.messages import Outcome
+from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.openai import OpenAIProvider
+from codeagent.providers.openai_chat import OpenAIChatProvider
+from tests.agent.stage import Person, Read, Shell, Stage, SteadyProbe, Write
+from tests.server import chat_api, messages_api
+from tests.server.replies import (
+    Answer,
+    Call,
+    Hangup,
+    RawStream,
+    Refuse,
+    Reply,
+    Reset,
+    Say,
+    Stall,
+    StreamError,
+    Think,
+    Truncate,
+    say,
+)
+from tests.server.wires import WIRES
+
+PATIENT = Limits(retries=2, retry_seconds=0.001, longest_pause=0.01)
+HASTY = replace(PATIENT, retries=8, first_byte_seconds=1, idle_seconds=1)
+AT_ONCE = 2.0  # seconds; far below every time limit above that could end a wait by itself
+PROTOCOLS = {"messages": AnthropicProvider, "chat": OpenAIChatProvider, "responses": OpenAIProvider}
+CUT = {"messages": "max_tokens", "chat": "length", "responses": "max_output_tokens"}
+TEXT = "Grüße 😀, I write it down."
+
+
+def note(text: str = "one", **given: str) -> Call:
+    """A call whose every run leaves a trace."""
+    return Call("note", {"say": text}, **given)
+
+
+def spoilt(**how: object) -> Reply:
+    """A reply with text and a call, over which something goes wrong."""
+    return Reply(parts=(Say(TEXT, size=4), note()), **how)
+
+
+def wired(name: str) -> Reply:
+    return spoilt(wire=WIRES[name])
+
+
+WELL = (say("", note()), say("Done."))
+PAGE = b"<html><body><h1>Welcome to nginx</h1></body></html>"
+LATER = format_datetime(datetime.now(UTC) - timedelta(seconds=30), usegmt=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """``answers`` are played in one turn, in which requests are made again ``retries`` times.
+
+    ``notes`` is what the tool wrote down; ``told`` are words the person reads at the end.
+    """
+
+    answers: Sequence[Answer] | Callable[[str], Sequence[Answer]]
+    retries: int = 0
+    notes: tuple[str, ...] = ("one",)
+    reason: TurnEnd = TurnEnd.DONE
+    told: tuple[str, ...] = ("Done.",)
+    limits: Limits = PATIENT
+
+
+def again(*answers: Answer, limits: Limits = PATIENT) -> Case:
+    """Asked again until it goes well."""
+    return Case(answers=(*answers, *WELL), retries=len(answers), limits=limits)
+
+
+def taken(*answers: Answer, notes: tuple[str, ...] = ("one",)) -> Case:
+    """Understood as it is."""
+    return Case(answers=(*answers, say("Done.")), notes=notes)
+
+
+def ended(*told: str, answers: Sequence[Answer] | Callable[[str], Sequence[Answer]], retries: int = 0) -> Case:
+    """The turn ends with these words, and nothing was done."""
+    return Case(answers=answers, retries=retries, notes=(), reason=TurnEnd.ERROR, told=told)
+
+
+def error_object(kind: str, message: str) -> Callable[[str], Sequence[Answer]]:
+    """An error with the status 200, as an object without a stream."""
+
+    def answers(protocol: str) -> Sequence[Answer]:
+        api = messages_api if protocol == "messages" else chat_api
+        body = api.error_body(400, message, kind)
+        return [RawStream(chunks=(body,), content_type="application/json")]
+
+    return answers
+
+
+def cut_off(call: Call) -> Callable[[str], Sequence[Answer]]:
+    """The output limit ends the reply in the middle of a call."""
+    return lambda protocol: [Reply(parts=(Say(TEXT), call), stop=CUT[protocol]), *WELL]
+
+
+CASES: dict[str, Case] = {
+    # refusals
+    **{f"{status}": again(Refuse(status=status)) for status in (408, 409, 425, 429, 500, 502, 503, 504, 529)},
+    "429 with seconds": again(Refuse(status=429, retry_after="0.01")),
+    "429 with a date": again(Refuse(status=429, retry_after=LATER)),
+    "503 with a web page": again(Refuse(status=503, body=PAGE, headers={"Content-Type": "text/html"})),
+    "500 for ever": ended("HTTP 500", "3 times", "another model", answers=[Refuse(status=500)] * 3, retries=2),
+    "429 for an hour": ended("60 minutes", "another model", answers=[Refuse(status=429, retry_after="3600")]),
+    "400": ended("HTTP 400", "Bad thing", "another model", answers=[Refuse(status=400, message="Bad thing")]),
+    "401": ended("key", "API_KEY", answers=[Refuse(status=401)]),
+    "402": ended("payment", "credit", answers=[Refuse(status=402)]),
+    "403": ended("key", "API_KEY", answers=[Refuse(status=403)]),
+    "404": ended("no model test", "BASE_URL", answers=[Refuse(status=404)]),
+    "404 with a web page": ended("no model test", "BASE_URL", answers=[Refuse(status=404, body=PAGE)]),
+    "422": ended("HTTP 422", "another model", answers=[Refuse(status=422)]),
+    "501": ended("HTTP 501", "another model", answers=[Refuse(status=501)]),
+    "413": ended("window", "/compact", "/model", answers=[Refuse(status=413)]),
+    # connections
+    "closed before the headers": again(Hangup()),
+    "reset before the headers": again(Hangup(reset=True)),
+    "reset after the headers": again(spoilt(fault=Reset(after=-1))),
+    "reset in the text": again(spoilt(fault=Reset(after=3), pace=0.001)),
+    "reset in the call": again(spoilt(fault=Reset(after=8), pace=0.001)),
+    "cut before the first piece": again(spoilt(fault=Truncate(after=0))),
+    "cut in the text": again(spoilt(fault=Truncate(after=3))),
+    "cut in the call": again(spoilt(fault=Truncate(after=8))),
+    "broken off for ever": ended("broke off", "3 times", answers=[spoilt(fault=Truncate(after=3))] * 3, retries=2),
+    "slow headers": again(Reply(parts=(Say("Too late."),), delay=20), limits=HASTY),
+    "silence after the headers": again(spoilt(fault=Stall(after=-1)), limits=HASTY),
+    "silence in the text": again(spoilt(fault=Stall(after=3)), limits=HASTY),
+    "silence in the call": again(spoilt(fault=Stall(after=8)), limits=HASTY),
+    "all kinds in a row": again(Hangup(), spoilt(fault=Truncate(after=3))),
+    # streams
+    **{name: taken(wired(name)) for name in WIRES if name not in {"cut_json", "error_line"}},
+    "an event that is no JSON": again(wired("cut_json")),
+    "an error on a line of its own": again(wired("error_line")),
+    "text/plain": taken(spoilt(content_type="text/plain")),
+    "application/json that is a stream": taken(spoilt(content_type="application/json")),
+    "no content type": taken(spoilt(content_type=None)),
+    "an error in mid-stream": again(spoilt(fault=StreamError(after=3))),
+    "a refusal in mid-stream": ended(
+        "HTTP 400", "Bad tool", answers=[spoilt(fault=StreamError(after=3, type="invalid_prompt", message="Bad tool"))]
+    ),
+    "a wrong key in mid-stream": ended(
+        "key", "API_KEY", answers=[spoilt(fault=StreamError(after=0, type="authentication_error"))]
+    ),
+    "an error object": ended("Bad thing", "another model", answers=error_object("invalid_request_error", "Bad thing")),
+    "a web page": ended("text/html", "BASE_URL", answers=[RawStream(chunks=(PAGE,), content_type="text/html")]),
+    "a web page that calls itself a stream": ended("Welcome", "BASE_URL", answers=[RawStream(chunks=(PAGE,))]),
+    "a list": ended("BASE_URL", answers=[RawStream(chunks=(b"[]",), content_type="application/json")]),
+    "nothing at all": again(RawStream(chunks=())),
+    "comments only": again(RawStream(chunks=(b": wait\n\n",))),
+    # what the model does
+    "an empty reply": Case(answers=[Reply(parts=())], notes=(), told=("",)),
+    "white space": Case(answers=[say(" \n")], notes=(), told=("",)),
+    "arguments that are no JSON": Case(answers=[say("", Call("note", '{"say": one}')), *WELL]),
+    "arguments that are a list": Case(answers=[say("", Call("note", '["one"]')), *WELL]),
+    "arguments that end early": Case(answers=[say("", Call("note", '{"say": "on')), *WELL]),
+    "arguments with half a character": Case(answers=[say("", Call("note", '{"say": "\\ud83d"}')), *WELL]),
+    "a call cut off": Case(answers=cut_off(Call("note", '{"say": "on'))),
+    "a whole call at the cut": Case(answers=cut_off(note())),
+    "an unknown tool": Case(answers=[say("", Call("no such tool!", {})), *WELL]),
+    "an id twice": taken(say("", note("one", id="c1"), note("two", id="c1")), notes=("one", "two")),
+    "an id of an earlier reply": taken(say("", note(id="c1")), say("", note("two", id="c1")), notes=("one", "two")),
+    "an id that no service takes": taken(say("", note(id="functions.note:0"))),
+    "no id": taken(say("", note("one", id=""), note("two", id="")), notes=("one", "two")),
+    "two hundred calls": taken(
+        say("", *(note(f"{number}") for number in range(200))), notes=tuple(f"{number}" for number in range(200))
+    ),
+    "five megabytes of text": taken(Reply(parts=(Say("grün " * 1_000_000, size=4_000), note()))),
+    "five megabytes in one event": taken(Reply(parts=(Say("grün " * 1_000_000, size=9_000_000), note()))),
+}  # fmt: skip
+
+
+@dataclass
+class Scene:
+    """A session with a live provider, and a tool whose runs leave a trace."""
+
+    protocol: str
+    server: object
+    provider: object
+    notes: list[str] = field(default_factory=list[str])
+
+    def stage(self, *tools: object, limits: Limits = PATIENT, gate: object = None) -> Stage:
+        async def write_down(text, progress):
+            self.notes.append(text)
+            return "noted"
+
+        return Stage(self.provider, SteadyProbe("note", write_down), *tools, limits=limits, gate=gate)
+
+    async def is_well(self, stage: Stage) -> None:
+        """The next turn works, no request was one that a service would refuse, and disk and memory agree."""
+        assert self.server.is_played_out
+        self.server.reply(say("Still here."))
+        after = await stage.send("And now?")
+        assert (after.reason, after.text) == (TurnEnd.DONE, "Still here.")
+        assert self.server.refusals == []
+        assert restore(stage.journal.events) == stage.session.messages
+        assert tuple(event.message for event in stage.of(HistoryAppended)) == stage.session.messages
+
+
+@pytest.fixture(params=PROTOCOLS)
+async def scene(request, model_server):
+    url = model_server.url if request.param == "messages" else model_server.openai_url
+    provider = PROTOCOLS[request.param]("test", "key", url)
+    yield Scene(request.param, model_server, provider)
+    await provider.aclose()
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_a_session_gets_over_it(scene, name):
+    case = CASES[name]
+    stage = scene.stage(limits=case.limits)
+    await warm_up(scene, stage)
+    scene.server.reply(*(case.answers(scene.protocol) if callable(case.answers) else case.answers))
+    end = await stage.send("Write it down.")
+    assert end.reason is case.reason, end.text
+    assert [words for words in case.told if words not in end.text] == [], end.text
+    retries = len(stage.of(RetryScheduled))
+    assert retries >= case.retries if case.limits is HASTY else retries == case.retries
+    assert tuple(scene.notes) == case.notes
+    await scene.is_well(stage)
+
+
+async def warm_up(scene: Scene, stage: Stage) -> None:
+    """A first turn, so that the time to connect the first time is no part of what follows."""
+    scene.server.reply(say("Hello."))
+    await stage.session.send("Hello.")
+
+
+async def test_an_empty_reply_is_told(scene):
+    stage = scene.stage()
+    scene.server.reply(Reply(parts=()))
+    await stage.send()
+    assert "another model" in stage.of(NoticeGiven)[0].text
+
+
+@pytest.mark.parametrize("is_date", [False, True])
+async def test_the_wait_that_a_service_asks_for_is_kept_and_can_be_stopped(scene, is_date):
+    stage = scene.stage()
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=280), usegmt=True)
+    scene.server.reply(Refuse(status=429, retry_after=date if is_date else "277"))
+    turn = asyncio.ensure_future(stage.send())
+    pause = await stage.until(lambda event: isinstance(event, RetryScheduled))
+    assert 200 <= pause.seconds <= 280
+    await asyncio.wait_for(stage.session.cancel(), AT_ONCE)
+    assert (await turn).reason is TurnEnd.CANCELLED
+    await scene.is_well(stage)
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+LONG = {"path": "a", "content": "x" * 4_000}
+MOMENTS: dict[str, tuple[Answer, type]] = {
+    "before the headers": (Reply(parts=(Say("Too late."),), delay=20), StepStarted),
+    "after the headers": (Reply(parts=(Say("Hm."),), fault=Stall(after=-1)), StepStarted),
+    "in the thinking": (Reply(parts=(Think("Let me see what it is."),), fault=Stall(after=1)), ThinkingStreamed),
+    "in the text": (Reply(parts=(Say("Let me see what it is."),), fault=Stall(after=1)), TextStreamed),
+    "in a call": (Reply(parts=(Call("write", LONG),), fault=Stall(after=9)), CallStreamed),
+    "while text streams": (Reply(parts=(Say("word " * 2_000, size=5),), pace=0.005), TextStreamed),
+    "before another try": (Refuse(status=503, retry_after="200"), RetryScheduled),
+    "while a command runs": (say("", Call("bash", {"command": "echo go; sleep 30"})), ToolProgressed),
+    "while a question is open": (say("", Call("write", {"path": "a", "content": "x"})), ApprovalAsked),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_it_can_be_stopped_at_once_at_every_moment(scene, moment, tmp_path):
+    answer, event = MOMENTS[moment]
+    gate = Person() if event is ApprovalAsked else None
+    stage = scene.stage(Write(tmp_path), Shell(tmp_path), gate=gate)
+    scene.server.reply(answer)
+    turn = asyncio.ensure_future(stage.send())
+    await stage.until(lambda told: isinstance(told, event))
+    if event is StepStarted:
+        await asyncio.to_thread(scene.server.wait_for_requests, 1)
+    await asyncio.wait_for(stage.session.cancel(), AT_ONCE)
+    assert (await turn).reason is TurnEnd.CANCELLED
+    assert not files_in(tmp_path)
+    await scene.is_well(stage)
+
+
+async def test_only_the_failed_step_of_a_turn_is_asked_for_again(scene, tmp_path):
+    (tmp_path / "a").write_text("A")
+    stage = scene.stage(Read(tmp_path))
+    first = say("", note("one"), Call("read", {"path": "a"}))
+    scene.server.reply(first, spoilt(fault=Truncate(after=8)), Refuse(status=529), say("", note("two")), say("Done."))
+    assert (await stage.send()).text == "Done."
+    assert scene.notes == ["one", "two"]
+    assert {result.outcome for result in stage.results().values()} == {Outcome.OK}
+    await scene.is_well(stage)
+
+
+async def test_a_reply_that_is_whole_is_taken_though_its_stream_never_ends(scene):
+    """Only Chat Completions and Messages have a stop reason before their last event."""
+    if scene.protocol == "responses":
+        pytest.skip("its last event is its end")
+    stage = scene.stage()
+
+    def without_last_event(stream: bytes):
+        end = stream.rindex(b"data: [DONE]" if scene.protocol == "chat" else b"event: message_stop")
+        yield stream[:end]
+
+    scene.server.reply(spoilt(wire=without_last_event), say("Done."))
+    assert (await stage.send()).text == "Done."
+    assert scene.notes == ["one"]
+    await scene.is_well(stage)
+
+
+async def test_a_server_that_does_not_stream_is_understood(scene):
+    whole = {
+        "messages": {
+            "type": "message", "stop_reason": "tool_use",
+            "content": [{"type": "text", "text": TEXT},
+                        {"type": "tool_use", "id": "c1", "name": "note", "input": {"say": "one"}}],
+        },
+        "chat": {"choices": [{"finish_reason": "tool_calls", "message": {"content": TEXT, "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "note", "arguments": '{"say": "one"}'}}]}}]},
+        "responses": {
+            "object": "response", "status": "completed",
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": TEXT}]},
+                       {"type": "function_call", "call_id": "c1", "name": "note", "arguments": '{"say": "one"}'}],
+        },
+    }[scene.protocol]  # fmt: skip
+    stage = scene.stage()
+    raw = json.dumps(whole, indent=2).encode()
+    scene.server.reply(RawStream(chunks=(raw,), content_type="application/json"), say("Done."))
+    assert (await stage.send()).text == "Done."
+    assert scene.notes == ["one"]
+    assert "".join(event.text for event in stage.of(TextStreamed)).startswith(TEXT)
+    await scene.is_well(stage)
