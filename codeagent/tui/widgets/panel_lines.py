@@ -25,6 +25,7 @@ from codeagent.tui.widgets.file_changes import change_lines
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import TAB, Line, Piece, wrap
 from codeagent.tui.widgets.stacks import Stack
+from codeagent.tui.widgets.terminal_colours import output_pieces, with_colours
 
 TAIL_LINES = 6
 UNFOLD = "unfold"
@@ -145,9 +146,8 @@ def seconds_text(seconds: float) -> str:
 
 def tail_lines(output: str, width: int, inks: Inks, *, most: int = TAIL_LINES) -> list[Line]:
     """The last rows of a running command's output."""
-    text = _drawn(output)
-    last = "\n".join(text.split("\n")[-most:])
-    return wrap([Piece(last, inks.muted)], width, by_word=False)[-most:] if last else []
+    last = output_pieces("\n".join(output.rstrip("\n").split("\n")[-most:]), inks.muted, inks)
+    return wrap(last, width, by_word=False)[-most:] if last else []
 
 
 def _drawn(output: str) -> str:
@@ -163,9 +163,19 @@ def preview_lines(preview: Preview | None, width: int, inks: Inks) -> Sequence[L
 
 
 def body_lines(
-    name: str, preview: Preview | None, result: ToolResult, width: int, inks: Inks, *, most: int | None = None
+    name: str,
+    preview: Preview | None,
+    result: ToolResult,
+    width: int,
+    inks: Inks,
+    *,
+    most: int | None = None,
+    coloured: str = "",
 ) -> Sequence[Line]:
-    """What an ended call's panel holds; ``most`` rows of its output, the last ones, None all."""
+    """What an ended call's panel holds; ``most`` rows of its output, the last ones, None all.
+
+    ``coloured`` is the end of the output as it was put out, with the command's own colours.
+    """
     parts: list[Sequence[Line]] = []
     details = result.details
     if isinstance(details, ChangeDetails):
@@ -178,7 +188,7 @@ def body_lines(
     if command and (most is None or "\n" in command or len(command) > width):
         parts.append(_command_lines(command, width, inks))
     if not isinstance(details, ChangeDetails) or result.outcome is not Outcome.OK:
-        parts.append(_text_lines(name, result, width, inks, most))
+        parts.append(_text_lines(name, result, width, inks, most, coloured))
     if isinstance(details, CommandDetails) and most is None:
         parts.append(change_lines(details.changes, width, inks))
     return Stack(parts)
@@ -193,9 +203,9 @@ def _command_lines(command: str, width: int, inks: Inks) -> list[Line]:
     return lines
 
 
-def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int | None) -> list[Line]:
-    """The text that the model got; a read file with its line numbers and colours."""
-    text = _drawn(result.text)
+def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int | None, coloured: str) -> list[Line]:
+    """The text that the model got, ``coloured`` where it was put out so; a read file with its line numbers."""
+    text = result.text.rstrip("\n")
     if isinstance(result.details, CommandDetails):
         if result.details.changes:
             text = _CHANGED.sub("", text)  # shown as diffs below
@@ -203,9 +213,10 @@ def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int
     if not text:
         return []
     if isinstance(result.details, ReadDetails) and most is None:
-        return _file_lines(text, result.details.path, width, inks)
+        return _file_lines(_drawn(text), result.details.path, width, inks)
     ink = inks.text if result.outcome in {Outcome.FAILED, Outcome.DENIED, Outcome.INTERNAL} else inks.muted
-    lines = wrap([Piece(text, ink)], width, by_word=name != "bash")
+    pieces = output_pieces(with_colours(text, coloured), ink, inks) if coloured else [Piece(_drawn(text), ink)]
+    lines = wrap(pieces, width, by_word=name != "bash")
     if most is None or len(lines) <= most:
         return lines
     more = f"… {len(lines) - most:,} rows above; enter shows them"
