@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -102,19 +103,12 @@ class Modes:
     @classmethod
     def gather(cls, modes: Mapping[str, int], fresh: list[str]) -> Modes:
         """The modes of many files, the most frequent ones taken for the usual."""
-        counts: dict[int, int] = {}
-        for mode in modes.values():
-            counts[mode] = counts.get(mode, 0) + 1
-        usual = sorted(counts, key=lambda mode: counts[mode], reverse=True)
-        made = cls(
-            plain=next((mode for mode in usual if not mode & 0o100), 0o644),
-            program=next((mode for mode in usual if mode & 0o100), 0o755),
-            odd={},
-            fresh=fresh,
-        )
-        for name, mode in modes.items():
-            made.note(name, mode)
-        return made
+        counts = Counter(modes.values())
+        usual = [mode for mode, _ in counts.most_common()]
+        plain = next((mode for mode in usual if not mode & 0o100), 0o644)
+        program = next((mode for mode in usual if mode & 0o100), 0o755)
+        odd = {name: mode for name, mode in modes.items() if mode not in {plain, program}}
+        return cls(plain=plain, program=program, odd=odd, fresh=fresh)
 
     @classmethod
     def load(cls, path: Path) -> Modes | None:
