@@ -14,19 +14,20 @@ from codeagent.config.key_problems import key_problems
 from codeagent.config.settings import Settings
 from codeagent.core.desk import Check, CheckState
 from codeagent.core.errors import ConfigError, NoModel
-from codeagent.models import NO_KEY_NEEDED, choose_model, key_for
+from codeagent.keys import Keys
+from codeagent.models import choose_model, key_for
 from codeagent.providers.catalog import Catalog
 from codeagent.workspace.confine import Level, find_confinement, in_words
 
 _VERSION_SECONDS = 5
 
 
-def look_around(settings: Settings, root: Path, environ: Mapping[str, str]) -> tuple[Check, ...]:
+def look_around(settings: Settings, root: Path, environ: Mapping[str, str], keys: Keys) -> tuple[Check, ...]:
     """All checks, in the order a new user needs them; runs ``git`` and ``rg`` once for their versions."""
     return (
         _system(),
         _terminal(environ),
-        *_model(settings, environ),
+        *_model(settings, keys),
         _program(
             "git",
             needed_for="branch and state in the top line",
@@ -78,21 +79,22 @@ def _terminal(environ: Mapping[str, str]) -> Check:
     return Check(name="terminal", state=CheckState.GOOD, finding=finding)
 
 
-def _model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+def _model(settings: Settings, keys: Keys) -> Iterator[Check]:
     try:
-        name = choose_model(settings.model, environ, Catalog())
+        name = choose_model(settings.model, keys, Catalog())
     except ConfigError as error:
-        remedy = error.hint or "Set a key such as ANTHROPIC_API_KEY, or use --model PROVIDER/NAME."
+        remedy = (
+            error.hint or "codeagent config set-key anthropic keeps a key; or set ANTHROPIC_API_KEY, or name a --model."
+        )
         yield Check(name="model", state=CheckState.MISSING, finding=error.message, remedy=remedy)
         return
     yield Check(name="model", state=CheckState.GOOD, finding=str(name))
     try:
-        key = key_for(name, settings.model, environ)
+        key = key_for(name, settings.model, keys)
     except NoModel as error:
         yield Check(name="key", state=CheckState.MISSING, finding=error.message, remedy=error.hint)
     else:
-        is_own = key in {"", NO_KEY_NEEDED}
-        yield Check(name="key", state=CheckState.GOOD, finding="none needed" if is_own else "found in the environment")
+        yield Check(name="key", state=CheckState.GOOD, finding=f"found: {key.place}" if key.place else "none needed")
 
 
 def _keys(settings: Settings) -> Iterator[Check]:

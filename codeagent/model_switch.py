@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from codeagent.agent.session import Session
 from codeagent.config.settings import ModelSettings
 from codeagent.core.desk import ModelChoice
 from codeagent.core.protocols import Provider
-from codeagent.models import ANTHROPIC_KEY, OPENAI_KEY
+from codeagent.keys import Keys
+from codeagent.model_list import LastList
+from codeagent.models import NO_KEY_NEEDED, key_kind
 from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
 from codeagent.providers.listing import list_models
 
 _LIST_SECONDS = 2.0
 _ANTHROPIC_URL, _OPENAI_URL = "https://api.anthropic.com", "https://api.openai.com/v1"
 _ANTHROPIC_VERSION = "2023-06-01"
+_ORDER = (ProviderKind.ANTHROPIC, ProviderKind.OPENAI, ProviderKind.OPENAI_CHAT)
 
 
 @dataclass(slots=True)
@@ -25,15 +28,18 @@ class ModelSwitch:
 
     catalog: Catalog
     settings: ModelSettings
-    environ: Mapping[str, str]
+    keys: Keys
+    last_list: LastList
     make: Callable[[ModelName], Provider]
 
     async def choices(self) -> tuple[ModelChoice, ...]:
         """The models of the services that can be reached, as they list them, then those of the catalog."""
+        reachable = await asyncio.to_thread(self._reachable)
         async with asyncio.TaskGroup() as group:
-            asked = [group.create_task(asyncio.to_thread(self._listed, kind)) for kind in self._reachable()]
+            asked = [group.create_task(asyncio.to_thread(self._listed, kind, key)) for kind, key in reachable.items()]
         listed = [name for task in asked for name in task.result()]
-        reachable = [str(kind) for kind in self._reachable()]
+        if listed:
+            await asyncio.to_thread(self.last_list.keep, listed)
         known = [name for name in self.catalog.names() if name.partition("/")[0] in reachable]
         return tuple(self._choice(name) for name in dict.fromkeys([*listed, *known]))
 
@@ -44,22 +50,24 @@ class ModelSwitch:
         if not session.is_running:  # else a reply of the one before may still be streaming
             await before.aclose()
 
-    def _reachable(self) -> Iterator[ProviderKind]:
-        """The services with a key or an address of their own."""
-        if self.environ.get(ANTHROPIC_KEY) or self.settings.anthropic_base_url:
-            yield ProviderKind.ANTHROPIC
-        if self.environ.get(OPENAI_KEY):
-            yield ProviderKind.OPENAI
-        if self.settings.openai_base_url:
-            yield ProviderKind.OPENAI_CHAT
+    def _reachable(self) -> dict[ProviderKind, str]:
+        """The services with a key or an address of their own, and their keys."""
+        own = {
+            ProviderKind.ANTHROPIC: self.settings.anthropic_base_url,
+            ProviderKind.OPENAI_CHAT: self.settings.openai_base_url,
+        }
+        found = {kind: self.keys.find(key_kind(kind, self.settings)) for kind in _ORDER}
+        if not self.settings.openai_base_url:
+            del found[ProviderKind.OPENAI_CHAT]
+        return {kind: key.secret if key else NO_KEY_NEEDED for kind, key in found.items() if key or own.get(kind)}
 
-    def _listed(self, kind: ProviderKind) -> list[str]:
+    def _listed(self, kind: ProviderKind, key: str) -> list[str]:
         if kind is ProviderKind.ANTHROPIC:
             url = (self.settings.anthropic_base_url or _ANTHROPIC_URL).rstrip("/").removesuffix("/v1") + "/v1"
-            headers = {"x-api-key": self.environ.get(ANTHROPIC_KEY, "none"), "anthropic-version": _ANTHROPIC_VERSION}
+            headers = {"x-api-key": key, "anthropic-version": _ANTHROPIC_VERSION}
         else:
             url = self.settings.openai_base_url or _OPENAI_URL
-            headers = {"Authorization": f"Bearer {self.environ.get(OPENAI_KEY, 'none')}"}
+            headers = {"Authorization": f"Bearer {key}"}
         return [f"{kind}/{name}" for name in list_models(url, headers, seconds=_LIST_SECONDS)]
 
     def _choice(self, name: str) -> ModelChoice:

@@ -2,46 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from codeagent.config.settings import ModelSettings
 from codeagent.core.errors import ConfigError, NoModel
+from codeagent.keys import KEY_VARIABLES, FoundKey, Keys
 from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
 
-ANTHROPIC_KEY, OPENAI_KEY = "ANTHROPIC_API_KEY", "OPENAI_API_KEY"
 NO_KEY_NEEDED = "none"
 
 
-def choose_model(settings: ModelSettings, environ: Mapping[str, str], catalog: Catalog) -> ModelName:
+def choose_model(settings: ModelSettings, keys: Keys, catalog: Catalog) -> ModelName:
     """The model to talk to; raises NoModel when none is named and no key tells which one is meant."""
     if settings.name:
         return ModelName.parse(settings.name)
-    if environ.get(ANTHROPIC_KEY):
+    if keys.find(ProviderKind.ANTHROPIC):
         return ModelName(provider=ProviderKind.ANTHROPIC, name=_newest(catalog, ProviderKind.ANTHROPIC))
     if settings.openai_base_url:
         raise NoModel(
             f"A model server is set ({settings.openai_base_url}), but no model of it.",
             hint="Name one: codeagent --model openai-chat/NAME",
         )
-    if environ.get(OPENAI_KEY):
+    if keys.find(ProviderKind.OPENAI):
         return ModelName(provider=ProviderKind.OPENAI, name=_newest(catalog, ProviderKind.OPENAI))
     raise NoModel("There is no model to talk to yet: no key was found and no model was named.")
 
 
-def key_for(name: ModelName, settings: ModelSettings, environ: Mapping[str, str]) -> str:
+def key_for(name: ModelName, settings: ModelSettings, keys: Keys) -> FoundKey:
     """The key for a model; a server of the person's own may need none. Raises NoModel."""
-    match name.provider:
-        case ProviderKind.ANTHROPIC:
-            variable, needs_one = ANTHROPIC_KEY, settings.anthropic_base_url is None
-        case ProviderKind.OPENAI | ProviderKind.OPENAI_CHAT:
-            variable, needs_one = OPENAI_KEY, settings.openai_base_url is None
-        case ProviderKind.SCRIPTED:
-            return ""
-    key = environ.get(variable, "")
-    if not key and needs_one:
-        raise NoModel(f"{name} needs a key, and {variable} is not set.", hint=f"export {variable}=…")
-    return key or NO_KEY_NEEDED
+    if name.provider is ProviderKind.SCRIPTED:
+        return FoundKey(secret="", place="", remedy="")
+    is_anthropic = name.provider is ProviderKind.ANTHROPIC
+    own_address = settings.anthropic_base_url if is_anthropic else settings.openai_base_url
+    kind = key_kind(name.provider, settings)
+    variable, command = KEY_VARIABLES[kind], f"codeagent config set-key {kind}"
+    if key := keys.find(kind):
+        return key
+    if own_address is None:
+        raise NoModel(f"{name} needs a key, and none was found.", hint=f"{command} keeps one, or set {variable}.")
+    remedy = f"No key was sent: {command} keeps one, or set {variable}."
+    return FoundKey(secret=NO_KEY_NEEDED, place="", remedy=remedy)
+
+
+def key_kind(kind: ProviderKind, settings: ModelSettings) -> ProviderKind:
+    """Whose key a service takes: one that was stored for OpenAI itself is never sent to another server."""
+    if kind is ProviderKind.ANTHROPIC:
+        return kind
+    return ProviderKind.OPENAI_CHAT if settings.openai_base_url else ProviderKind.OPENAI
 
 
 def script_of(name: ModelName) -> Path:

@@ -40,6 +40,8 @@ from codeagent.core.events import (
 from codeagent.core.protocols import Cover, Provider
 from codeagent.core.text import Redactor, secrets_in, storable
 from codeagent.job_reports import news_for_model, tell_person
+from codeagent.keys import Keys, find_keys
+from codeagent.model_list import LastList
 from codeagent.model_switch import ModelSwitch
 from codeagent.models import choose_model, key_for, script_of
 from codeagent.policy.gate import ToolGate
@@ -150,12 +152,11 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     """Puts a session together; call it on a thread where something must stay alive meanwhile."""
     root = launch.root.resolve()
     loaded, trusted = _settings(launch, root)
-    settings = loaded.settings
-    catalog = Catalog(launch.places.models_file)
-    name = choose_model(settings.model, launch.environ, catalog)
-    switch = ModelSwitch(catalog, settings.model, launch.environ, partial(make_provider, settings, launch, catalog))
+    settings, places = loaded.settings, launch.places
+    switch = make_switch(settings, launch)
+    name = choose_model(settings.model, switch.keys, switch.catalog)
     provider, asked = switch.make(name), settings.permissions
-    redactor = Redactor(secrets_in(launch.environ))
+    redactor = Redactor((*secrets_in(launch.environ), *switch.keys.secrets()))
     stored = Sessions(launch.places.sessions, root)
     prompts = make_prompts(launch, stored, redactor)
     keeping = open_keeping(launch, stored, redactor)
@@ -164,7 +165,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     modes = ModeSwitch(mode=asked.mode, emit=record.tell)
     confinement, sandbox = confine_commands(settings, root)
     extra = [Path(folder).expanduser() for folder in asked.add_dirs]
-    paths = PathSandbox(root, extra, readable=(keeping.logs,), protected=launch.places.own)
+    paths = PathSandbox(root, extra, readable=(keeping.logs,), protected=places.own, secrets=[places.keys_file])
     undoing = open_undoing(
         keeping.store, keeping.seen, record.tell, paths.show, is_running=lambda: session.is_running, mode=modes.get
     )
@@ -181,7 +182,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         gate=gate,
         locks=LockTable(),
         journal=keeping.journal,
-        ledger=catalog,
+        ledger=switch.catalog,
         emit=_each(listeners),
         system=make_prompt(root, tools),
         hooks=(undoing.hook,),
@@ -273,20 +274,27 @@ def make_prompt(root: Path, tools: Registry) -> str:
     return storable(system_prompt(root=root, platform=system, tools=[spec.name for spec in tools.specs()]))
 
 
-def make_provider(settings: Settings, launch: Launch, catalog: Catalog, name: ModelName) -> Provider:
+def make_switch(settings: Settings, launch: Launch) -> ModelSwitch:
+    """The models that can be chosen, and what makes the client for one."""
+    catalog, keys = Catalog(launch.places.models_file), find_keys(launch.environ, launch.places)
+    make = partial(make_provider, settings, keys, catalog)
+    return ModelSwitch(catalog, settings.model, keys, LastList(launch.places.listed_models), make)
+
+
+def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelName) -> Provider:
     """The client for a model; only the SDK that is needed is loaded."""
     known = catalog.limits(str(name), timeout=settings.model.first_byte_seconds)
     limits = known.wanted(settings.model.max_tokens, settings.model.effort)
-    key = key_for(name, settings.model, launch.environ)
+    key = key_for(name, settings.model, keys)
     match name.provider:
         case ProviderKind.ANTHROPIC:
             from codeagent.providers.anthropic import AnthropicProvider
 
-            return AnthropicProvider(name.name, key, settings.model.anthropic_base_url, limits)
+            return AnthropicProvider(name.name, key.secret, settings.model.anthropic_base_url, limits, key.remedy)
         case ProviderKind.OPENAI_CHAT:
             from codeagent.providers.openai_chat import OpenAIChatProvider
 
-            return OpenAIChatProvider(name.name, key, settings.model.openai_base_url, limits)
+            return OpenAIChatProvider(name.name, key.secret, settings.model.openai_base_url, limits, key.remedy)
         case ProviderKind.SCRIPTED:
             from codeagent.providers.scripted import ScriptedProvider
 
@@ -294,7 +302,7 @@ def make_provider(settings: Settings, launch: Launch, catalog: Catalog, name: Mo
         case ProviderKind.OPENAI:
             from codeagent.providers.openai import OpenAIProvider
 
-            return OpenAIProvider(name.name, key, settings.model.openai_base_url, limits)
+            return OpenAIProvider(name.name, key.secret, settings.model.openai_base_url, limits, key.remedy)
 
 
 def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keeping:

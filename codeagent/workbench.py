@@ -166,7 +166,7 @@ class Bench:
 
     async def doctor(self) -> tuple[Check, ...]:
         """Looks at terminal, key, model, git, ripgrep and sandbox."""
-        return await asyncio.to_thread(look_around, self.settings, self.root, self.launch.environ)
+        return await asyncio.to_thread(look_around, self.settings, self.root, self.launch.environ, self.switch.keys)
 
     def tools(self) -> tuple[KnownTool, ...]:
         """What the model can do, as it is told."""

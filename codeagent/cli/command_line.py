@@ -10,16 +10,43 @@ from codeagent import __version__
 from codeagent.cli.options import Options, OutputFormat
 from codeagent.config.launch import LATEST, PICK
 from codeagent.core.approvals import Mode
+from codeagent.core.values import value
 
 _COMMANDS = """commands:
   codeagent demo                 play a real session on a sample project; no key, no network
   codeagent doctor               check terminal, key, model, git, ripgrep and sandbox
   codeagent sessions list        the stored sessions of this directory
   codeagent sessions undo        take back the last change that the agent made here
-  codeagent config               the settings in force, and where each one comes from
+  codeagent config               the settings in force; change one, keep a key, complete in your shell
   codeagent trust [PATH]         let a project's own settings take effect
   codeagent permissions check    what the gate would say to a command or path
 """
+
+
+@value
+class Flag:
+    """One flag as completion shows it; a value that ``needs_value`` does not name may be left out."""
+
+    names: tuple[str, ...]
+    what: str
+    choices: tuple[str, ...] = ()
+    takes_value: bool = False
+    needs_value: bool = False
+
+
+def flags() -> tuple[Flag, ...]:
+    """Every flag of the main command, in the order of the help."""
+    return tuple(
+        Flag(
+            names=tuple(action.option_strings),
+            what=action.help or "",
+            choices=tuple(str(choice) for choice in action.choices or ()),
+            takes_value=action.nargs != 0,
+            needs_value=action.nargs is None,
+        )
+        for action in build_parser()._actions  # noqa: SLF001 - argparse has no other list of them
+        if action.option_strings
+    )
 
 
 def parse_options(words: Sequence[str]) -> Options:
@@ -75,7 +102,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add("-C", "--cd", type=Path, metavar="DIR", help="work in DIR instead of the current directory")
     add("--model", metavar="PROVIDER/NAME", help="anthropic/NAME, openai/NAME, openai-chat/NAME or scripted/FILE")
-    add("--mode", type=_mode, metavar="MODE", help="plan, ask (default), edits or auto")
+    add("--mode", type=Mode, choices=list(Mode), metavar="MODE", help="plan, ask (default), edits or auto")
     add("--allow", action="append", metavar="RULE", help="let calls through that fit, such as 'bash(pytest *)'")
     add("--ask", action="append", metavar="RULE", help="always ask about calls that fit")
     add("--deny", action="append", metavar="RULE", help="never run calls that fit")
@@ -103,12 +130,6 @@ def build_parser() -> argparse.ArgumentParser:
     add("--max-cost", type=float, metavar="USD", help="stop when the session has cost more")
     add("--version", action="version", version=f"codeagent {__version__}")
     return parser
-
-
-def _mode(text: str) -> Mode:
-    if text not in set(Mode):
-        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(Mode)}")
-    return Mode(text)
 
 
 def _tables(found: argparse.Namespace) -> dict[str, dict[str, object]]:

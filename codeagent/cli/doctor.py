@@ -12,6 +12,7 @@ from codeagent.config.places import find_places
 from codeagent.config.sources import load_settings
 from codeagent.core.desk import CheckState
 from codeagent.core.text import clean
+from codeagent.keys import find_keys
 
 _MARKS = {CheckState.GOOD: "✓", CheckState.LIMITED: "–", CheckState.MISSING: "✗"}
 
@@ -20,8 +21,9 @@ def run(words: Sequence[str]) -> int:
     """Prints one line a check; the exit code is 1 when something needed is missing."""
     argparse.ArgumentParser(prog="codeagent doctor", description="Checks what codeagent needs.").parse_args(words)
     root = Path.cwd()
-    loaded = load_settings(find_places(os.environ), root, os.environ, {}, is_trusted=False)
-    checks = look_around(loaded.settings, root, os.environ)
+    places = find_places(os.environ)
+    loaded = load_settings(places, root, os.environ, {}, is_trusted=False)
+    checks = look_around(loaded.settings, root, os.environ, find_keys(os.environ, places))
     for check in checks:
         print(f"{_MARKS[check.state]} {check.name:<10} {clean(check.finding)}")
         if check.remedy:

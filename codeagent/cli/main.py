@@ -91,9 +91,9 @@ def run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one return a subcommand
 
             return sessions.run(words[1:])
         case ["config"]:
-            from codeagent.cli import show_config
+            from codeagent.cli import config_command
 
-            return show_config.run(words[1:])
+            return config_command.run(words[1:])
         case ["trust"]:
             from codeagent.cli import trust
 
@@ -120,10 +120,11 @@ def start(words: Sequence[str]) -> int:
         prompt = whole_prompt(options.prompt, sys.stdin)
         return run_headless(lambda emit: open_headless(launch, emit), prompt, options.output_format)
     require_terminal()
-    from codeagent.cli.screen import open_app
+    from codeagent.cli.screen import Offers, open_app
 
+    offers = Offers(servers=_servers, keep_key=partial(_keep_key, launch))
     older = partial(_stored, launch) if launch.resume == PICK else None
-    code = open_app(launch, launch.places, options.prompt, open_desk, older, _servers)
+    code = open_app(launch, launch.places, options.prompt, open_desk, older, offers)
     if code is None:
         from codeagent.cli import demo
 
@@ -136,6 +137,13 @@ def _servers() -> Sequence[LocalServer]:
     from codeagent.providers.local_servers import find_local_servers
 
     return find_local_servers()
+
+
+def _keep_key(launch: Launch, service: str, key: str) -> str:
+    """Keeps a key that was entered, and says where."""
+    from codeagent.keys import find_keys
+
+    return find_keys(launch.environ, launch.places).keep(service, key)
 
 
 def _stored(launch: Launch) -> tuple[SessionSummary, ...]:

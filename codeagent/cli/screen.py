@@ -12,8 +12,10 @@ from codeagent.config.places import Places
 from codeagent.core.desk import Approver, Desk, Opening
 from codeagent.core.events import Emit
 from codeagent.tui.app import CodeagentApp
-from codeagent.tui.screens.welcome import DEMO, Servers
+from codeagent.tui.screens.welcome import DEMO, Offers
 from codeagent.tui.session_commands import OlderSessions
+
+__all__ = ["Offers", "open_app"]
 
 
 def open_app(
@@ -22,13 +24,13 @@ def open_app(
     prompt: str,
     open_desk: OpenDesk,
     older: OlderSessions | None = None,
-    servers: Servers = tuple,
+    offers: Offers | None = None,
 ) -> int | None:
     """Runs the app until it is closed and returns the exit code; None when the demo is wanted instead.
 
     ``looks_from`` holds the settings file that says how it looks. When ``older`` is
-    given, the person first chooses one of those sessions; ``servers`` finds model
-    servers on this machine for when there is no other model.
+    given, the person first chooses one of those sessions; ``offers`` is what can
+    be done when there is no model.
     """
     opened: list[Desk] = []
 
@@ -52,7 +54,7 @@ def open_app(
         keymap=look.keys,
         theme_folders=[looks_from.themes],
         older=older,
-        servers=servers,
+        offers=offers,
     )
     try:
         with guarded_terminal():

@@ -11,6 +11,7 @@ from codeagent.core.values import value
 
 HOME_VARIABLE = "CODEAGENT_HOME"
 PROJECT_FOLDER = ".codeagent"
+KEYS_NAME = "keys.json"
 
 
 @value
@@ -36,6 +37,16 @@ class Places:
     def models_file(self) -> Path:
         """What the person adds to the table of models: windows and prices."""
         return self.config / "models.toml"
+
+    @property
+    def keys_file(self) -> Path:
+        """The keys that the person entered, where no keyring keeps them."""
+        return self.config / KEYS_NAME
+
+    @property
+    def listed_models(self) -> Path:
+        """The models that the services listed when they were last asked."""
+        return self.cache / "models.json"
 
     @property
     def sessions(self) -> Path:

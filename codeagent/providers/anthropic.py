@@ -58,16 +58,24 @@ class AnthropicProvider(LiveProvider[_Form]):
     """A model behind ``/v1/messages``.
 
     ``model`` is the service's own name for it; ``base_url`` None is Anthropic
-    itself. Proxies and certificates come from the usual environment variables.
+    itself; ``key_remedy`` is what to do when the key is not accepted. Proxies and
+    certificates come from the usual environment variables.
     """
 
-    def __init__(self, model: str, api_key: str, base_url: str | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        model: str,
+        api_key: str,
+        base_url: str | None = None,
+        limits: Limits | None = None,
+        key_remedy: str = "",
+    ) -> None:
         self._name = model
         self._limits = limits or Limits()
         super().__init__(
             f"{PROVIDER}/{model}",
             "/v1/messages",
-            AnthropicConnection(model, api_key, base_url, self._limits),
+            AnthropicConnection(model, api_key, base_url, self._limits, key_remedy),
             Encoder(EncodedHistory(MessagesDialect()), JoinedMessages(_write, _mark)),
             _Form(effort=self._limits.effort),
         )

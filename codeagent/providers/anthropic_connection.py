@@ -18,7 +18,7 @@ DEFAULT_URL = "https://api.anthropic.com"
 class AnthropicConnection:
     """A client that connects with the first request; ``service`` is how failures speak of it."""
 
-    def __init__(self, model: str, api_key: str, base_url: str | None, limits: Limits) -> None:
+    def __init__(self, model: str, api_key: str, base_url: str | None, limits: Limits, key_remedy: str) -> None:
         self._key = api_key
         self._url = (base_url or DEFAULT_URL).rstrip("/").removesuffix("/v1")
         self._limits = limits
@@ -31,6 +31,7 @@ class AnthropicConnection:
             key_variable="ANTHROPIC_API_KEY",
             url_variable="ANTHROPIC_BASE_URL",
             secret=api_key,
+            key_remedy=key_remedy,
         )
 
     async def post(self, path: str, body: bytes) -> httpx2.Response:
@@ -54,7 +55,8 @@ class AnthropicConnection:
     def _connect(self) -> anthropic.AsyncAnthropic:
         """The SDK's client; loading certificates makes it slow, so it is made in a thread."""
         if not self._key and self._url == DEFAULT_URL:
-            raise ProviderRejected("There is no key for Anthropic.", hint="Set ANTHROPIC_API_KEY.")
+            hint = "codeagent config set-key anthropic keeps one, or set ANTHROPIC_API_KEY."
+            raise ProviderRejected("There is no key for Anthropic.", hint=hint)
         try:
             return anthropic.AsyncAnthropic(
                 api_key=self._key or "none", base_url=self._url, max_retries=0, timeout=timeouts(self._limits)

@@ -51,7 +51,11 @@ _OUT_OF_MONEY = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A model service as failures speak of it; ``key_variable`` is where its key comes from."""
+    """A model service as failures speak of it.
+
+    ``key_remedy`` says where its key came from and how to mend it; without it
+    ``key_variable`` is named.
+    """
 
     name: str
     url: str
@@ -59,6 +63,7 @@ class Service:
     key_variable: str
     url_variable: str
     secret: str = ""
+    key_remedy: str = ""
 
     def refused(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:
         """The error for an HTTP status other than success; ``body`` as it came."""
@@ -159,9 +164,10 @@ class Service:
     def _rejected(self, status: int, said: str) -> ProviderRejected:
         match status:
             case 401:
-                text, hint = f"{self.name} does not accept the key", f"Check {self.key_variable}."
+                text, hint = f"{self.name} does not accept the key", self.key_remedy or f"Check {self.key_variable}."
             case 403:
-                text, hint = f"{self.name} does not let this key do that", f"Check the rights of {self.key_variable}."
+                text = f"{self.name} does not let this key do that"
+                hint = self.key_remedy or f"Check the rights of {self.key_variable}."
             case 404 | 405:
                 text = f"{self.place} knows no model {self.model}, or no such address"
                 hint = f"Check the model's name and the base URL ({self.url_variable})."

@@ -80,14 +80,21 @@ class OpenAIProvider(LiveProvider[_Form]):
     Proxies and certificates come from the usual environment variables.
     """
 
-    def __init__(self, model: str, api_key: str, base_url: str | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        model: str,
+        api_key: str,
+        base_url: str | None = None,
+        limits: Limits | None = None,
+        key_remedy: str = "",
+    ) -> None:
         self._name = model
         self._limits = limits or Limits()
         full_name = f"{PREFIX}/{model}"
         super().__init__(
             full_name,
             "/responses",
-            OpenAIConnection(model, api_key, base_url, self._limits),
+            OpenAIConnection(model, api_key, base_url, self._limits, key_remedy),
             Encoder(EncodedHistory(ResponsesDialect(full_name)), JoinedMessages(_write)),
             _Form(effort=self._limits.effort),
         )

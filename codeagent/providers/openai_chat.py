@@ -78,11 +78,18 @@ class OpenAIChatProvider(LiveProvider[_Form]):
     environment variables.
     """
 
-    def __init__(self, model: str, api_key: str, base_url: str | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        model: str,
+        api_key: str,
+        base_url: str | None = None,
+        limits: Limits | None = None,
+        key_remedy: str = "",
+    ) -> None:
         self._name = model
         self._limits = limits or Limits()
         full_name = f"{PREFIX}/{model}"
-        connection = OpenAIConnection(model, api_key, base_url, self._limits)
+        connection = OpenAIConnection(model, api_key, base_url, self._limits, key_remedy)
         limit_key = "max_completion_tokens" if connection.is_openai else "max_tokens"
         super().__init__(
             full_name,

@@ -18,7 +18,7 @@ DEFAULT_URL = "https://api.openai.com/v1"
 class OpenAIConnection:
     """A client that connects with the first request; ``service`` is how failures speak of it."""
 
-    def __init__(self, model: str, api_key: str, base_url: str | None, limits: Limits) -> None:
+    def __init__(self, model: str, api_key: str, base_url: str | None, limits: Limits, key_remedy: str) -> None:
         self._key = api_key
         self._url = (base_url or DEFAULT_URL).rstrip("/")
         self._limits = limits
@@ -31,6 +31,7 @@ class OpenAIConnection:
             key_variable="OPENAI_API_KEY",
             url_variable="OPENAI_BASE_URL",
             secret=api_key,
+            key_remedy=key_remedy,
         )
 
     @property
@@ -59,7 +60,9 @@ class OpenAIConnection:
     def _connect(self) -> openai.AsyncOpenAI:
         """The SDK's client; loading certificates makes it slow, so it is made in a thread."""
         if not self._key and self.is_openai:
-            raise ProviderRejected("There is no key for OpenAI.", hint="Set OPENAI_API_KEY.")
+            raise ProviderRejected(
+                "There is no key for OpenAI.", hint="codeagent config set-key openai keeps one, or set OPENAI_API_KEY."
+            )
         try:
             return openai.AsyncOpenAI(
                 api_key=self._key or "none", base_url=self._url, max_retries=0, timeout=timeouts(self._limits)

@@ -42,7 +42,7 @@ from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, help_text
 from codeagent.tui.screens.picker import Item, Picker
-from codeagent.tui.screens.welcome import Servers, WelcomeScreen
+from codeagent.tui.screens.welcome import Offers, WelcomeScreen
 from codeagent.tui.session_commands import OlderSessions, choose_session, first_opening, run_session_command
 from codeagent.tui.themes import Palette, Themes, to_textual
 from codeagent.tui.undo_commands import UNDO_COMMANDS, UndoCommands
@@ -76,7 +76,7 @@ class CodeagentApp(App[str]):
         keymap: Mapping[str, str] | None = None,
         theme_folders: Sequence[Path] = (),
         older: OlderSessions | None = None,
-        servers: Servers = tuple,
+        offers: Offers | None = None,
     ) -> None:
         """``prompt`` is sent as soon as that is possible; one of ``older`` is chosen first, when they are given."""
         teach_alt_enter()
@@ -91,7 +91,7 @@ class CodeagentApp(App[str]):
         self.animation_level = "none"
         self.main = MainScreen(root=root, palette=self.palette, reduced_motion=reduced_motion, keymap=self._keymap)
         self.bridge = Bridge(self.main)
-        self._door, self._older, self._servers = Door(connect, self.bridge), older, servers
+        self._door, self._older, self._offers = Door(connect, self.bridge), older, offers or Offers()
         self._custom = CustomCommands(lambda notice: self._say(notice, Level.WARNING))
         self._typing = PromptCommands(self, self.main.prompt, self._custom)
         self._first_prompt = prompt
@@ -127,7 +127,7 @@ class CodeagentApp(App[str]):
             desk = await self._door.open(wanted or await first_opening(self, self._older))
         except NoModel as error:
             self.main.status.show(replace(self.main.status.status, is_connecting=False))
-            await self.push_screen(WelcomeScreen(error, self._servers), self._welcomed)
+            await self.push_screen(WelcomeScreen(error, self._offers), self._welcomed)
             return
         except CodeagentError as error:
             self._give_up(error)

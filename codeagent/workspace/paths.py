@@ -11,7 +11,14 @@ from pathlib import Path
 from codeagent.core.approvals import Access, Concern, ConcernKind, Touch
 from codeagent.core.errors import PathRefused
 from codeagent.workspace.git_places import is_hook, is_in_git_folder
-from codeagent.workspace.sensitive import GIT_INTERNALS, is_shell_start, plain_names, secret_reason, start_reason
+from codeagent.workspace.sensitive import (
+    GIT_INTERNALS,
+    SECRETS,
+    is_shell_start,
+    plain_names,
+    secret_reason,
+    start_reason,
+)
 
 _LONGEST_NAME = 255
 _LONGEST_PATH = 4095
@@ -36,6 +43,7 @@ class PathSandbox:
     ``root`` is the workspace and ``extra_roots`` are further folders the person added;
     ``readable`` are folders outside that may be read without asking (the session's own
     logs), ``protected`` folders that are never written (codeagent's own configuration).
+    ``secrets`` are files that are asked about each time: the person's keys.
     ``home`` is the person's home folder; None takes the one of the process.
     """
 
@@ -47,12 +55,14 @@ class PathSandbox:
         home: Path | None = None,
         readable: Sequence[Path] = (),
         protected: Sequence[Path] = (),
+        secrets: Sequence[Path] = (),
     ) -> None:
         self._roots = tuple(dict.fromkeys(_real(path) for path in (root, *extra_roots)))
         self._home = home or Path.home()
         self._homes = tuple(plain_names(path) for path in dict.fromkeys((self._home, _real(self._home))))
         self._readable = tuple(_real(path) for path in readable)
         self._protected = tuple(_real(path) for path in protected)
+        self._secrets = frozenset(view for path in secrets for view in (path, _real(path)))
 
     @property
     def root(self) -> Path:
@@ -146,6 +156,8 @@ class PathSandbox:
         return None
 
     def _secret(self, path: Path) -> str:
+        if path in self._secrets:
+            return SECRETS
         return secret_reason(self._names_in_root(path), self._at_home(path))
 
     def _start(self, path: Path) -> str:

@@ -3,13 +3,17 @@
 import pytest
 
 from codeagent.checks import look_around
+from codeagent.config.places import find_places
 from codeagent.config.settings import ModelSettings, Settings
 from codeagent.core.desk import CheckState
+from codeagent.keys import find_keys
 
 
-def found(tmp_path, environ, **model):
-    settings = Settings(model=ModelSettings(**model))
-    return {check.name: check for check in look_around(settings, tmp_path, environ)}
+def found(tmp_path, environ, *, own_keys=None, **model):
+    settings = Settings(model=ModelSettings(**model), keys=own_keys or {})
+    environ = {"CODEAGENT_HOME": str(tmp_path / "home"), **environ}
+    keys = find_keys(environ, find_places(environ))
+    return {check.name: check for check in look_around(settings, tmp_path, environ, keys)}
 
 
 def test_without_key_and_model_it_says_what_to_set(tmp_path):
@@ -19,7 +23,7 @@ def test_without_key_and_model_it_says_what_to_set(tmp_path):
 
 
 def test_keys_that_mean_two_things_are_named_with_what_to_do(tmp_path):
-    (keys,) = [check for check in look_around(Settings(keys={"mode": "ctrl+p"}), tmp_path, {}) if check.name == "keys"]
+    keys = found(tmp_path, {}, own_keys={"mode": "ctrl+p"})["keys"]
     assert keys.state is CheckState.LIMITED
     assert keys.finding == "[keys] mode: ctrl+p is the key of palette as well"
     assert keys.remedy == "Give one of them another."
@@ -29,6 +33,7 @@ def test_a_key_decides_the_model(tmp_path):
     checks = found(tmp_path, {"ANTHROPIC_API_KEY": "x"})
     assert checks["model"].finding.startswith("anthropic/")
     assert checks["key"].state is CheckState.GOOD
+    assert checks["key"].finding == "found: ANTHROPIC_API_KEY in the environment"
 
 
 @pytest.mark.parametrize(

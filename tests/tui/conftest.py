@@ -59,6 +59,7 @@ from codeagent.core.messages import ImageBlock, TextBlock, ToolResult
 from codeagent.store.timeline import ChangeTimeline
 from codeagent.tui.app import CodeagentApp
 from codeagent.tui.screens.typing import ALONE_SECONDS
+from codeagent.tui.screens.welcome import Offers
 
 Turn = Callable[[Emit, Approver], Awaitable[None]]
 
@@ -324,8 +325,10 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
     timeline: ChangeTimeline | None = None,
     servers: tuple[LocalServer, ...] = (),
     custom: FoundCommands | None = None,
+    kept_keys: list[tuple[str, str]] | None = None,
 ) -> Setting:
     opened = asyncio.Event()
+    kept_keys = [] if kept_keys is None else kept_keys
     desks: list[tuple[MemoryConversation, MemoryWorkbench]] = []
 
     async def connect(emit: Emit, approver: Approver, opening: Opening) -> Desk:
@@ -344,6 +347,14 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
         opened.set()
         return Desk(conversation=conversation, workbench=bench, past=past)
 
+    def keep_key(service: str, key: str) -> str:
+        nonlocal error
+        if " " in key:
+            raise ConfigError("That is no key.")
+        kept_keys.append((service, key))
+        error = None
+        return "a file"
+
     app = CodeagentApp(
         connect=connect,
         root=Path.home() / "src" / "shop",
@@ -351,7 +362,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
         reduced_motion=True,
         prompt=prompt,
         keymap=keymap,
-        servers=lambda: servers,
+        offers=Offers(servers=lambda: servers, keep_key=keep_key),
     )
     return Setting(app=app, opened=opened, desks=desks)
 

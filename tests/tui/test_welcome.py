@@ -11,7 +11,7 @@ SERVERS = (
 
 async def test_servers_on_this_machine_are_offered_and_a_number_goes_on_with_one(stage_of):
     async with stage_of(error=NoModel("There is no model."), servers=SERVERS, size=(80, 24)) as stage:
-        await stage.until(lambda: "1  Ollama on this machine  qwen[3]" in stage.text)
+        await stage.until(lambda: "Ollama on this machine  qwen[3]" in stage.text)
         assert "q leave" in stage.text
         await stage.pilot.press("2")
         await stage.until(lambda: stage.desks)
@@ -27,3 +27,21 @@ async def test_without_such_servers_the_numbers_do_nothing(stage_of):
         await stage.pilot.pause(0.1)
         assert "on this machine" not in stage.text
         assert stage.desks == []
+
+
+async def test_a_key_is_entered_without_being_shown_and_the_session_opens(stage_of):
+    kept = []
+    async with stage_of(error=NoModel("There is no model."), kept_keys=kept) as stage:
+        await stage.until(lambda: "Anthropic key" in stage.text)
+        await stage.pilot.press("a")
+        await stage.type("a key")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: "That is no key." in stage.text)
+        assert "a key" not in stage.text
+        await stage.pilot.press("escape", "o")
+        await stage.type("key-1q")
+        assert "key-1q" not in stage.text
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.desks)
+        assert kept == [("openai", "key-1q")]
+        await stage.until(lambda: "claude-test · ask" in stage.text)

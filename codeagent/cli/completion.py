@@ -1,0 +1,143 @@
+"""Completion scripts for bash, zsh and fish, made from the command line's own parser."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+
+from codeagent.cli.command_line import Flag, flags
+
+COMMANDS: Mapping[str, str] = {
+    "demo": "",
+    "doctor": "",
+    "sessions": "list undo",
+    "config": "path set unset set-key remove-key models completion",
+    "trust": "",
+    "permissions": "check",
+}
+"""The subcommands, and the words that can follow each."""
+
+_MODELS = "codeagent config models 2>/dev/null"
+_FOLDERS = frozenset({"--cd", "--add-dir"})
+
+
+def script_for(shell: str) -> str:
+    """The script to load in that shell."""
+    return SHELLS[shell]()
+
+
+def _bash() -> str:
+    cases = "\n".join(_bash_cases())
+    return f"""\
+# codeagent completion for bash: eval "$(codeagent config completion bash)"
+_codeagent() {{
+    local line="${{COMP_LINE:0:COMP_POINT}}" word="" before="" words
+    read -ra words <<<"$line"
+    [[ "$line" == *[[:space:]] ]] && words+=("")
+    word="${{words[${{#words[@]}}-1]}}"
+    (( ${{#words[@]}} > 1 )) && before="${{words[${{#words[@]}}-2]}}"
+    if [[ "$word" == --*=* ]]; then before="${{word%%=*}}" word="${{word#*=}}"; fi
+    COMPREPLY=()
+    case "$before" in
+{cases}
+        *)
+            if [[ "$word" == -* ]]; then
+                COMPREPLY=($(compgen -W "{" ".join(name for flag in flags() for name in flag.names)}" -- "$word"))
+            elif (( ${{#words[@]}} == 2 )); then
+                COMPREPLY=($(compgen -W "{" ".join(COMMANDS)}" -- "$word"))
+            fi ;;
+    esac
+    # bash takes a word with colons as several: only its last part is still to be written
+    if [[ "$word" == *:* && "$COMP_WORDBREAKS" == *:* ]]; then
+        local written="${{word%"${{word##*:}}"}}" i
+        for i in "${{!COMPREPLY[@]}}"; do COMPREPLY[i]="${{COMPREPLY[i]#"$written"}}"; done
+    fi
+}}
+complete -o bashdefault -o default -F _codeagent codeagent
+"""
+
+
+def _bash_cases() -> Iterator[str]:
+    for flag in flags():
+        if flag.takes_value and (values := _bash_values(flag)):
+            yield f'        {"|".join(flag.names)}) COMPREPLY=($({values} -- "$word")) ;;'
+    for command, words in COMMANDS.items():
+        if words:
+            yield f'        {command}) COMPREPLY=($(compgen -W "{words}" -- "$word")) ;;'
+
+
+def _bash_values(flag: Flag) -> str:
+    if "--model" in flag.names:
+        return f'compgen -W "$({_MODELS})"'
+    if _FOLDERS & set(flag.names):
+        return "compgen -d"
+    return f'compgen -W "{" ".join(flag.choices)}"' if flag.choices else ""
+
+
+def _zsh() -> str:
+    cases = "\n".join(_zsh_cases())
+    described = " ".join(shlex.quote(f"{name}:{flag.what}") for flag in flags() for name in flag.names)
+    return f"""\
+#compdef codeagent
+# codeagent completion for zsh: source <(codeagent config completion zsh)
+_codeagent() {{
+    local -a found
+    case "${{words[CURRENT-1]}}" in
+{cases}
+    esac
+    if [[ "${{words[CURRENT]}}" == -* ]]; then
+        found=({described})
+        _describe option found
+    elif (( CURRENT == 2 )); then
+        compadd -- {" ".join(COMMANDS)}
+    else
+        _files
+    fi
+}}
+(( $+functions[compdef] )) && compdef _codeagent codeagent
+"""
+
+
+def _zsh_cases() -> Iterator[str]:
+    for flag in flags():
+        names = "|".join(flag.names)
+        if "--model" in flag.names:
+            yield f'        {names}) found=("${{(@f)$({_MODELS})}}"); compadd -a found; return ;;'
+        elif _FOLDERS & set(flag.names):
+            yield f"        {names}) _files -/; return ;;"
+        elif flag.choices:
+            yield f"        {names}) compadd -- {' '.join(flag.choices)}; return ;;"
+    for command, words in COMMANDS.items():
+        if words:
+            yield f"        {command}) compadd -- {words}; return ;;"
+
+
+def _fish() -> str:
+    lines = ["# codeagent completion for fish: codeagent config completion fish | source"]
+    lines += [f"complete -c codeagent -n __fish_use_subcommand -a {command}" for command in COMMANDS]
+    lines += [
+        f"complete -c codeagent -n '__fish_seen_subcommand_from {command}' -f -a {shlex.quote(words)}"
+        for command, words in COMMANDS.items()
+        if words
+    ]
+    lines += [_fish_flag(flag) for flag in flags()]
+    return "\n".join(lines) + "\n"
+
+
+def _fish_flag(flag: Flag) -> str:
+    words = ["complete -c codeagent"]
+    words += [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in flag.names]
+    if "--model" in flag.names:
+        words.append(f"-x -a {shlex.quote(f'({_MODELS})')}")
+    elif _FOLDERS & set(flag.names):
+        words.append("-x -a '(__fish_complete_directories)'")
+    elif flag.choices:
+        words.append(f"-x -a {shlex.quote(' '.join(flag.choices))}")
+    elif flag.takes_value:
+        words.append("-x" if flag.needs_value else "")
+    words.append(f"-d {shlex.quote(flag.what)}")
+    return " ".join(word for word in words if word)
+
+
+SHELLS: Mapping[str, Callable[[], str]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+"""The shells that can be completed in, and what makes the script for each."""

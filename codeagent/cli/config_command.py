@@ -1,0 +1,142 @@
+"""``codeagent config``: shows and changes settings, keeps keys, and prints completion scripts for shells."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from codeagent.cli.completion import SHELLS, script_for
+from codeagent.config.changing import with_setting, without_setting
+from codeagent.config.places import Places, find_places, project_config_file
+from codeagent.config.settings import Settings
+from codeagent.config.sources import load_settings
+from codeagent.core.errors import CodeagentError, ConfigError
+from codeagent.core.text import clean
+from codeagent.keys import KEY_VARIABLES, find_keys, key_service
+from codeagent.model_list import LastList
+from codeagent.policy.trust import is_trusted
+from codeagent.providers.catalog import Catalog
+from codeagent.workspace.atomic import write_atomic
+from codeagent.workspace.private import make_private_folder
+
+
+def run(words: Sequence[str]) -> int:
+    """Does what the first word says, or shows everything; returns the exit code, raises ConfigError."""
+    found = _parser().parse_args(words)
+    places = find_places(os.environ)
+    match found.what:
+        case "path":
+            print(places.config_file)
+        case "set":
+            _change(places, found.name, found.value)
+        case "unset":
+            _change(places, found.name, None)
+        case "set-key":
+            _keep_key(places, found.provider)
+        case "remove-key":
+            _remove_key(places, found.provider)
+        case "models":
+            print("\n".join(known_models(places)))
+        case "completion":
+            sys.stdout.write(script_for(found.shell))
+        case _:
+            _show(places)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="codeagent config", description="Shows the settings in force, or:")
+    add = parser.add_subparsers(dest="what", metavar="COMMAND", title="commands").add_parser
+    add("path", help="print where your settings file is")
+    setting = add("set", help="change a setting in your file, such as: set model.effort high")
+    setting.add_argument("name", metavar="TABLE.KEY")
+    setting.add_argument("value", metavar="VALUE", help="plain text, a number, or TOML such as '[\"bash(pytest *)\"]'")
+    add("unset", help="take a setting out of your file").add_argument("name", metavar="TABLE.KEY")
+    services = ", ".join(KEY_VARIABLES)
+    for name, what in (
+        ("set-key", "keep a key: it is asked for and not shown, or read from a pipe"),
+        ("remove-key", "forget a key that was kept"),
+    ):
+        add(name, help=what).add_argument("provider", metavar="PROVIDER", help=f"one of {services}")
+    add("models", help="print the models that are known, and those that your services last listed")
+    shell = add("completion", help="print a completion script for bash, zsh or fish")
+    shell.add_argument("shell", choices=list(SHELLS), metavar="SHELL")
+    return parser
+
+
+def known_models(places: Places) -> tuple[str, ...]:
+    """What ``--model`` can be completed to, without asking any service; raises ConfigError."""
+    listed = LastList(places.listed_models).read()
+    return tuple(map(clean, dict.fromkeys([*listed, *Catalog(places.models_file).names()])))
+
+
+def _show(places: Places) -> None:
+    root = Path.cwd()
+    loaded = load_settings(places, root, os.environ, {}, is_trusted=is_trusted(root, places.trust_file))
+    state = "" if places.config_file.is_file() else "  (not there yet)"
+    print(f"# yours:   {places.config_file}{state}")
+    project = project_config_file(root)
+    if project.is_file():
+        print(f"# project: {project}")
+    keys = find_keys(os.environ, places)
+    for kind in KEY_VARIABLES:
+        key = keys.find(kind)
+        print(f"# key:     {kind}: {clean(key.place) if key else f'none; codeagent config set-key {kind}'}")
+    for line in settings_lines(loaded.settings, loaded.origins):
+        print(clean(line))
+    for notice in loaded.notices:
+        print(f"# {clean(notice)}")
+
+
+def settings_lines(settings: Settings, origins: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """The settings as lines of TOML, with their source where it is not the default."""
+    tables: dict[str, dict[str, object]] = settings.model_dump(mode="json")
+    for table, values in tables.items():
+        yield ""
+        yield f"[{table}]"
+        for key, value in values.items():
+            origin = origins.get((table, key))
+            note = f"  # {origin}" if origin else ""
+            yield f"# {key} is not set" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}{note}"
+
+
+def _change(places: Places, name: str, value: str | None) -> None:
+    """Writes the settings file anew, whole or not at all; a link to it stays one."""
+    path = places.config_file
+    try:
+        before = path.read_bytes() if path.exists() else None
+        text = (before or b"").decode("utf-8-sig")
+        is_set = value is not None
+        after = with_setting(text, name, value, str(path)) if is_set else without_setting(text, name, str(path))
+        make_private_folder(path.parent)
+        write_atomic(path.resolve(), after.encode(), expected=before)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be changed: {error}.") from error
+    except ConfigError:
+        raise
+    except CodeagentError as error:
+        raise ConfigError(f"{path} cannot be changed: {error}") from error
+    print(clean(f"{name} is now {value}." if value is not None else f"{name} is at its default again."))
+
+
+def _keep_key(places: Places, provider: str) -> None:
+    kind = key_service(provider)
+    keys = find_keys(os.environ, places)
+    typed = getpass.getpass(f"Key for {kind} (not shown): ") if sys.stdin.isatty() else sys.stdin.readline()
+    place = keys.keep(kind, typed)
+    print(f"The key for {kind} is kept in {clean(place)}.")
+    if os.environ.get(KEY_VARIABLES[kind]):
+        print(f"{KEY_VARIABLES[kind]} is set as well, and goes before it.")
+
+
+def _remove_key(places: Places, provider: str) -> None:
+    kind = key_service(provider)
+    removed = find_keys(os.environ, places).store.remove(kind)
+    if not removed:
+        raise ConfigError(f"No key for {kind} was kept.")
+    print(f"The key for {kind} is gone from {clean(' and '.join(removed))}.")

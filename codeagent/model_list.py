@@ -1,0 +1,38 @@
+"""The models that the services listed when they were last asked, so that completion need not ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.workspace.private import change_private, read_private
+
+_MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class LastList:
+    """One small file in the cache; call it on a thread."""
+
+    file: Path
+
+    def read(self) -> tuple[str, ...]:
+        """The names, as ``--model`` takes them; none when nothing was listed yet."""
+        found = read_private(self.file).get("models")
+        names = found if isinstance(found, list) else []
+        return tuple(name for name in names if isinstance(name, str))
+
+    def keep(self, names: Sequence[str]) -> None:
+        """Keeps the names; services that were not reached this time keep theirs."""
+
+        def change(content: JsonObject) -> None:
+            reached = {name.partition("/")[0] for name in names}
+            older = [name for name in self.read() if name.partition("/")[0] not in reached]
+            kept: list[JsonValue] = [*names, *older]
+            content["models"] = kept[:_MOST]
+
+        with suppress(OSError):
+            change_private(self.file, change)

@@ -1,0 +1,134 @@
+"""``codeagent config``: what it shows, and what it changes in the person's files."""
+
+from __future__ import annotations
+
+import io
+import stat
+
+import pytest
+
+from codeagent.cli import config_command
+from codeagent.config.places import find_places
+from codeagent.core.errors import ConfigError
+from codeagent.keys import find_keys
+from codeagent.providers.catalog import ProviderKind
+
+SECRET = "test-key-0123456789"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("CODEAGENT_HOME", str(tmp_path / "home"))
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEAGENT_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return find_places({"CODEAGENT_HOME": str(tmp_path / "home")})
+
+
+def typed(monkeypatch, text):
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+
+def test_a_setting_is_written_and_shown_with_its_source(home, capsys):
+    config_command.run(["set", "model.effort", "high"])
+    config_command.run([])
+    shown = capsys.readouterr().out
+    assert "model.effort is now high." in shown
+    assert f'effort = "high"  # {home.config_file}' in shown
+    config_command.run(["path"])
+    assert capsys.readouterr().out == f"{home.config_file}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("budget.max_steps", "7", "max_steps = 7"),
+        ("budget.max_cost", "1.5", "max_cost = 1.5"),
+        ("context.compact_at", "off", 'compact_at = "off"'),
+        ("model.name", "openai/gpt-5", 'name = "openai/gpt-5"'),
+        ("ui.reduced_motion", "true", "reduced_motion = true"),
+        ("permissions.allow", '["bash(pytest *)"]', 'allow = ["bash(pytest *)"]'),
+        ("keys.stop", "ctrl+x", 'stop = "ctrl+x"'),
+        ("model.name", "7", 'name = "7"'),
+    ],
+)
+def test_each_type_of_value_can_be_set(home, name, value, line):
+    config_command.run(["set", name, value])
+    assert line in home.config_file.read_text()
+
+
+def test_comments_and_other_settings_stay_as_they_are(home):
+    home.config.mkdir(parents=True)
+    home.config_file.write_text('# mine\n[model]\nname = "openai/gpt-5" # the good one\n\n[ui]\ntheme = "light"\n')
+    config_command.run(["set", "model.effort", "low"])
+    config_command.run(["unset", "ui.theme"])
+    assert home.config_file.read_text() == (
+        '# mine\n[model]\nname = "openai/gpt-5" # the good one\neffort = "low"\n\n[ui]\n'
+    )
+
+
+def test_a_link_to_the_settings_file_stays_one(home, tmp_path):
+    real = tmp_path / "dotfiles.toml"
+    real.write_text("[ui]\n")
+    home.config.mkdir(parents=True)
+    home.config_file.symlink_to(real)
+    config_command.run(["set", "ui.theme", "light"])
+    assert home.config_file.is_symlink()
+    assert real.read_text() == '[ui]\ntheme = "light"\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["set", "model.colour", "red"], "model.effort"),
+        (["set", "colour", "red"], "There are the tables"),
+        (["set", "model", "red"], "model.name"),
+        (["set", "budget.max_steps", "many"], "valid integer"),
+        (["set", "model.effort", "extreme"], "'low', 'medium' or 'high'"),
+        (["unset", "model.effort"], "is not set"),
+        (["set-key", "acme"], "anthropic, openai, openai-chat"),
+        (["remove-key", "openai"], "No key for openai"),
+    ],
+)
+def test_what_cannot_be_done_is_told_and_changes_nothing(home, words, told):
+    with pytest.raises(ConfigError) as caught:
+        config_command.run(words)
+    assert told in str(caught.value)
+    assert not home.config_file.exists()
+
+
+def test_a_damaged_file_is_named_and_left_alone(home):
+    home.config.mkdir(parents=True)
+    home.config_file.write_text("[model\n")
+    with pytest.raises(ConfigError, match=r"config\.toml is not valid TOML"):
+        config_command.run(["set", "model.effort", "low"])
+    assert home.config_file.read_text() == "[model\n"
+
+
+def test_a_key_from_a_pipe_is_kept_for_its_owner_alone_and_never_shown(home, monkeypatch, capsys):
+    typed(monkeypatch, f"{SECRET}\n")
+    config_command.run(["set-key", "anthropic"])
+    config_command.run([])
+    assert SECRET not in (shown := capsys.readouterr().out)
+    assert f"# key:     anthropic: {home.keys_file}" in shown
+    assert stat.S_IMODE(home.keys_file.stat().st_mode) == 0o600
+    found = find_keys({"CODEAGENT_HOME": str(home.config.parent)}, home).find(ProviderKind.ANTHROPIC)
+    assert found is not None
+    assert found.secret == SECRET
+    config_command.run(["remove-key", "anthropic"])
+    assert SECRET not in home.keys_file.read_text()
+
+
+@pytest.mark.parametrize("text", ["", "\n", "two words\n", "ключ\n"])
+def test_what_can_be_no_key_is_not_kept(home, monkeypatch, text):
+    typed(monkeypatch, text)
+    with pytest.raises(ConfigError):
+        config_command.run(["set-key", "openai"])
+    assert not home.keys_file.exists()
+
+
+def test_a_key_in_the_environment_goes_first_and_that_is_said(home, monkeypatch, capsys):
+    monkeypatch.setenv("OPENAI_API_KEY", "from-environment")
+    typed(monkeypatch, SECRET)
+    config_command.run(["set-key", "openai"])
+    assert "OPENAI_API_KEY is set as well, and goes before it." in capsys.readouterr().out

@@ -1,0 +1,95 @@
+"""Keys in a keyring and in a file: which goes first, and what happens when the keyring fails."""
+
+from __future__ import annotations
+
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+from keyring.errors import KeyringError, PasswordDeleteError
+
+from codeagent.core.errors import ConfigError
+from codeagent.store.keys import IN_KEYRING, KeyStore, system_keyring
+
+
+class Ring(KeyringBackend):
+    """A keyring in memory."""
+
+    priority = 1
+
+    def __init__(self):
+        super().__init__()
+        self.held = {}
+        self.is_locked = False
+
+    def _open(self):
+        if self.is_locked:
+            raise KeyringError("locked")
+        return self.held
+
+    def get_password(self, service, username):
+        return self._open().get((service, username))
+
+    def set_password(self, service, username, password):
+        self._open()[service, username] = password
+
+    def delete_password(self, service, username):
+        if self._open().pop((service, username), None) is None:
+            raise PasswordDeleteError("not there")
+
+
+@pytest.fixture
+def ring():
+    before, ring = keyring.get_keyring(), Ring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def store(tmp_path, ring):
+    return KeyStore(tmp_path / "keys.json", system_keyring)
+
+
+def test_a_keyring_keeps_the_key_and_the_file_stays_away(store, ring, tmp_path):
+    assert store.keep("openai", "k") == IN_KEYRING
+    assert ring.held == {("codeagent", "openai"): "k"}
+    assert not (tmp_path / "keys.json").exists()
+    assert store.get("openai").place == IN_KEYRING
+    assert store.get("anthropic") is None
+    assert store.remove("openai") == (IN_KEYRING,)
+    assert store.get("openai") is None
+
+
+def test_without_a_keyring_the_file_keeps_it(tmp_path):
+    store = KeyStore(tmp_path / "new" / "keys.json", lambda: None)
+    assert store.keep("openai", "k") == str(tmp_path / "new" / "keys.json")
+    assert store.get("openai").secret == "k"
+
+
+def test_a_locked_keyring_is_no_end(store, ring, tmp_path):
+    ring.is_locked = True
+    assert store.keep("openai", "k") == str(tmp_path / "keys.json")
+    assert store.get("openai").secret == "k"
+    assert store.remove("openai") == (str(tmp_path / "keys.json"),)
+
+
+def test_a_key_that_moves_into_the_keyring_leaves_the_file(store, ring, tmp_path):
+    KeyStore(tmp_path / "keys.json", lambda: None).keep("openai", "old")
+    store.keep("openai", "new")
+    assert "old" not in (tmp_path / "keys.json").read_text()
+    assert store.get("openai").secret == "new"
+
+
+def test_a_keyring_that_cannot_work_here_is_none(ring):
+    ring.__class__.priority = 0
+    try:
+        assert system_keyring() is None
+    finally:
+        ring.__class__.priority = 1
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    store = KeyStore(tmp_path / "file" / "keys.json", lambda: None)
+    with pytest.raises(ConfigError, match=r"cannot be kept in .*keys\.json"):
+        store.keep("openai", "k")
