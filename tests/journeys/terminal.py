@@ -12,6 +12,7 @@ import struct
 import termios
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -37,6 +38,16 @@ KEYS = {
 
 # What pyte does not know: kitty keyboard, mode queries, device attributes, control strings.
 _UNKNOWN = re.compile(rb"\x1b\[[<>=?][0-9;]*u|\x1b\[\?[0-9;]*\$p|\x1b\[>[0-9;]*[a-zA-Z]|\x1b[P_].*?\x1b\\")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One character of the screen; colours as ``#rrggbb``, empty for the terminal's own."""
+
+    text: str
+    foreground: str
+    background: str
+    is_bold: bool
 
 
 class _Screen(pyte.Screen):
@@ -89,6 +100,13 @@ class Terminal:
     def text(self) -> str:
         """The screen as text, blanks at line ends left out."""
         return "\n".join(line.rstrip() for line in self._screen.display)
+
+    @property
+    def cells(self) -> tuple[tuple[Cell, ...], ...]:
+        """The screen cell by cell, with colours."""
+        columns = range(self._screen.columns)
+        lines = (self._screen.buffer[line] for line in range(self._screen.lines))
+        return tuple(tuple(_cell(line[column]) for column in columns) for line in lines)
 
     def pump(self, seconds: float) -> bool:
         """Reads what the program prints for a while; False when it has ended."""
@@ -167,6 +185,19 @@ class Terminal:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self.exit_code = os.waitstatus_to_exitcode(status)
+
+
+def _cell(char: pyte.screens.Char) -> Cell:
+    foreground, background = _colour(char.fg), _colour(char.bg)
+    if char.reverse:
+        foreground, background = background or "#000000", foreground or "#ffffff"
+    return Cell(text=char.data or " ", foreground=foreground, background=background, is_bold=char.bold)
+
+
+def _colour(name: str) -> str:
+    if re.fullmatch("[0-9a-f]{6}", name):
+        return f"#{name}"
+    return "" if name == "default" else name.removeprefix("bright")
 
 
 def _control(name: str) -> str:
