@@ -136,7 +136,10 @@ class LiveProvider(ABC, Generic[FormT]):
                 raise
         finally:
             await response.aclose()
-        yield ReplyFinished(message=reply.message())
+        message = reply.message()
+        for event in reply.display.drain():
+            yield event
+        yield ReplyFinished(message=message)
 
     async def aclose(self) -> None:
         """Closes the connections that are kept for the next request."""

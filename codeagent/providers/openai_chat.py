@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
+    AssistantBlock,
     AssistantMessage,
     ImageBlock,
+    OpaqueBlock,
     ThinkingBlock,
     ToolCall,
     ToolResult,
@@ -21,7 +24,7 @@ from codeagent.core.messages import (
 from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.catalog import Effort, Limits
-from codeagent.providers.chat_reply import ChatReply
+from codeagent.providers.chat_reply import CALL_FIELDS, REASONING_DETAILS, ChatReply
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
     NO_OUTPUT,
@@ -34,7 +37,7 @@ from codeagent.providers.history import (
 from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.live import Encoder, LiveProvider
 from codeagent.providers.openai_connection import OpenAIConnection
-from codeagent.providers.sse import to_json
+from codeagent.providers.sse import as_object, parse_object, to_json
 
 PREFIX = "openai-chat"
 
@@ -90,7 +93,8 @@ class OpenAIChatProvider(LiveProvider[_Form]):
         self._limits = limits or Limits()
         full_name = f"{PREFIX}/{model}"
         connection = OpenAIConnection(model, api_key, base_url, self._limits, key_remedy)
-        limit_key = "max_completion_tokens" if connection.is_openai else "max_tokens"
+        self._is_openai = connection.is_openai
+        limit_key = "max_completion_tokens" if self._is_openai else "max_tokens"
         super().__init__(
             full_name,
             "/chat/completions",
@@ -99,8 +103,9 @@ class OpenAIChatProvider(LiveProvider[_Form]):
             _Form(effort=self._limits.effort, limit_key=limit_key),
         )
 
-    def _reply(self, _: ModelRequest, /) -> ChatReply:
-        return ChatReply(self.model, self._connection.service, self._encoder.history.call_ids)
+    def _reply(self, request: ModelRequest, /) -> ChatReply:
+        tools = frozenset[str]() if self._is_openai else frozenset(tool.name for tool in request.tools)
+        return ChatReply(self.model, self._connection.service, self._encoder.history.call_ids, tools)
 
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         fields = [b'"model":' + to_json(self._name), b'"stream":true']
@@ -150,7 +155,7 @@ class ChatDialect:
     def reply(self, message: AssistantMessage) -> tuple[Said, ...]:
         """Text and calls, and with calls the thinking that led to them, which some servers want back."""
         encoded: JsonObject = {"role": "assistant", "content": message.text if message.text.strip() else None}
-        calls: list[JsonValue] = [_call(call) for call in message.calls]
+        calls = self._calls(message)
         if calls:
             encoded |= self._thinking(message)
             encoded["tool_calls"] = calls
@@ -169,14 +174,34 @@ class ChatDialect:
         said = Said(role="tool", parts=tuple(parts))
         return (said, Said(role="user", parts=tuple(images))) if images else (said,)
 
+    def _calls(self, message: AssistantMessage) -> list[JsonValue]:
+        """The calls, each with the fields that its server added to it, such as the signature of a thought."""
+        calls: list[JsonValue] = []
+        for before, block in pairwise((None, *message.blocks)):
+            if isinstance(block, ToolCall):
+                calls.append({**self._kept(before, CALL_FIELDS), **_call(block)})
+        return calls
+
     def _thinking(self, message: AssistantMessage) -> JsonObject:
-        """Thinking goes back under the name it came with, kept as its signature."""
+        """Thinking goes back as the server's own items, else under the name it came with, kept as its signature."""
+        for block in message.blocks:
+            if kept := self._kept(block, REASONING_DETAILS):
+                return kept
         own = [
             block
             for block in message.blocks
             if isinstance(block, ThinkingBlock) and block.provider == self._model and block.signature and block.text
         ]
         return {own[0].signature: "".join(block.text for block in own)} if own else {}
+
+    def _kept(self, block: AssistantBlock | None, kind: str) -> JsonObject:
+        """What a block keeps of that kind for the model that it came from."""
+        if not isinstance(block, OpaqueBlock) or block.provider != self._model:
+            return {}
+        payload = parse_object(block.payload_json) or {}
+        if kind == CALL_FIELDS:
+            return as_object(payload.get(CALL_FIELDS))
+        return {kind: payload[kind]} if payload.get(kind) else {}
 
 
 def _image(block: ImageBlock) -> bytes:

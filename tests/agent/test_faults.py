@@ -317,6 +317,27 @@ async def test_only_the_failed_step_of_a_turn_is_asked_for_again(scene, tmp_path
     await scene.is_well(stage)
 
 
+async def test_a_weak_model_that_writes_its_calls_as_text_gets_its_work_done(model_server):
+    provider = OpenAIChatProvider("test", "", model_server.openai_url)
+    scene = Scene("chat", model_server, provider)
+    stage = scene.stage()
+    cut = '<tool_call>{"name": "note", "arguments": {"say": "on'
+    model_server.reply(
+        say('<think>Hm.</think>I write.\n<tool_call>\n{"name": "note", "arguments": {"say": "one"}}\n</tool_call>'),
+        say("<function=note>\n<parameter=say>\ntwo\n</parameter>\n</function>"),
+        say(cut),
+        say(cut, stop="length"),
+        say('{"name": "note", "parameters": {"say": "three"}}'),
+        say("Done."),
+    )
+    assert (await stage.send()).text == "Done."
+    assert scene.notes == ["one", "two", "three"]
+    assert [result.outcome for result in stage.results().values()].count(Outcome.FAILED) == 1
+    assert "<" not in "".join(event.text for event in stage.of(TextStreamed))
+    await scene.is_well(stage)
+    await provider.aclose()
+
+
 async def test_a_reply_that_is_whole_is_taken_though_its_stream_never_ends(scene):
     """Only Chat Completions and Messages have a stop reason before their last event."""
     if scene.protocol == "responses":

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from codeagent.core.errors import ProviderRejected
+from codeagent.core.errors import ProviderRejected, ProviderUnavailable
 from codeagent.core.messages import (
     ImageBlock,
     OpaqueBlock,
@@ -230,6 +230,48 @@ async def test_thinking_goes_back_with_calls_and_only_to_the_model_that_made_it(
     assert sent[0]["reasoning_content"] == "Hm."
     assert sent[1].keys() == {"role", "content", "tool_calls"}
     assert model_server.refusals == []
+
+
+async def test_items_of_reasoning_and_signatures_on_calls_go_back_as_they_came(model_server, chat):
+    function = {"name": "read", "arguments": "{}"}
+    signed = {"google": {"thought_signature": "c2ln"}}
+    model_server.reply(
+        odd(
+            delta(reasoning="H", reasoning_details=[{"type": "reasoning.text", "text": "H", "index": 0}]),
+            delta(reasoning="m", reasoning_details=[{"type": "reasoning.text", "text": "m", "index": 0}]),
+            delta(reasoning_details=[{"type": "reasoning.text", "signature": "s", "index": 0}]),
+            delta(reasoning_details=[{"type": "reasoning.encrypted", "data": "x", "index": 1}]),
+            calling(index=0, id="a", function=function, extra_content=signed),
+            calling(index=1, id="b", function=function),
+            DONE,
+        )
+    )
+    message = await ask(chat)
+    assert message.blocks[0].text == "Hm"
+
+    await ask(chat, said("go"), message, results(result("a"), result("b")))
+    other = OpenAIChatProvider("other", "key", model_server.openai_url)
+    await ask(other, said("go"), message, results(result("a"), result("b")))
+    await other.aclose()
+
+    own, foreign = (request.messages[2] for request in model_server.requests[1:])
+    assert own["reasoning_details"] == [
+        {"type": "reasoning.text", "text": "Hm", "index": 0, "signature": "s"},
+        {"type": "reasoning.encrypted", "data": "x", "index": 1},
+    ]
+    assert [call.get("extra_content") for call in own["tool_calls"]] == [signed, None]
+    assert "reasoning" not in own
+    assert foreign.keys() == {"role", "content", "tool_calls"}
+    assert [call.keys() for call in foreign["tool_calls"]] == [{"id", "type", "function"}] * 2
+    assert model_server.refusals == []
+
+
+@pytest.mark.parametrize("word", ["error", "abort", "insufficient_system_resource"])
+async def test_a_reply_that_the_server_gave_up_is_worth_another_try(model_server, chat, word):
+    model_server.reply(say("Half", stop=word))
+
+    with pytest.raises(ProviderUnavailable):
+        await ask(chat)
 
 
 async def test_images_in_results_follow_as_the_users(model_server, chat):

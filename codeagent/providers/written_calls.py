@@ -1,0 +1,209 @@
+"""Tool calls that a model wrote into its text because its server does not know the form it was taught.
+
+The forms are those of the models' own chat templates: Hermes and Qwen
+(``<tool_call>{…}``), Qwen-Coder (``<function=…><parameter=…>``), GLM
+(``<arg_key>``), Mistral (``[TOOL_CALLS]``), Llama (``<|python_tag|>``), DeepSeek,
+Kimi, MiniMax. What was written as arguments is kept to the letter: whether it
+is sound is judged where every call is judged.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import NamedTuple
+
+_DECODER = json.JSONDecoder(strict=False)
+_SPACE = re.compile(r"\s*")
+_NAME = re.compile(r"[A-Za-z_][\w.-]*(?::\d+)?")
+_MARKS = re.compile(
+    r"(?:\[TOOL_CALLS\]|\[ARGS\]|\[CALL_ID\]\w+|[\s,;\[\]]|```(?:json)?|function<｜tool▁sep｜>"
+    r"|<｜tool▁(?:call▁begin|call▁end|sep)｜>|<\|tool_call_(?:begin|argument_begin|end)\|>|<\|eo[mt]_id\|>|</s>)*"
+)
+"""What stands between the names and the JSON objects of calls in one of the forms."""
+_OPEN = re.compile(r'<(?:｜DSML｜)?(?:function=|invoke name=)"?([\w.-]+)"?\s*>')
+_CLOSE = re.compile(r"</(?:｜DSML｜)?(?:function|invoke)>(?=\s*(?:<(?:｜DSML｜)?(?:function=|invoke )|\Z))")
+_PARAMETER = re.compile(
+    r'<(?:｜DSML｜)?parameter(?:=| name=)"?([^">\n]+)"?[^>\n]*>(.*?)</(?:｜DSML｜)?parameter>'
+    r"(?=\s*(?:<(?:｜DSML｜)?parameter|\Z))",
+    re.DOTALL,
+)
+_PAIR = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>(?=\s*(?:<arg_key>|\Z))", re.DOTALL)
+_ARGUMENTS = ("arguments", "parameters")
+_BARE_KEYS = frozenset({"name", "type", "id", "function", *_ARGUMENTS})
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCall:
+    """A call as it was written; ``arguments_json`` is no JSON where the writing broke off."""
+
+    name: str
+    arguments_json: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The calls in a text; ``is_whole`` says that none of them breaks off."""
+
+    calls: tuple[WrittenCall, ...]
+    is_whole: bool = True
+
+
+class _Object(NamedTuple):
+    """A JSON object: its values as they were written, and where it ends; None when it breaks off."""
+
+    fields: dict[str, str]
+    end: int | None
+
+
+def find_calls(text: str, tools: AbstractSet[str], *, is_bare: bool = False) -> Found | None:
+    """The calls of which a text consists; None when it is anything else, or names a tool that is not offered.
+
+    ``is_bare`` text has no tags around it, so it must hold nothing but calls in
+    their plainest form.
+    """
+    text = text.strip()
+    if not text:
+        return None
+    if _OPEN.match(text):
+        return _functions(text, tools)
+    if "<arg_key>" in text and (named := _NAME.match(text)) is not None and named[0] in tools:
+        return Found((_pairs(named[0], text[named.end() :]),), is_whole=_is_paired(text[named.end() :]))
+    return _sequence(text, tools, is_bare=is_bare)
+
+
+def plain_name(name: str) -> str:
+    """The tool's name without what some templates put around it: ``functions.read:0`` is ``read``."""
+    return name.removeprefix("functions.").partition(":")[0]
+
+
+def _sequence(text: str, tools: AbstractSet[str], *, is_bare: bool) -> Found | None:
+    """JSON objects that hold name and arguments, or names each followed by an object of arguments."""
+    calls: list[WrittenCall] = []
+    at = _skip(_MARKS, text, 0)
+    while at < len(text):
+        start, name = at, ""
+        if text[at] != "{":
+            named = None if is_bare else _NAME.match(text, at)
+            name = plain_name(named[0]) if named else ""
+            if named is None or name not in tools:
+                return None
+            at = _skip(_MARKS, text, named.end())
+            if text[at : at + 1] not in {"", "{"}:
+                return None
+        read = _object(text, at) if at < len(text) else _Object({}, None)
+        written = text[at if at < len(text) else start : read.end]
+        call = WrittenCall(name, written) if name else _call(read, written, tools, is_bare=is_bare)
+        if call is None:
+            return None
+        calls.append(call)
+        if read.end is None:
+            return Found(tuple(calls), is_whole=False)
+        at = _skip(_MARKS, text, read.end)
+    return Found(tuple(calls)) if calls else None
+
+
+def _call(read: _Object, written: str, tools: AbstractSet[str], *, is_bare: bool) -> WrittenCall | None:
+    """The call that an object with name and arguments describes."""
+    fields = read.fields
+    if is_bare and set(fields) - _BARE_KEYS:
+        return None
+    if fields.get("function", "").startswith("{"):
+        return _call(_object(fields["function"], 0), fields["function"], tools, is_bare=is_bare)
+    name = plain_name(_string(fields.get("name", fields.get("function", ""))) or "")
+    given = [fields[key] for key in _ARGUMENTS if key in fields]
+    if name not in tools or len(given) > 1:
+        return None
+    if not given:
+        if is_bare:
+            return None
+        return WrittenCall(name, written if read.end is None else "{}")
+    inner = _string(given[0])
+    return WrittenCall(name, given[0] if inner is None else inner)
+
+
+def _object(text: str, at: int) -> _Object:
+    """Reads the object that begins there; a value that breaks off or is no JSON goes to the end of the text."""
+    fields: dict[str, str] = {}
+    at += 1
+    while True:
+        at = _skip(_SPACE, text, at)
+        if text[at : at + 1] == "}":
+            return _Object(fields, at + 1)
+        if fields and text[at : at + 1] == ",":
+            at = _skip(_SPACE, text, at + 1)
+        try:
+            key, at = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return _Object(fields, None)
+        at = _skip(_SPACE, text, at)
+        if not isinstance(key, str) or text[at : at + 1] != ":":
+            return _Object(fields, None)
+        start = at = _skip(_SPACE, text, at + 1)
+        if key in fields:
+            key = f"{key} again"  # an object of arguments may do that and is judged later; one with a name may not
+        try:
+            _, at = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return _Object({**fields, key: text[start:]}, None)
+        fields[key] = text[start:at]
+
+
+def _functions(text: str, tools: AbstractSet[str]) -> Found | None:
+    """Functions in tags, each with its parameters in tags or one JSON object."""
+    calls: list[WrittenCall] = []
+    at = 0
+    while at < len(text):
+        opened = _OPEN.match(text, at)
+        if opened is None or plain_name(opened[1]) not in tools:
+            return None
+        name = plain_name(opened[1])
+        closed = _CLOSE.search(text, opened.end())
+        if closed is None:
+            return Found((*calls, WrittenCall(name, text[at:])), is_whole=False)
+        inner = text[opened.end() : closed.start()].strip()
+        if not (
+            _object(inner, 0).end == len(inner) if inner.startswith("{") else not _PARAMETER.sub("", inner).strip()
+        ):
+            return Found((*calls, WrittenCall(name, text[at : closed.end()])), is_whole=False)
+        calls.append(WrittenCall(name, inner if inner.startswith("{") else _as_json(_PARAMETER.findall(inner))))
+        at = _skip(_SPACE, text, closed.end())
+    return Found(tuple(calls))
+
+
+def _pairs(name: str, text: str) -> WrittenCall:
+    return WrittenCall(name, _as_json(_PAIR.findall(text)) if _is_paired(text) else text)
+
+
+def _is_paired(text: str) -> bool:
+    return not _PAIR.sub("", text).strip()
+
+
+def _as_json(parameters: list[tuple[str, str]]) -> str:
+    """The parameters as a JSON object of strings; one that is given twice stays so, for whoever judges it."""
+    pairs = (
+        f"{json.dumps(key.strip(), ensure_ascii=False)}: {json.dumps(_unwrapped(value), ensure_ascii=False)}"
+        for key, value in parameters
+    )
+    return "{" + ", ".join(pairs) + "}"
+
+
+def _unwrapped(value: str) -> str:
+    """The value without the line breaks that set it off from its tags."""
+    return value.removeprefix("\n").removesuffix("\n")
+
+
+def _string(written: str) -> str | None:
+    """The string that JSON text stands for, None when it stands for anything else."""
+    try:
+        value = _DECODER.decode(written)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
