@@ -50,6 +50,7 @@ def open_app(
         root=launch.root,
         theme=look.theme,
         reduced_motion=look.reduced_motion,
+        vi=look.vi,
         prompt=prompt,
         keymap=look.keys,
         theme_folders=[looks_from.themes],

@@ -19,6 +19,7 @@ class FirstLook:
 
     theme: str = DEFAULT_THEME
     reduced_motion: bool = False
+    vi: bool = False
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -33,6 +34,7 @@ def first_look(config_file: Path) -> FirstLook:
     return FirstLook(
         theme=theme if isinstance(theme, str) else DEFAULT_THEME,
         reduced_motion=ui.get("reduced_motion") is True,
+        vi=ui.get("vi") is True,
         keys={name: key for name, key in keys.items() if isinstance(key, str)},
     )
 

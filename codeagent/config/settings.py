@@ -87,6 +87,8 @@ class UiSettings(_Table):
     """A theme's name: one that comes with the program, or a file in the themes folder beside the settings."""
     reduced_motion: bool = False
     """Draws nothing that moves by itself."""
+    vi: bool = False
+    """Vi's keys in the prompt: Esc leaves the text for commands, i goes back to it."""
 
 
 class Settings(_Table):

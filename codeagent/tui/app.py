@@ -72,6 +72,7 @@ class CodeagentApp(App[str]):
         root: Path,
         theme: str,
         reduced_motion: bool,
+        vi: bool = False,
         prompt: str = "",
         keymap: Mapping[str, str] | None = None,
         theme_folders: Sequence[Path] = (),
@@ -89,7 +90,9 @@ class CodeagentApp(App[str]):
         self.stylesheet.set_variables(self.get_css_variables())
         self.set_keymap(dict(keymap or {}))
         self.animation_level = "none"
-        self.main = MainScreen(root=root, palette=self.palette, reduced_motion=reduced_motion, keymap=self._keymap)
+        self.main = MainScreen(
+            root=root, palette=self.palette, reduced_motion=reduced_motion, vi=vi, keymap=self._keymap
+        )
         self.bridge = Bridge(self.main)
         self._door, self._older, self._offers = Door(connect, self.bridge), older, offers or Offers()
         self._custom = CustomCommands(lambda notice: self._say(notice, Level.WARNING))

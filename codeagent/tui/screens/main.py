@@ -53,7 +53,9 @@ class MainScreen(Screen[None]):
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 - as Textual has it
     AUTO_FOCUS = "Prompt"
 
-    def __init__(self, *, root: Path, palette: Palette, reduced_motion: bool, keymap: Mapping[str, str]) -> None:
+    def __init__(
+        self, *, root: Path, palette: Palette, reduced_motion: bool, vi: bool, keymap: Mapping[str, str]
+    ) -> None:
         """``keymap`` holds the person's own keys by the names of the key table."""
         super().__init__(classes="-tall")  # as most are; another height changes it
         self.header = Header(root)
@@ -62,7 +64,7 @@ class MainScreen(Screen[None]):
         self.queue_lines = QueueLines()
         self.completions = CompletionList()
         self.find_bar = FindBar()
-        self.prompt = Prompt(self.completions)
+        self.prompt = Prompt(self.completions, vi=vi)
         self.approval = ApprovalDialog(palette, home=self.prompt)
         self.status = StatusLine(reduced_motion=reduced_motion)
         self._typing = Typing(self.prompt, self.approval, answers_that_begin_words(keymap))
@@ -121,6 +123,10 @@ class MainScreen(Screen[None]):
         """The question makes room when the prompt grows."""
         if self.approval.waiting:
             self.call_after_refresh(self.approval.fit)
+
+    def on_prompt_commands_begun(self, event: Prompt.CommandsBegun) -> None:
+        """The status line says when keys are vi's commands."""
+        self.status.show(replace(self.status.status, are_commands=event.are_commands))
 
     def on_approval_dialog_turned(self) -> None:
         """Another question is in view: it has to earn the keyboard."""

@@ -19,6 +19,7 @@ from codeagent.tui.keys import bindings
 from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
 from codeagent.tui.widgets.folded_paste import FoldedPastes
 from codeagent.tui.widgets.typed_before import TypedBefore
+from codeagent.tui.widgets.vi_typing import ViTyping
 
 Complete = Callable[[Completing], Awaitable[tuple[Suggestion, ...]]]
 """Finds the suggestions for a word."""
@@ -56,10 +57,17 @@ class Prompt(TextArea):
     class Edited(Message):
         """The text is another one now."""
 
+    class CommandsBegun(Message):
+        """With vi's keys: whether keys are commands now, not text."""
+
+        def __init__(self, *, are_commands: bool) -> None:
+            super().__init__()
+            self.are_commands = are_commands
+
     class HelpWanted(Message):
         """A question mark was typed into an empty prompt."""
 
-    def __init__(self, completions: CompletionList) -> None:
+    def __init__(self, completions: CompletionList, *, vi: bool = False) -> None:
         super().__init__(
             soft_wrap=True,
             show_line_numbers=False,
@@ -75,6 +83,7 @@ class Prompt(TextArea):
         self._typed_before = TypedBefore()
         self._dismissed: Completing | None = None
         self._suggesting: Worker[None] | None = None
+        self._vi = ViTyping(self, self._step_through_history) if vi else None
 
     # --- what others do with it
 
@@ -112,6 +121,7 @@ class Prompt(TextArea):
 
     def insert_typed(self, text: str) -> None:
         """Inserts at the cursor, as if pasted."""
+        self._type_text()
         folded = self._pastes.fold(clean(text.replace("\r\n", "\n").replace("\r", "\n")))
         result = self.replace(folded, *self.selection, maintain_selection_offset=False)
         self.move_cursor(result.end_location)
@@ -166,7 +176,7 @@ class Prompt(TextArea):
         if self._completions.is_open:
             self._completions.move(-1)
         elif not select and self._row_on_screen() == 0:
-            self._walk(self._typed_before.older(self.text))
+            self._step_through_history(-1)
         else:
             super().action_cursor_up(select)
 
@@ -175,7 +185,7 @@ class Prompt(TextArea):
         if self._completions.is_open:
             self._completions.move(1)
         elif not select and self._row_on_screen() >= self.wrapped_document.height - 1:
-            self._walk(self._typed_before.newer())
+            self._step_through_history(1)
         else:
             super().action_cursor_down(select)
 
@@ -203,6 +213,11 @@ class Prompt(TextArea):
             event.stop()
             event.prevent_default()
             self.post_message(self.HelpWanted())
+        elif self._vi is not None and self._vi.takes(event):
+            event.stop()
+            event.prevent_default()
+            if self._vi.has_changed_mode:
+                self.post_message(self.CommandsBegun(are_commands=not self._vi.is_inserting))
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -238,14 +253,24 @@ class Prompt(TextArea):
             return
         self._typed_before.add(text)
         self.load_text("")
+        self._type_text()
         self._completions.show(())
         self.post_message(self.Submitted(text, is_later=is_later))
+
+    def _type_text(self) -> None:
+        """What comes now is text."""
+        if self._vi is not None and self._vi.start_inserting():
+            self.post_message(self.CommandsBegun(are_commands=False))
 
     def _walk(self, text: str | None) -> None:
         if text is not None:
             self.put(text)
             self._completions.show(())
             self._dismissed = self._completing()
+
+    def _step_through_history(self, by: int) -> None:
+        """One message older or newer."""
+        self._walk(self._typed_before.older(self.text) if by < 0 else self._typed_before.newer())
 
     def _row_on_screen(self) -> int:
         offset: Offset = self.wrapped_document.location_to_offset(self.cursor_location)

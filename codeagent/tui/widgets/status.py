@@ -20,7 +20,10 @@ _NEARLY_FULL = 0.8
 
 @value
 class Status:
-    """All that the line shows; ``context`` is the filled part of the window, from 0 to 1."""
+    """All that the line shows; ``context`` is the filled part of the window, from 0 to 1.
+
+    With vi's keys in the prompt, ``are_commands`` says that keys are no text now.
+    """
 
     mode: Mode | None = None
     context: float | None = None
@@ -34,6 +37,7 @@ class Status:
     is_working: bool = False
     is_answering: bool = False
     is_finding: bool = False
+    are_commands: bool = False
     below: int = 0
     remark: str = ""
 
@@ -100,6 +104,8 @@ class StatusLine(Widget):
             doing = "waiting for you" if status.waiting else status.activity or "working"
             activity = f" {doing}" if self.size.width >= _TIGHT else ""
             parts.append(Content.styled(f"{mark}{activity}", "$accent"))
+        if status.are_commands:
+            parts.append(Content.styled("normal", "bold $accent"))
         if status.is_connecting:
             parts.append(Content("starting…"))
         if status.mode is not None:
