@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from codeagent.agent.session import Session
 from codeagent.config.settings import ModelSettings
 from codeagent.core.desk import ModelChoice
+from codeagent.core.errors import ConfigError
 from codeagent.core.protocols import Provider
 from codeagent.keys import Keys
 from codeagent.model_list import LastList
 from codeagent.models import NO_KEY_NEEDED, key_kind
-from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
+from codeagent.providers.catalog import EFFORTS, Catalog, Effort, ModelName, ProviderKind
 from codeagent.providers.listing import list_models
 
 _LIST_SECONDS = 2.0
@@ -24,13 +25,15 @@ _ORDER = (ProviderKind.ANTHROPIC, ProviderKind.OPENAI, ProviderKind.OPENAI_CHAT)
 
 @dataclass(slots=True)
 class ModelSwitch:
-    """Which models there are; ``make`` builds the client for one, on a thread."""
+    """Which models there are, which one answers and how hard it thinks; ``make`` builds the client, on a thread."""
 
     catalog: Catalog
     settings: ModelSettings
     keys: Keys
     last_list: LastList
-    make: Callable[[ModelName], Provider]
+    make: Callable[[ModelName, Effort | None], Provider]
+    effort: Effort | None = None
+    name: ModelName | None = None
 
     async def choices(self) -> tuple[ModelChoice, ...]:
         """The models of the services that can be reached, as they list them, then those of the catalog."""
@@ -45,10 +48,33 @@ class ModelSwitch:
 
     async def change(self, session: Session, name: str) -> None:
         """Another model answers from the next request on; raises ConfigError for what names none or has no key."""
-        provider = await asyncio.to_thread(lambda: self.make(ModelName.parse(name)))
-        before = session.set_provider(provider)
+        provider = await asyncio.to_thread(lambda: self.take(ModelName.parse(name)))
+        before = session.set_provider(provider, self.effort or "")
         if not session.is_running:  # else a reply of the one before may still be streaming
             await before.aclose()
+
+    async def change_effort(self, session: Session, effort: str) -> None:
+        """The model thinks so hard from the next request on, empty is as it likes; raises ConfigError."""
+        before = self.effort
+        self.set_effort(effort)
+        try:
+            await self.change(session, str(self.name))
+        except ConfigError:
+            self.effort = before
+            raise
+
+    def take(self, name: ModelName) -> Provider:
+        """The client for a model, which is the one that answers from now on; raises ConfigError."""
+        provider = self.make(name, self.effort)
+        self.name = name
+        return provider
+
+    def set_effort(self, effort: str) -> None:
+        """How hard the next client's model should think; empty leaves that to the model. Raises ConfigError."""
+        found: Effort | None = next((level for level in EFFORTS if level == effort), None)
+        if effort and found is None:
+            raise ConfigError(f"There is no effort {effort}.", hint=f"There are {', '.join(EFFORTS)} and default.")
+        self.effort = found
 
     def _reachable(self) -> dict[ProviderKind, str]:
         """The services with a key or an address of their own, and their keys."""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-import shutil
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -21,38 +18,34 @@ from codeagent.agent.prompt import system_prompt
 from codeagent.agent.record import Record
 from codeagent.agent.session import Session, before
 from codeagent.checks import write_folders
-from codeagent.config.launch import LATEST, Launch
+from codeagent.config.launch import Launch
 from codeagent.config.places import project_config_file
 from codeagent.config.settings import Settings
 from codeagent.config.sources import LoadedSettings, load_settings
 from codeagent.core.approvals import Mode
 from codeagent.core.desk import Approver, Desk
-from codeagent.core.errors import FileProblem
 from codeagent.core.events import (
     AgentEvent,
     Emit,
     Level,
     NoticeGiven,
     SessionStarted,
-    TurnEnded,
-    TurnStarted,
 )
 from codeagent.core.protocols import Cover, Provider
 from codeagent.core.text import Redactor, secrets_in, storable
 from codeagent.job_reports import news_for_model, tell_person
+from codeagent.keeping import Keeping, open_keeping
 from codeagent.keys import Keys, find_keys
 from codeagent.model_list import LastList
 from codeagent.model_switch import ModelSwitch
-from codeagent.models import choose_model, key_for, script_of
+from codeagent.models import key_for, script_of
+from codeagent.open_model import open_model
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import Trust, trust_state
-from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
-from codeagent.store.change_store import ChangeStore
-from codeagent.store.journal import JournalFile, NoJournal, Past
+from codeagent.providers.catalog import Catalog, Effort, ModelName, ProviderKind
+from codeagent.store.journal import Past
 from codeagent.store.prompts import Prompts
-from codeagent.store.retention import clear_old
-from codeagent.store.seen_record import load_seen, save_seen
 from codeagent.store.sessions import Sessions
 from codeagent.store.undoing import open_undoing
 from codeagent.toolbox import make_tools
@@ -60,12 +53,9 @@ from codeagent.tools.registry import Registry
 from codeagent.workbench import Bench, Held, ModeSwitch
 from codeagent.workspace import confine, process_tree
 from codeagent.workspace.earlier_runs import clean_up
-from codeagent.workspace.files import read_bytes
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.locks import LockTable
 from codeagent.workspace.paths import PathSandbox
-from codeagent.workspace.private import make_private_folder
-from codeagent.workspace.seen import SeenFiles
 
 
 async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
@@ -121,45 +111,18 @@ class Parts:
         self.keeping.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keeping:
-    """Where a session is kept: its record, what it changed, its commands' output, and what the model has seen."""
-
-    session_id: str
-    journal: JournalFile | NoJournal
-    logs: Path
-    seen: SeenFiles
-    seen_file: Path | None
-    past: Past
-    store: ChangeStore
-
-    def after(self, event: AgentEvent) -> None:
-        """Makes room for the output of commands with the first turn, keeps what was seen at the end of each."""
-        if isinstance(event, TurnStarted):
-            with suppress(OSError):
-                make_private_folder(self.logs)
-        if isinstance(event, TurnEnded) and self.seen_file is not None:
-            save_seen(self.seen_file, self.seen.snapshot())
-
-    def close(self) -> None:
-        """Gives the record back; the output of an unkept session's commands is removed."""
-        self.journal.close()
-        if self.seen_file is None:
-            shutil.rmtree(self.logs, ignore_errors=True)
-
-
 def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     """Puts a session together; call it on a thread where something must stay alive meanwhile."""
     root = launch.root.resolve()
     loaded, trusted = _settings(launch, root)
     settings, places = loaded.settings, launch.places
     switch = make_switch(settings, launch)
-    name = choose_model(settings.model, switch.keys, switch.catalog)
-    provider, asked = switch.make(name), settings.permissions
+    asked = settings.permissions
     redactor = Redactor((*secrets_in(launch.environ), *switch.keys.secrets()))
     stored = Sessions(launch.places.sessions, root)
     prompts = make_prompts(launch, stored, redactor)
     keeping = open_keeping(launch, stored, redactor)
+    chosen = keeping.or_closed(partial(open_model, switch, launch, keeping.past.events))
     listeners: list[Emit] = [emit, keeping.after]
     record = Record(keeping.journal, _each(listeners))
     modes = ModeSwitch(mode=asked.mode, emit=record.tell)
@@ -177,7 +140,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     timeline = undoing.timeline
     session = Session(
         keeping.session_id,
-        provider,
+        chosen.provider,
         tools=tools,
         gate=gate,
         locks=LockTable(),
@@ -196,8 +159,8 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     return Parts(
         session=session,
         bench=Bench(root, settings, launch, session, gate, modes, prompts, stored, jobs, switch, sandbox, timeline),
-        started=_started(keeping.session_id, name, modes.get(), root),
-        notices=_notices(loaded, keeping.past, root, trusted),
+        started=_started(keeping.session_id, chosen.name, switch.effort or "", modes.get(), root),
+        notices=(*_notices(loaded, keeping.past, root, trusted), *filter(None, [chosen.notice])),
         past=undoing.catch_up(keeping.past.events),
         record=record,
         keeping=keeping,
@@ -278,13 +241,15 @@ def make_switch(settings: Settings, launch: Launch) -> ModelSwitch:
     """The models that can be chosen, and what makes the client for one."""
     catalog, keys = Catalog(launch.places.models_file), find_keys(launch.environ, launch.places)
     make = partial(make_provider, settings, keys, catalog)
-    return ModelSwitch(catalog, settings.model, keys, LastList(launch.places.listed_models), make)
+    return ModelSwitch(
+        catalog, settings.model, keys, LastList(launch.places.listed_models), make, effort=settings.model.effort
+    )
 
 
-def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelName) -> Provider:
+def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelName, effort: Effort | None) -> Provider:
     """The client for a model; only the SDK that is needed is loaded."""
     known = catalog.limits(str(name), timeout=settings.model.first_byte_seconds)
-    limits = known.wanted(settings.model.max_tokens, settings.model.effort)
+    limits = known.wanted(settings.model.max_tokens, effort)
     key = key_for(name, settings.model, keys)
     match name.provider:
         case ProviderKind.ANTHROPIC:
@@ -303,35 +268,6 @@ def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelN
             from codeagent.providers.openai import OpenAIProvider
 
             return OpenAIProvider(name.name, key.secret, settings.model.openai_base_url, limits, key.remedy)
-
-
-def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keeping:
-    """A new record, the one to go on with, or none; raises JournalError and SessionBusy."""
-    seen = SeenFiles()
-    changes = launch.places.state / "checkpoints" / stored.folder.name
-    if not launch.keeps_session:
-        logs = Path(tempfile.mkdtemp(prefix="codeagent-logs-"))
-        changes = logs / "checkpoints"
-        session_id, journal, past, seen_file = stored.new_id(), NoJournal(), Past(records=()), None
-    elif launch.resume is None:
-        session_id, past = stored.new_id(), Past(records=())
-        journal = JournalFile(stored.path(session_id), redactor.redact)
-        logs, seen_file = stored.logs(session_id), stored.seen(session_id)
-    else:
-        session_id = stored.latest() if launch.resume == LATEST else stored.find(launch.resume)
-        journal, past = JournalFile.reopen(stored.path(session_id), redact=redactor.redact)
-        logs, seen_file = stored.logs(session_id), stored.seen(session_id)
-        seen.restore(load_seen(seen_file), _content)
-    clear_old(changes)
-    return Keeping(
-        session_id=session_id,
-        journal=journal,
-        logs=logs,
-        seen=seen,
-        seen_file=seen_file,
-        past=past,
-        store=ChangeStore(launch.root.resolve(), changes, session_id),
-    )
 
 
 def confine_commands(settings: Settings, root: Path) -> tuple[confine.Confinement | None, Held]:
@@ -357,10 +293,10 @@ def make_limits(settings: Settings) -> Limits:
     )
 
 
-def _started(session_id: str, model: ModelName, mode: Mode, root: Path) -> SessionStarted:
+def _started(session_id: str, model: ModelName, effort: str, mode: Mode, root: Path) -> SessionStarted:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     shown = f"{model.provider}/{Path(model.name).stem}" if model.provider is ProviderKind.SCRIPTED else str(model)
-    return SessionStarted(session_id=session_id, model=shown, mode=mode, cwd=str(root), started_at=now)
+    return SessionStarted(session_id=session_id, model=shown, mode=mode, cwd=str(root), started_at=now, effort=effort)
 
 
 def _each(listeners: list[Emit]) -> Emit:
@@ -383,10 +319,3 @@ def _notices(loaded: LoadedSettings, past: Past, root: Path, trusted: Trust) -> 
         notices.append(f"{past.damaged} damaged lines of the session's record were passed over.")
     notices += clean_up((root, *(Path(folder).expanduser() for folder in loaded.settings.permissions.add_dirs)))
     return tuple(notices)
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        return read_bytes(path)
-    except FileProblem:
-        return None

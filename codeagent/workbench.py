@@ -114,6 +114,18 @@ class Bench:
         """Another model answers from the next request on; raises ConfigError."""
         await self.switch.change(self.session, name)
 
+    def model(self) -> str:
+        """The model that answers, as ``--model`` takes it."""
+        return str(self.switch.name or "")
+
+    def effort(self) -> str:
+        """How hard it thinks; empty is as it likes."""
+        return self.switch.effort or ""
+
+    async def set_effort(self, effort: str) -> None:
+        """It thinks so hard from the next request on, empty is as it likes; raises ConfigError."""
+        await self.switch.change_effort(self.session, effort)
+
     async def files(self, query: str, limit: int) -> tuple[str, ...]:
         """Workspace files whose path fits the query, best first, ignored ones left out."""
         return await asyncio.to_thread(self._files.search, query, limit)

@@ -15,13 +15,11 @@ from codeagent.agent.record import Record
 from codeagent.agent.reply import Asker
 from codeagent.agent.shrinking import cut_point, long_results, shorten, shrunk
 from codeagent.core.approvals import ApprovalRequest, Approve, Decision, Deny, TextPreview, Verdict, Withdraw
+from codeagent.core.context import CompactionReason, CompactionStarted, HistoryCompacted
 from codeagent.core.desk import Approver
 from codeagent.core.errors import ProviderError
 from codeagent.core.events import (
-    CompactionReason,
-    CompactionStarted,
     ContextMeasured,
-    HistoryCompacted,
     Level,
     NoticeGiven,
 )

@@ -9,13 +9,13 @@ from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.record import Record
 from codeagent.agent.results import unknown
 from codeagent.agent.shrinking import shrunk
+from codeagent.core.context import HistoryCompacted
 from codeagent.core.errors import JournalError, NothingToUndo
 from codeagent.core.events import (
     AgentEvent,
     ConversationRestored,
     ConversationRewound,
     HistoryAppended,
-    HistoryCompacted,
     ToolEnded,
     TurnStarted,
 )

@@ -17,9 +17,9 @@ from codeagent.agent.scope import CalledOff, Scope
 from codeagent.agent.spending import Spending
 from codeagent.agent.steering import Queue
 from codeagent.agent.tool_call import Workshop
+from codeagent.core.context import CompactionReason
 from codeagent.core.errors import ContextOverflow, JournalError
 from codeagent.core.events import (
-    CompactionReason,
     ContextMeasured,
     Delivery,
     Level,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from codeagent.core.context import CompactionStarted
 from codeagent.core.events import (
     AgentEvent,
     CallStreamed,
-    CompactionStarted,
     ContextMeasured,
     Emit,
     ReplyEnded,

@@ -152,10 +152,13 @@ class Session:
     def _current(self) -> Provider:
         return self._provider
 
-    def set_provider(self, provider: Provider) -> Provider:
-        """Another model answers from the next request on; what was said stays. Gives back the one before."""
+    def set_provider(self, provider: Provider, effort: str = "") -> Provider:
+        """Another model answers from the next request on; what was said stays. Gives back the one before.
+
+        ``effort`` is how hard it thinks, empty as it likes.
+        """
         before, self._provider = self._provider, provider
-        self._record.tell(ModelChanged(model=provider.model))
+        self._record.tell(ModelChanged(model=provider.model, effort=effort))
         self.measure()
         return before
 

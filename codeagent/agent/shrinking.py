@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codeagent.agent.meter import tokens_of
-from codeagent.core.events import HistoryCompacted
+from codeagent.core.context import HistoryCompacted
 from codeagent.core.messages import ImageBlock, Message, Origin, ResultsMessage, TextBlock, ToolResult, UserMessage
 
 CLEARED = "[The output of this call was removed to make room. Make the call again if you need it.]"

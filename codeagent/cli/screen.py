@@ -36,10 +36,11 @@ def open_app(
 
     async def connect(emit: Emit, approver: Approver, opening: Opening) -> Desk:
         nonlocal launch
-        if opening.model:
-            chosen = {"name": opening.model, "openai_base_url": opening.base_url}
-            launch = replace(launch, flags={**launch.flags, "model": {**launch.flags.get("model", {}), **chosen}})
+        if opening.base_url:
+            launch = _with_model(launch, name=opening.model, openai_base_url=opening.base_url)
         wanted = launch if opening.is_first else replace(launch, resume=opening.resume or None)
+        if opening.model and not opening.base_url:
+            wanted = _with_model(wanted, name=opening.model)
         desk = await open_desk(wanted, emit, approver)
         opened.append(desk)
         return desk
@@ -64,3 +65,8 @@ def open_app(
         for desk in opened:
             desk.close()
     return None if result == DEMO else app.return_code or 0
+
+
+def _with_model(launch: Launch, **chosen: str) -> Launch:
+    """The same start, as if the model had been named on the command line."""
+    return replace(launch, flags={**launch.flags, "model": {**launch.flags.get("model", {}), **chosen}})

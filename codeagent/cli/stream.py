@@ -6,18 +6,17 @@ import json
 from dataclasses import asdict
 from typing import assert_never
 
+from codeagent.core.context import CompactionStarted, HistoryCompacted
 from codeagent.core.events import (
     AgentEvent,
     ApprovalAsked,
     ApprovalSettled,
     CallStreamed,
     CheckpointTaken,
-    CompactionStarted,
     ContextMeasured,
     ConversationRestored,
     ConversationRewound,
     HistoryAppended,
-    HistoryCompacted,
     JobChanged,
     MessageDelivered,
     MessageQueued,

@@ -18,6 +18,7 @@ class CommandName(StrEnum):
     NEW = "new"
     RESUME = "resume"
     MODEL = "model"
+    EFFORT = "effort"
     THEME = "theme"
     UNDO = "undo"
     REDO = "redo"
@@ -58,6 +59,11 @@ COMMANDS: tuple[Command, ...] = (
         name=CommandName.MODEL,
         summary="Go on with another model, listed or not",
         argument="NAME",
+    ),
+    Command(
+        name=CommandName.EFFORT,
+        summary="How hard the model thinks: low, medium, high or default",
+        argument="LEVEL",
     ),
     Command(name=CommandName.THEME, summary="Colours, with a live preview", argument="NAME"),
     Command(name=CommandName.UNDO, summary="Take back the agent's last change of files, after showing it"),

@@ -1,6 +1,9 @@
-"""What fills the model's window, as ``/context`` shows it."""
+"""What fills the model's window, and what happens when room is made in it."""
 
 from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
 
 from codeagent.core.values import value
 
@@ -30,3 +33,41 @@ class ContextReport:
     by_tool: tuple[ContextPart, ...] = ()
     by_file: tuple[ContextPart, ...] = ()
     compact_at: float | None = None
+
+
+class CompactionReason(StrEnum):
+    """Why the history was made shorter."""
+
+    FULL = "full"
+    OVERFLOW = "overflow"
+    WANTED = "wanted"
+
+
+@value
+class CompactionStarted:
+    """The history is being made shorter; HistoryCompacted follows, or a notice why it was not done."""
+
+    kind: Literal["compaction_started"] = "compaction_started"
+    reason: CompactionReason
+
+
+@value
+class HistoryCompacted:
+    """The history became shorter; what was said before stays in the record, but the model no longer sees it.
+
+    ``summary`` stands for all but the last ``kept`` messages; empty when nothing was
+    summed up. ``cleared`` are calls whose output was taken out, ``shortened`` calls
+    whose output was cut to ``shortened_to`` characters. ``before`` and ``after`` are
+    tokens of the window; ``window`` is None when its size is unknown.
+    """
+
+    kind: Literal["compacted"] = "compacted"
+    reason: CompactionReason
+    kept: int
+    summary: str = ""
+    cleared: tuple[str, ...] = ()
+    shortened: tuple[str, ...] = ()
+    shortened_to: int = 0
+    before: int = 0
+    after: int = 0
+    window: int | None = None

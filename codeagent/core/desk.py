@@ -177,6 +177,18 @@ class Workbench(Protocol):
         """Another model (PROVIDER/NAME, known or not) answers from the next request on; raises ConfigError."""
         ...
 
+    def model(self) -> str:
+        """The model that answers, as ``--model`` takes it."""
+        ...
+
+    def effort(self) -> str:
+        """How hard it thinks; empty is as it likes."""
+        ...
+
+    async def set_effort(self, effort: str) -> None:
+        """It thinks so hard from the next request on, empty is as it likes; raises ConfigError."""
+        ...
+
     async def files(self, query: str, limit: int) -> tuple[str, ...]:
         """Workspace files whose path fits the query, best first, ignored ones left out."""
         ...
@@ -256,8 +268,8 @@ class Desk:
 class Opening:
     """Which session is wanted: ``resume`` is the id of an older one, and without it a new one.
 
-    ``is_first`` says that the command line decides. A ``model`` of a server at
-    ``base_url`` answers from now on, when they are given.
+    ``is_first`` says that the command line decides. A ``model`` answers when one is
+    given; where it is one of a server at ``base_url``, in all sessions from now on.
     """
 
     resume: str = ""

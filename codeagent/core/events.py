@@ -20,6 +20,7 @@ from enum import StrEnum
 from typing import Literal
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Preview
+from codeagent.core.context import CompactionStarted, HistoryCompacted
 from codeagent.core.jobs import Job
 from codeagent.core.messages import Message, ToolResult, Usage
 from codeagent.core.values import value
@@ -43,14 +44,6 @@ class Delivery(StrEnum):
     FOLLOW_UP = "follow_up"
 
 
-class CompactionReason(StrEnum):
-    """Why the history was made shorter."""
-
-    FULL = "full"
-    OVERFLOW = "overflow"
-    WANTED = "wanted"
-
-
 class Level(StrEnum):
     """How much a notice matters."""
 
@@ -69,6 +62,7 @@ class SessionStarted:
     mode: Mode
     cwd: str
     started_at: str = ""
+    effort: str = ""
 
 
 @value
@@ -236,36 +230,6 @@ class HistoryAppended:
 
 
 @value
-class CompactionStarted:
-    """The history is being made shorter; HistoryCompacted follows, or a notice why it was not done."""
-
-    kind: Literal["compaction_started"] = "compaction_started"
-    reason: CompactionReason
-
-
-@value
-class HistoryCompacted:
-    """The history became shorter; what was said before stays in the record, but the model no longer sees it.
-
-    ``summary`` stands for all but the last ``kept`` messages; empty when nothing was
-    summed up. ``cleared`` are calls whose output was taken out, ``shortened`` calls
-    whose output was cut to ``shortened_to`` characters. ``before`` and ``after`` are
-    tokens of the window; ``window`` is None when its size is unknown.
-    """
-
-    kind: Literal["compacted"] = "compacted"
-    reason: CompactionReason
-    kept: int
-    summary: str = ""
-    cleared: tuple[str, ...] = ()
-    shortened: tuple[str, ...] = ()
-    shortened_to: int = 0
-    before: int = 0
-    after: int = 0
-    window: int | None = None
-
-
-@value
 class ContextMeasured:
     """How many tokens the next request is expected to have; an estimate between two counts of the provider."""
 
@@ -290,10 +254,11 @@ class UsageReported:
 
 @value
 class ModelChanged:
-    """Another model answers from now on."""
+    """Another model answers from now on, or thinks with another effort; empty leaves that to the model."""
 
     kind: Literal["model_changed"] = "model_changed"
     model: str
+    effort: str = ""
 
 
 @value

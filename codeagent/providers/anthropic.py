@@ -5,13 +5,14 @@ The protocol: https://docs.anthropic.com/en/api/messages and its streaming page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantMessage,
     ImageBlock,
+    Message,
     OpaqueBlock,
     TextBlock,
     ThinkingBlock,
@@ -40,6 +41,8 @@ from codeagent.providers.sse import parse_object, to_json
 
 DEFAULT_MAX_TOKENS = 16_384
 _MARKED_TURNS = 2
+_BUDGETS: Mapping[Effort, int] = {"low": 4_096, "medium": 12_288, "high": 32_000}
+_LEAST_BUDGET = 1_024  # what the service takes
 _MARK = b',"cache_control":{"type":"ephemeral"}}'
 
 
@@ -51,7 +54,8 @@ class _Form:
 
     def corrected(self, refusal: str) -> _Form:
         """The form that answers the refusal; the same when that is about something else."""
-        return _Form() if "effort" in refusal or "output_config" in refusal else self
+        is_about_it = any(word in refusal for word in ("effort", "output_config", "budget_tokens"))
+        return _Form() if is_about_it else self
 
 
 class AnthropicProvider(LiveProvider[_Form]):
@@ -80,6 +84,19 @@ class AnthropicProvider(LiveProvider[_Form]):
             _Form(effort=self._limits.effort),
         )
 
+    def _thinking(self, request: ModelRequest, max_tokens: int) -> Iterator[bytes]:
+        """How hard to think, in the words that the model takes: an effort, or a number of tokens."""
+        effort = self._form.effort
+        if self._limits.has_budget:
+            budget = min(_BUDGETS[effort], max_tokens // 2) if effort else 0
+            if budget >= _LEAST_BUDGET and request.max_tokens is None and _may_think(request.messages):
+                yield b'"thinking":{"type":"enabled","budget_tokens":%d}' % budget
+            return
+        if self._limits.thinks:
+            yield b'"thinking":{"type":"adaptive","display":"summarized"}'
+        if effort:
+            yield b'"output_config":{"effort":"%b"}' % effort.encode()
+
     def _reply(self, _: ModelRequest, /) -> MessagesReply:
         return MessagesReply(self.model, self._connection.service, self._encoder.history.call_ids)
 
@@ -90,10 +107,7 @@ class AnthropicProvider(LiveProvider[_Form]):
             b'"max_tokens":%d' % max_tokens,
             b'"stream":true',
         ]
-        if self._limits.thinks:
-            fields.append(b'"thinking":{"type":"adaptive","display":"summarized"}')
-        if self._form.effort:
-            fields.append(b'"output_config":{"effort":"%b"}' % self._form.effort.encode())
+        fields += self._thinking(request, max_tokens)
         if tools := request.tools or tools_used(request.messages):
             fields.append(b'"tools":[' + b",".join(_tools(tools)) + b"]")
         if not request.tools and tools:
@@ -102,6 +116,23 @@ class AnthropicProvider(LiveProvider[_Form]):
             system = to_json({"type": "text", "text": request.system})
             fields.append(b'"system":[' + _marked(system) + b"]")
         return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, b"]}"))
+
+
+def _may_think(messages: Sequence[Message]) -> bool:
+    """Whether thinking can be asked for: within a chain of calls only where it began with signed thinking.
+
+    https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
+    """
+    last = next((message for message in reversed(messages) if isinstance(message, AssistantMessage)), None)
+    if last is None or not last.calls:
+        return True
+    match last.blocks[0]:
+        case ThinkingBlock(provider=provider, signature=signature):
+            return provider == PROVIDER and bool(signature)
+        case OpaqueBlock(provider=provider):
+            return provider == PROVIDER
+        case _:
+            return False
 
 
 def _tools(tools: Sequence[ToolSpec]) -> list[bytes]:

@@ -20,7 +20,7 @@ _DATE = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 _MILLION = 1_000_000
 DEFAULT_TIMEOUT = 600.0
 _LONGEST_REPLY = 64_000
-_FIELDS = {"window", "output", "thinks", "price", "long"}
+_FIELDS = {"window", "output", "thinks", "budget", "price", "long"}
 
 
 class ProviderKind(StrEnum):
@@ -63,6 +63,7 @@ def _guess(text: str) -> str:
 
 Effort = Literal["low", "medium", "high"]
 """How hard a model should think, where it lets itself be told."""
+EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +72,13 @@ class Limits:
 
     ``max_output`` is in tokens, None leaves it to the provider; ``thinks`` asks for
     thinking where the protocol has to; ``effort`` is how hard it should think, None
-    leaves that to the model; ``timeout`` is in seconds without a byte.
+    leaves that to the model, and ``has_budget`` says that it is told so as a number
+    of tokens; ``timeout`` is in seconds without a byte.
     """
 
     max_output: int | None = None
     thinks: bool = False
+    has_budget: bool = False
     effort: Effort | None = None
     timeout: float = DEFAULT_TIMEOUT
 
@@ -116,6 +119,7 @@ class ModelCard:
     window: int | None = None
     output: int | None = None
     thinks: bool = False
+    has_budget: bool = False
     price: Price | None = None
 
 
@@ -164,7 +168,7 @@ class Catalog:
         if card is None or not model.startswith(f"{ProviderKind.ANTHROPIC}/"):
             return Limits(timeout=timeout)
         output = None if card.output is None else min(card.output, _LONGEST_REPLY)
-        return Limits(max_output=output, thinks=card.thinks, timeout=timeout)
+        return Limits(max_output=output, thinks=card.thinks, has_budget=card.has_budget, timeout=timeout)
 
     def window(self, model: str) -> int | None:
         """The context window in tokens, None when unknown."""
@@ -217,6 +221,7 @@ def _card(fields: JsonObject) -> ModelCard:
         window=_size(fields.get("window")),
         output=_size(fields.get("output")),
         thinks=fields.get("thinks") is True,
+        has_budget=fields.get("budget") is True,
         price=_price(as_object(fields.get("price")), as_object(fields.get("long"))),
     )
 

@@ -264,7 +264,7 @@ class CodeagentApp(App[str]):
             case CommandName.HELP:
                 await self.push_screen(Page("Help", help_text(self._keymap, self.size.width, self._custom)))
             case CommandName.NEW:
-                await self._take_up(await self._door.open(Opening()))
+                await self._take_up(await self._door.open(Opening(model=self._open_desk.workbench.model())))
             case CommandName.RESUME:
                 if chosen := await choose_session(self, self._open_desk, call.argument):
                     await self._take_up(await self._door.open(Opening(resume=chosen)))

@@ -14,6 +14,7 @@ from typing import assert_never
 from textual.timer import Timer
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Deny, Withdraw
+from codeagent.core.context import CompactionStarted, HistoryCompacted
 from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.events import (
     AgentEvent,
@@ -21,12 +22,10 @@ from codeagent.core.events import (
     ApprovalSettled,
     CallStreamed,
     CheckpointTaken,
-    CompactionStarted,
     ContextMeasured,
     ConversationRestored,
     ConversationRewound,
     HistoryAppended,
-    HistoryCompacted,
     JobChanged,
     Level,
     MessageDelivered,
@@ -145,7 +144,7 @@ class Bridge:
         header, transcript = self._screen.header, self._screen.transcript
         match event:
             case SessionStarted():
-                header.show(replace(header.heading, model=event.model, mode=event.mode))
+                header.show(replace(header.heading, model=event.model, effort=event.effort, mode=event.mode))
                 self._show(mode=event.mode)
             case TurnStarted():
                 self._screen.end_greeting()
@@ -179,7 +178,7 @@ class Bridge:
             case UsageReported():
                 self._show(context=_filled(event), cost=event.cost)
             case ModelChanged():
-                header.show(replace(header.heading, model=event.model))
+                header.show(replace(header.heading, model=event.model, effort=event.effort))
             case _:
                 assert_never(event)
 

@@ -16,6 +16,15 @@ from codeagent.tui.screens.pages import Page, doctor_text, permissions_text
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.reports import context_text, cost_text, tools_text
 
+_AS_IT_LIKES = "default"
+EFFORT_WORDS = {
+    _AS_IT_LIKES: "as the model does by itself",
+    "low": "quick answers, little thinking",
+    "medium": "some thinking",
+    "high": "thinks long, for hard problems; costs more",
+}
+"""How hard a model can be asked to think, in words."""
+
 OlderSessions = Callable[[], tuple[SessionSummary, ...]]
 """Lists the stored sessions of the workspace; called on a thread."""
 
@@ -31,6 +40,8 @@ async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: 
             await app.push_screen(Page("Doctor", doctor_text(await desk.workbench.doctor())))
         case CommandName.MODEL:
             await _choose_model(app, desk.workbench, costs.model, call.argument)
+        case CommandName.EFFORT:
+            await _choose_effort(app, desk.workbench, call.argument)
         case CommandName.COMPACT:
             await _compact(desk.conversation, call.argument)
         case CommandName.CONTEXT:
@@ -90,6 +101,15 @@ async def _choose_model(app: App[str], bench: Workbench, current: str, name: str
         name = await app.push_screen_wait(Picker("Model", items, current=current, takes_any=True)) or ""
     if name and name != current:
         await bench.set_model(name)
+
+
+async def _choose_effort(app: App[str], bench: Workbench, level: str) -> None:
+    now = bench.effort() or _AS_IT_LIKES
+    if not level:
+        items = [Item(value=name, detail=what) for name, what in EFFORT_WORDS.items()]
+        level = await app.push_screen_wait(Picker("Effort", items, current=now)) or now
+    if level != now:
+        await bench.set_effort("" if level == _AS_IT_LIKES else level)
 
 
 async def _compact(conversation: Conversation, focus: str) -> None:

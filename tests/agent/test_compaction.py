@@ -11,11 +11,10 @@ from codeagent.agent.compaction import Judges
 from codeagent.agent.history import restore
 from codeagent.agent.shrinking import CLEARED
 from codeagent.core.approvals import Approve, Deny, Withdraw
+from codeagent.core.context import CompactionReason, HistoryCompacted
 from codeagent.core.errors import ContextOverflow, ProviderRejected
 from codeagent.core.events import (
-    CompactionReason,
     ContextMeasured,
-    HistoryCompacted,
     MessageDelivered,
     MessagesReturned,
     NoticeGiven,

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from codeagent.core.messages import StopReason
+from codeagent.core.messages import (
+    AssistantMessage,
+    Origin,
+    ResultsMessage,
+    StopReason,
+    TextBlock,
+    ThinkingBlock,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from codeagent.core.protocols import ModelRequest
 from codeagent.providers.anthropic import AnthropicProvider
-from codeagent.providers.catalog import Limits
+from codeagent.providers.catalog import Catalog, Limits
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.server.replies import Refuse, say
@@ -48,3 +59,53 @@ async def test_a_model_that_knows_no_effort_is_asked_without_one(wanting, model_
     assert (await ask_for(wanting)).text == "Ok."
     assert (await ask_for(wanting)).text == "Again."
     assert [effort_of(request.body) for request in model_server.requests] == ["high", None, None]
+
+
+@pytest.fixture
+async def budgeted(model_server):
+    limits = Limits(effort="medium", max_output=20_000, has_budget=True)
+    provider = AnthropicProvider("claude-test", "key", model_server.url, limits)
+    yield provider
+    await provider.aclose()
+
+
+async def test_a_model_with_a_budget_is_told_its_effort_in_tokens(budgeted, model_server, ask_for):
+    model_server.reply(say("Ok."))
+    await ask_for(budgeted)
+    body = model_server.requests[0].body
+    assert body["thinking"] == {"type": "enabled", "budget_tokens": 10_000}
+    assert "output_config" not in body
+
+
+async def test_a_reply_that_may_be_short_only_is_not_thought_about(budgeted, model_server):
+    model_server.reply(say("Ok."))
+    message = UserMessage(blocks=(TextBlock(text="Sum up."),), origin=Origin.HARNESS)
+    request = ModelRequest(system="", messages=(message,), tools=(), max_tokens=4_000)
+    async for _ in budgeted.stream(request):
+        pass
+    assert "thinking" not in model_server.requests[0].body
+
+
+@pytest.mark.parametrize("signature", ["", "signed"])
+async def test_thinking_within_a_chain_of_calls_goes_on_only_where_it_was_thought_before(
+    budgeted, model_server, signature
+):
+    model_server.reply(say("Ok."))
+    call = ToolCall(id="c1", name="read", arguments_json="{}")
+    thought = ThinkingBlock(text="Hm.", signature=signature, provider="anthropic")
+    blocks = (thought, call) if signature else (call,)
+    messages = (
+        UserMessage(blocks=(TextBlock(text="Read."),), origin=Origin.PROMPT),
+        AssistantMessage(blocks=blocks, stop=StopReason.TOOL_USE, model="anthropic/claude-test"),
+        ResultsMessage(results=(ToolResult(call_id="c1", blocks=(TextBlock(text="text"),)),)),
+    )
+    async for _ in budgeted.stream(ModelRequest(system="", messages=messages, tools=())):
+        pass
+    assert ("thinking" in model_server.requests[0].body) == bool(signature)
+    assert model_server.refusals == []
+
+
+def test_models_with_a_budget_are_known():
+    catalog = Catalog()
+    assert catalog.limits("anthropic/claude-haiku-4-5-20251001").has_budget
+    assert not catalog.limits("anthropic/claude-opus-5-5").has_budget

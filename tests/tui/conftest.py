@@ -172,6 +172,7 @@ class MemoryWorkbench:
     current: Mode = Mode.ASK
     typed: list[str] = field(default_factory=lambda: ["older", "newer"])
     kept: str = ""
+    efforts: list[str] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     background: list[Job] = field(default_factory=list)
     custom: FoundCommands = field(
@@ -197,6 +198,16 @@ class MemoryWorkbench:
         if "/" not in name:
             raise ConfigError(f"{name!r} does not name a model.", hint="Models are named anthropic/….")
         self.emit(ModelChanged(model=name))
+
+    def model(self) -> str:
+        return "anthropic/claude-test"
+
+    def effort(self) -> str:
+        return self.efforts[-1] if self.efforts else ""
+
+    async def set_effort(self, effort: str) -> None:
+        self.efforts.append(effort)
+        self.emit(ModelChanged(model=self.model(), effort=effort))
 
     async def files(self, query: str, limit: int) -> tuple[str, ...]:
         return tuple(path for path in self.paths if query in path)[:limit]

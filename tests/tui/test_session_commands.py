@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codeagent.core.approvals import ApprovalRequest, Approve, Decision, TextPreview, Verdict
-from codeagent.core.context import ContextReport
+from codeagent.core.context import CompactionReason, ContextReport, HistoryCompacted
 from codeagent.core.events import (
-    CompactionReason,
     ContextMeasured,
-    HistoryCompacted,
     ModelChanged,
     TurnEnd,
     TurnEnded,
@@ -213,3 +211,21 @@ async def test_tools_lists_what_the_model_can_do(stage_of):
         await stage.until(lambda: "Reads a file [text or image]." in stage.text)
         assert "path  offset?" in stage.text
         assert "Long files" not in stage.text
+
+
+async def test_effort_is_chosen_by_name_or_from_a_list_and_shown_in_the_top_line(stage_of):
+    async with stage_of(size=(120, 30)) as stage:
+        await stage.type("/effort high\n")
+        await stage.until(lambda: "claude-test · high effort · ask" in stage.text)
+        await stage.type("/effort\n")
+        await stage.until(lambda: "as the model does by itself" in stage.text)
+        await stage.type("def\n")
+        await stage.until(lambda: stage.bench.efforts == ["high", ""])
+        await stage.until(lambda: "effort" not in stage.text)
+
+
+async def test_a_new_session_goes_on_with_the_model_that_was_chosen(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/new\n")
+        await stage.until(lambda: len(stage.desks) == 2)
+        assert stage.desks[1][0].opening.model == "anthropic/claude-test"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codeagent.core.events import HistoryCompacted
+from codeagent.core.context import HistoryCompacted
 from codeagent.tui.widgets.blocks import INDENT, RIGHT_MARGIN, Kind, ThinkingBlock, grounded, gutter, indented
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Line, Piece, guess_rows, one_line, presentable

@@ -26,6 +26,7 @@ class Heading:
     branch: str = ""
     is_dirty: bool = False
     model: str = ""
+    effort: str = ""
     mode: Mode | None = None
     sandbox: str | None = None
     held: str = "sandboxed"
@@ -66,9 +67,11 @@ class Header(Widget):
         return Content.assemble(left, " " * gap, right).truncate(width, ellipsis=True)
 
     def _fixed(self) -> list[Content]:
-        """Mode and sandbox, which are never shortened."""
+        """Effort, mode and sandbox, which are never shortened."""
         heading = self.heading
         parts: list[Content] = []
+        if heading.effort:
+            parts.append(Content(f"{show_invisible(heading.effort)} effort"))
         if heading.mode is not None:
             parts.append(mode_word(heading.mode))
         if heading.sandbox is not None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from codeagent.core.context import HistoryCompacted
 from codeagent.core.events import (
     AgentEvent,
     ConversationRestored,
     ConversationRewound,
     HistoryAppended,
-    HistoryCompacted,
     Level,
     MessageDelivered,
     NoticeGiven,

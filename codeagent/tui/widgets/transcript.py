@@ -12,7 +12,8 @@ from time import monotonic
 from textual.timer import Timer
 
 from codeagent.core.approvals import Preview
-from codeagent.core.events import AgentEvent, HistoryCompacted, Level
+from codeagent.core.context import HistoryCompacted
+from codeagent.core.events import AgentEvent, Level
 from codeagent.core.messages import ToolResult
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.blocks import Block, Kind, NoteBlock, PersonBlock, ThinkingBlock

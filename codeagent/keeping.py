@@ -1,0 +1,97 @@
+"""What is kept of a session while it is open: its record, what it changed, and what the model has seen."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from codeagent.config.launch import LATEST, Launch
+from codeagent.core.errors import FileProblem
+from codeagent.core.events import AgentEvent, TurnEnded, TurnStarted
+from codeagent.core.text import Redactor
+from codeagent.store.change_store import ChangeStore
+from codeagent.store.journal import JournalFile, NoJournal, Past
+from codeagent.store.retention import clear_old
+from codeagent.store.seen_record import load_seen, save_seen
+from codeagent.store.sessions import Sessions
+from codeagent.workspace.files import read_bytes
+from codeagent.workspace.private import make_private_folder
+from codeagent.workspace.seen import SeenFiles
+
+Opened = TypeVar("Opened")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """Where a session is kept: its record, what it changed, its commands' output, and what the model has seen."""
+
+    session_id: str
+    journal: JournalFile | NoJournal
+    logs: Path
+    seen: SeenFiles
+    seen_file: Path | None
+    past: Past
+    store: ChangeStore
+
+    def after(self, event: AgentEvent) -> None:
+        """Makes room for the output of commands with the first turn, keeps what was seen at the end of each."""
+        if isinstance(event, TurnStarted):
+            with suppress(OSError):
+                make_private_folder(self.logs)
+        if isinstance(event, TurnEnded) and self.seen_file is not None:
+            save_seen(self.seen_file, self.seen.snapshot())
+
+    def or_closed(self, work: Callable[[], Opened]) -> Opened:
+        """The outcome of the next part of opening a session; where it fails, the record is given back."""
+        try:
+            return work()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Gives the record back; the output of an unkept session's commands is removed."""
+        self.journal.close()
+        if self.seen_file is None:
+            shutil.rmtree(self.logs, ignore_errors=True)
+
+
+def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keeping:
+    """A new record, the one to go on with, or none; raises JournalError and SessionBusy."""
+    seen = SeenFiles()
+    changes = launch.places.state / "checkpoints" / stored.folder.name
+    if not launch.keeps_session:
+        logs = Path(tempfile.mkdtemp(prefix="codeagent-logs-"))
+        changes = logs / "checkpoints"
+        session_id, journal, past, seen_file = stored.new_id(), NoJournal(), Past(records=()), None
+    elif launch.resume is None:
+        session_id, past = stored.new_id(), Past(records=())
+        journal = JournalFile(stored.path(session_id), redactor.redact)
+        logs, seen_file = stored.logs(session_id), stored.seen(session_id)
+    else:
+        session_id = stored.latest() if launch.resume == LATEST else stored.find(launch.resume)
+        journal, past = JournalFile.reopen(stored.path(session_id), redact=redactor.redact)
+        logs, seen_file = stored.logs(session_id), stored.seen(session_id)
+        seen.restore(load_seen(seen_file), _content)
+    clear_old(changes)
+    return Keeping(
+        session_id=session_id,
+        journal=journal,
+        logs=logs,
+        seen=seen,
+        seen_file=seen_file,
+        past=past,
+        store=ChangeStore(launch.root.resolve(), changes, session_id),
+    )
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_bytes(path)
+    except FileProblem:
+        return None
