@@ -25,7 +25,7 @@ def choose_model(settings: ModelSettings, keys: Keys, catalog: Catalog) -> Model
         )
     if keys.find(ProviderKind.OPENAI):
         return ModelName(provider=ProviderKind.OPENAI, name=_newest(catalog, ProviderKind.OPENAI))
-    raise NoModel("There is no model to talk to yet: no key was found and no model was named.")
+    raise NoModel("No model yet: no key was found and no model was named.")
 
 
 def key_for(name: ModelName, settings: ModelSettings, keys: Keys) -> FoundKey:

@@ -54,21 +54,21 @@ async def test_a_prompt_from_the_command_line_is_sent_when_the_session_is_open(s
         await stage.until(lambda: stage.conversation.sent == ["mend the totals"])
 
 
-async def test_without_a_model_the_welcome_says_what_to_do_and_enter_starts_the_demo(stage_of):
+async def test_without_a_model_the_welcome_says_what_to_do_and_d_starts_the_demo(stage_of):
     error = NoModel("No model is set.", hint="A server answers at 127.0.0.1:11434 [ollama].")
     async with stage_of(error=error) as stage:
         await stage.until(lambda: "ANTHROPIC_API_KEY" in stage.text)
         assert "A server answers at 127.0.0.1:11434 [ollama]." in stage.text
         assert "--model openai-chat/NAME" in stage.text
-        await stage.pilot.press("enter")
+        await stage.pilot.press("d")
         await stage.pilot.pause()
     assert stage.app.return_value == "demo"
 
 
 async def test_a_click_on_the_demo_line_starts_the_demo(stage_of):
     async with stage_of(error=NoModel("No model is set.")) as stage:
-        await stage.until(lambda: "the demo" in stage.text)
-        await stage.pilot.click("#demo")
+        await stage.until(lambda: "The demo" in stage.text)
+        await stage.pilot.click("Choices", offset=(8, 2))
         await stage.pilot.pause()
     assert stage.app.return_value == "demo"
 

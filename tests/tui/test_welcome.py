@@ -11,8 +11,8 @@ SERVERS = (
 
 async def test_servers_on_this_machine_are_offered_and_a_number_goes_on_with_one(stage_of):
     async with stage_of(error=NoModel("There is no model."), servers=SERVERS, size=(80, 24)) as stage:
-        await stage.until(lambda: "Ollama on this machine  qwen[3]" in stage.text)
-        assert "q leave" in stage.text
+        await stage.until(lambda: "1  Ollama on this machine   qwen[3] and 1 more" in stage.text)
+        assert "q  Leave" in stage.text
         await stage.pilot.press("2")
         await stage.until(lambda: stage.desks)
         opening = stage.conversation.opening
@@ -45,3 +45,30 @@ async def test_a_key_is_entered_without_being_shown_and_the_session_opens(stage_
         await stage.until(lambda: stage.desks)
         assert kept == [("openai", "key-1q")]
         await stage.until(lambda: "claude-test · ask" in stage.text)
+
+
+async def test_every_choice_is_seen_without_scrolling_on_a_small_screen(stage_of):
+    async with stage_of(error=NoModel("There is no model."), servers=SERVERS * 2, size=(60, 15)) as stage:
+        await stage.until(lambda: "4  vLLM on this machine" in stage.text)
+        for line in ("1  Ollama", "a  Anthropic key", "o  OpenAI key", "d  The demo", "q  Leave"):
+            assert line in stage.text
+
+
+async def test_arrows_and_enter_choose_and_what_was_found_stands_first(stage_of):
+    async with stage_of(error=NoModel("There is no model."), servers=SERVERS) as stage:
+        await stage.until(lambda: "› 1  Ollama" in stage.text)
+        await stage.pilot.press("down", "enter")
+        await stage.until(lambda: stage.desks)
+        assert stage.conversation.opening.model == "openai-chat/llama"
+
+
+async def test_escape_goes_back_from_a_key_and_then_leaves(stage_of):
+    async with stage_of(error=NoModel("There is no model.")) as stage:
+        await stage.until(lambda: "› a  Anthropic key" in stage.text)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: "paste it here" in stage.text)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "q  Leave" in stage.text)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: not stage.app.is_running)
+    assert stage.app.return_value is None

@@ -1,4 +1,4 @@
-"""The welcome when no model can be used yet: what to do, on one screen, and a demo that needs nothing."""
+"""The welcome when no model can be used yet: what can be done right here, and how to name a model for good."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
@@ -19,6 +18,7 @@ from codeagent.core.desk import LocalServer, Opening
 from codeagent.core.errors import ConfigError, NoModel
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
+from codeagent.tui.widgets.choices import Choice, Choices
 
 DEMO = "demo"
 """What the screen returns when the demo is wanted."""
@@ -26,12 +26,15 @@ DEMO = "demo"
 _WAYS = (
     ("From the shell", ("export ANTHROPIC_API_KEY=…", "codeagent config set-key anthropic")),
     ("Another model", ("codeagent --model openai/NAME",)),
-    ("A server of yours", ("export OPENAI_BASE_URL=http://127.0.0.1:8080/v1", "codeagent --model openai-chat/NAME")),
+    ("Your server", ("export OPENAI_BASE_URL=http://host:8080/v1", "codeagent --model openai-chat/NAME")),
 )
 _SERVICES = {"anthropic": "Anthropic", "openai": "OpenAI"}
 _WHERE = "Kept in your keyring, or in a file that only you can read."
-_COLUMN = 20
+_COLUMN = 16
 MOST_SERVERS = 4
+_KEYS = tuple(Choice(key=name[0], name=f"{shown} key", detail="enter it here") for name, shown in _SERVICES.items())
+_DEMO = Choice(key="d", name="The demo", detail="a real session on a sample, no network")
+_LEAVE = Choice(key="q", name="Leave")
 
 
 Servers = Callable[[], Sequence[LocalServer]]
@@ -54,29 +57,17 @@ class Offers:
     keep_key: Callable[[str, str], str] = _keeps_none
 
 
-class DemoLine(Static):
-    """The line that starts the demo when it is clicked."""
-
-    class Clicked(Message):
-        """The demo is wanted."""
-
-    def on_click(self, event: events.Click) -> None:
-        """Starts it."""
-        event.stop()
-        self.post_message(self.Clicked())
-
-
 class WelcomeScreen(Screen[str | Opening | None]):
-    """Enter starts the demo, q leaves, a number takes a model server of this machine, a and o take a key."""
+    """Arrows and Enter choose, or the key of a line; what was found on this machine stands first."""
 
     DEFAULT_CSS = """
     WelcomeScreen { align: center middle; background: $background; }
     WelcomeScreen > VerticalScroll {
-        width: 100%; max-width: 84; height: auto; max-height: 100%; padding: 1 3; scrollbar-size-vertical: 1;
+        width: 100%; max-width: 76; height: auto; max-height: 100%; padding: 0 2; scrollbar-size-vertical: 1;
     }
+    WelcomeScreen.-tall > VerticalScroll { padding: 1 3; }
     WelcomeScreen Static { height: auto; }
-    WelcomeScreen #choices { margin: 1 0; padding: 0 2; background: $raised; }
-    WelcomeScreen #demo { padding: 0 2; background: $raised; }
+    WelcomeScreen Choices { margin: 1 0; }
     WelcomeScreen #entry { display: none; height: auto; margin-top: 1; padding: 1 2; background: $raised; }
     WelcomeScreen Input, WelcomeScreen Input:focus {
         border: none; height: 1; margin: 0 0 1 0; padding: 0; background: $raised;
@@ -85,39 +76,61 @@ class WelcomeScreen(Screen[str | Opening | None]):
     WelcomeScreen.entering .aside { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "demo", show=False),
-        Binding("a", "enter_key('anthropic')", show=False),
-        Binding("o", "enter_key('openai')", show=False),
+        Binding("enter", "choose", show=False),
+        Binding("up,k,shift+tab", "move(-1)", show=False),
+        Binding("down,j,tab", "move(1)", show=False),
         Binding("escape", "back", show=False),
-        Binding("q,ctrl+d", "leave", show=False),
-        *(Binding(str(number), f"take({number})", show=False) for number in range(1, MOST_SERVERS + 1)),
+        Binding("ctrl+d", "take('q')", show=False),
+        *(Binding(key, f"take('{key}')", show=False) for key in ("a", "o", "d", "q", *"1234")),
     ]
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 - as Textual has it
+
+    AUTO_FOCUS = ""
 
     def __init__(self, error: NoModel, offers: Offers) -> None:
         super().__init__()
         self._error = error
         self._offers = offers
         self._found: Sequence[LocalServer] = ()
+        self._choices = Choices((*_KEYS, _DEMO, _LEAVE))
         self._service = ""
         self._key = Input(password=True, placeholder="paste it here; it is not shown")
         self._key.cursor_blink = False
 
     def on_mount(self) -> None:
-        """What is here already can be read while the machine is looked at."""
+        """What is here already can be chosen while the machine is looked at."""
         self.run_worker(self._find)
 
     async def _find(self) -> None:
         self._found = (await asyncio.to_thread(self._offers.servers))[:MOST_SERVERS]
-        self.query_one("#choices", Static).update(self._choices())
+        if self._found:
+            servers = (_server_choice(server, number) for number, server in enumerate(self._found, 1))
+            self._choices.show((*servers, *_KEYS, _DEMO, _LEAVE))
 
-    def _choices(self) -> Content:
-        """The keys to press, the servers that were found first."""
-        lines = [
-            _choice(str(number), f"{server.name} on this machine", server.models[0])
-            for number, server in enumerate(self._found, 1)
-        ]
-        lines += [_choice(name[0], f"{shown} key", "enter it here") for name, shown in _SERVICES.items()]
-        return Content("\n").join(lines)
+    def action_move(self, by: int) -> None:
+        """Moves the bar."""
+        self._choices.move(by)
+
+    def action_choose(self) -> None:
+        """Takes what the bar stands on."""
+        self.action_take(self._choices.chosen)
+
+    def on_choices_taken(self, event: Choices.Taken) -> None:
+        """As its key."""
+        self.action_take(event.key)
+
+    def action_take(self, key: str) -> None:
+        """A server's number goes on with its first model, which /model can change; a letter does what its line says."""
+        services = {name[0]: name for name in _SERVICES}
+        if key in services:
+            self.action_enter_key(services[key])
+        elif key == _DEMO.key:
+            self.dismiss(DEMO)
+        elif key == _LEAVE.key:
+            self.dismiss(None)
+        elif int(key) <= len(self._found):
+            server = self._found[int(key) - 1]
+            self.dismiss(Opening(is_first=True, model=f"openai-chat/{server.models[0]}", base_url=server.url))
 
     def action_enter_key(self, service: str) -> None:
         """Asks for a key."""
@@ -148,26 +161,16 @@ class WelcomeScreen(Screen[str | Opening | None]):
             self._key.clear()
             self.set_focus(None)
         else:
-            self.action_leave()
-
-    def action_take(self, number: int) -> None:
-        """Goes on with that server's first model; /model chooses another."""
-        if number <= len(self._found):
-            server = self._found[number - 1]
-            self.dismiss(Opening(is_first=True, model=f"openai-chat/{server.models[0]}", base_url=server.url))
+            self.dismiss(None)
 
     def compose(self) -> ComposeResult:
-        """What is missing, what can be done at once, the demo, and the ways from the shell."""
-        with VerticalScroll():
+        """What is missing, what can be done at once, and the ways from the shell."""
+        with VerticalScroll() as box:
+            box.can_focus = False
             yield Static(self._missing(), markup=False)
-            yield Static(self._choices(), id="choices", markup=False, classes="aside")
-            yield DemoLine(
-                _choice("Enter", "the demo", "a real session on a sample project, without a network"),
-                id="demo",
-                markup=False,
-                classes="aside",
-            )
-            yield Static(self._ways(), markup=False, classes="aside")
+            self._choices.add_class("aside")
+            yield self._choices
+            yield Static(_ways(), markup=False, classes="aside")
             with Vertical(id="entry"):
                 yield Static(id="service", markup=False)
                 yield self._key
@@ -184,32 +187,17 @@ class WelcomeScreen(Screen[str | Opening | None]):
             lines.append(Content.styled(show_invisible(self._error.hint), "$text-muted"))
         return Content("\n").join(lines)
 
-    def _ways(self) -> Content:
-        lines: list[Content] = []
-        for title, steps in _WAYS:
-            lines.append(Content())
-            for number, step in enumerate(steps):
-                lines.append(Content.assemble((f"{'' if number else title:<{_COLUMN}}", "$text"), (step, "$accent")))
-        lines += [Content(), Content.styled("q leave", "$text-muted")]
-        return Content("\n").join(lines)
 
-    def action_demo(self) -> None:
-        """Leaves, so that the demo can start."""
-        self.dismiss(DEMO)
-
-    def action_leave(self) -> None:
-        """Leaves codeagent."""
-        self.dismiss(None)
-
-    def on_demo_line_clicked(self) -> None:
-        """As Enter."""
-        self.action_demo()
+def _server_choice(server: LocalServer, number: int) -> Choice:
+    first, *others = server.models
+    more = f" and {len(others)} more" if others else ""
+    return Choice(key=str(number), name=f"{server.name} on this machine", detail=f"{first}{more}")
 
 
-def _choice(key: str, what: str, detail: str) -> Content:
-    """A line that says what a key does."""
-    return Content.assemble(
-        (f"{key:<7}", "bold $accent"),
-        (show_invisible(what), "bold $text"),
-        (f"  {show_invisible(detail)}", "$text-muted"),
-    )
+def _ways() -> Content:
+    lines: list[Content] = []
+    for title, steps in _WAYS:
+        for number, step in enumerate(steps):
+            name = "" if number else title
+            lines.append(Content.assemble((f"{name:<{_COLUMN}}", "$text-muted"), (step, "$text")))
+    return Content("\n").join(lines)
