@@ -11,6 +11,7 @@ from codeagent.tools.edit import EditTool
 from codeagent.tools.glob import GlobTool
 from codeagent.tools.grep import GrepTool
 from codeagent.tools.job import JobTool
+from codeagent.tools.left_out import RuleAgainst
 from codeagent.tools.ls import LsTool
 from codeagent.tools.read import ReadTool
 from codeagent.tools.registry import Registry
@@ -33,10 +34,12 @@ def make_tools(  # noqa: PLR0913 - all that tools work with; most are named
     keep: Sequence[str],
     emit: Emit,
     puts_git_back: Callable[[], bool],
+    rule_against: RuleAgainst,
 ) -> Registry:
     """All that the model can do; what a command did behind everybody's back is told through ``emit``.
 
-    ``puts_git_back``: whether such a change of git's is taken back without asking.
+    ``puts_git_back``: whether such a change of git's is taken back without asking;
+    ``rule_against``: the rule that stands against reading a file.
     """
     bash = BashTool(
         paths,
@@ -52,13 +55,13 @@ def make_tools(  # noqa: PLR0913 - all that tools work with; most are named
     )
     return Registry(
         (
-            ReadTool(paths, seen),
+            ReadTool(paths, seen, rule_against),
             WriteTool(paths, seen),
             EditTool(paths, seen),
             bash,
             JobTool(jobs, paths, seen, confinement),
-            GrepTool(paths, seen),
-            GlobTool(paths),
-            LsTool(paths),
+            GrepTool(paths, seen, rule_against=rule_against),
+            GlobTool(paths, rule_against=rule_against),
+            LsTool(paths, rule_against),
         )
     )

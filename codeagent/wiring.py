@@ -222,6 +222,7 @@ def tools_of(  # noqa: PLR0913, PLR0917 - all that tools work with
         keep=settings.sandbox.pass_environment,
         emit=emit,
         puts_git_back=gate.runs_unasked,
+        rule_against=gate.rule_against_reading,
     )
 
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from codeagent.core.text import has_invisible
 from codeagent.policy.program_options import program_option
@@ -102,10 +103,13 @@ class Analysis:
         return any(problem.is_hidden for problem in self.doubts)
 
 
+@lru_cache(maxsize=8)
 def analyze(command: str) -> Analysis:
     """Finds all that a shell command would run. Pure, never raises, bounded on hostile text."""
     if len(command) > LONGEST:
         return Analysis((), (Problem(f"it is longer than {LONGEST:,} characters", is_hidden=True),))
+    if "\0" in command:
+        return Analysis((), (Problem("it holds a NUL character, which no command can", is_hidden=True),))
     problems = list(_odd_characters(command))
     try:
         script = parse_script(command)

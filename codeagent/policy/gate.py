@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import assert_never
 
 from codeagent.core.approvals import (
+    Access,
     Answer,
     ApprovalRequest,
     Approve,
@@ -85,6 +86,14 @@ class ToolGate:
     def is_read_only(self, command: str, cwd: Path) -> bool:
         """Whether a shell command surely changes nothing."""
         return self._judge.is_read_only(command, cwd)
+
+    def rule_against_reading(self, path: Path) -> str:
+        """The rule that denies or asks about reading a file, as it is written; empty when there is none."""
+        for decision in (Decision.DENY, Decision.ASK):
+            rule = self._rules.find_path(decision, Access.READ, (path,), self._sandbox.root)
+            if rule:
+                return str(rule)
+        return ""
 
     def runs_unasked(self) -> bool:
         """Whether commands run as they come and nobody can be asked about what they did."""

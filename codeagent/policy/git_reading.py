@@ -174,7 +174,7 @@ def read_git(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one ret
     found = _files(command, given, base)
     if isinstance(found, str) or not _shows_contents(command, given):
         return found
-    return replace(found, shows_tracked=True, limits=given.paths)
+    return replace(found, shows_tracked=True, limits=given.paths, git_words=(words[at], *rest))
 
 
 def _changing(command: str, given: Given) -> str:  # noqa: PLR0911 - one return a reason

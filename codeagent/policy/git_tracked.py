@@ -1,15 +1,28 @@
-"""Finds files with secrets among those that git knows: their contents are in diffs and in the history."""
+"""Finds files with secrets, or rules of their own, among those whose contents a git command would show."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
+from codeagent.core.approvals import Access, Decision
+from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_programs import git_inside
+from codeagent.policy.rules import RuleSet
+from codeagent.workspace.git import run_git
 from codeagent.workspace.git_index import tracked
 from codeagent.workspace.git_places import is_there
 from codeagent.workspace.paths import PathSandbox
+
+_WITH_NAMES_ONLY = ("--name-only", "-z", "--format=", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
+_FOR_DIFF = tuple(word for word in _WITH_NAMES_ONLY if word != "--format=")
+_IN_THE_WAY = frozenset(
+    {"--graph", "-s", "--no-patch", "--name-only", "--name-status", "--check", "-q", "--quiet", "--exit-code"}
+)
+_SECONDS = 3.0
 
 
 def tracked_secret(folder: Path, limits: Sequence[Path], sandbox: PathSandbox) -> str:
@@ -28,6 +41,81 @@ def tracked_secret(folder: Path, limits: Sequence[Path], sandbox: PathSandbox) -
         near = (path for path in found if not limits or any(path.is_relative_to(limit) for limit in limits))
         return next(map(sandbox.show, near), "")
     return ""
+
+
+def shown_contents(folder: Path, words: Sequence[str], sandbox: PathSandbox, rules: RuleSet) -> Finding | None:
+    """What stands against a git command that shows commits or changes, told by the files that are in them.
+
+    ``words`` are the command and what follows it. The same command is run, but for
+    names in place of contents; where that fails or takes long, it is asked about.
+    """
+    place = next((place for place in (folder, *folder.parents) if is_there(place / ".git")), None)
+    if place is None:
+        return None
+    names = _names(folder, words)
+    if names is None:
+        return ask_each_time("which files it would show cannot be told beforehand.")
+    asked: Finding | None = None
+    for name in names:
+        path = place / name
+        if rule := rules.find_path(Decision.DENY, Access.READ, (path,), sandbox.root):
+            because = f"it would show {sandbox.show(path)}, which the rule {rule} denies."
+            return Finding(decision=Decision.DENY, because=because)
+        if asked is None and sandbox.is_sensitive(path):
+            asked = ask_each_time(f"it would show what was in {sandbox.show(path)}, which may hold secrets.")
+        if asked is None and (rule := rules.find_path(Decision.ASK, Access.READ, (path,), sandbox.root)):
+            asked = ask_each_time(f"it would show {sandbox.show(path)}, which the rule {rule} asks about.")
+    return asked
+
+
+def _names(folder: Path, words: Sequence[str]) -> tuple[str, ...] | None:
+    """The files in what the command would show; None when that is not known."""
+    command, rest = words[0], [word for word in words[1:] if word not in _IN_THE_WAY]
+    end = rest.index("--") if "--" in rest else len(rest)
+    options, limits = rest[:end], rest[end:]
+    if any(word.startswith("-L") for word in options):
+        return ()  # one file, judged by its path
+    if command == "status":
+        command, options, limits = "diff", ["--cached"], []
+    if command == "show":
+        objects = [word for word in options if not word.startswith("-") and ".." not in word]
+        files = [word for word in objects if ":" in word]  # contents of one file, judged by its path
+        if files and len(files) == len(objects):
+            return ()
+        options = [word for word in options if word not in files]
+        kinds = [_kind(folder, word) for word in objects if word not in files]
+        if _Kind.MISSING in kinds:
+            return ()  # git refuses it
+        if _Kind.CONTENTS in kinds:
+            return None
+    added = _FOR_DIFF if command == "diff" else _WITH_NAMES_ONLY
+    end_of_time = time.monotonic() + _SECONDS
+    out = run_git(folder, command, *options, *added, *limits, seconds=_SECONDS)
+    if out is not None:
+        return tuple(name for part in out.split("\0") if (name := part.strip("\n")))
+    is_refused = time.monotonic() < end_of_time and _names_nothing(folder, options)
+    return () if is_refused else None
+
+
+def _names_nothing(folder: Path, options: Sequence[str]) -> bool:
+    """Whether git refuses the command because a commit in it does not exist, be it the first one."""
+    named = [part for word in options if not word.startswith("-") for part in word.replace("...", "..").split("..")]
+    return any(_kind(folder, word) is _Kind.MISSING for word in ("HEAD", *named) if word)
+
+
+class _Kind(StrEnum):
+    """What a word stands for."""
+
+    COMMIT = "commit"
+    CONTENTS = "contents"
+    MISSING = "missing"
+
+
+def _kind(folder: Path, word: str) -> _Kind:
+    kind = run_git(folder, "cat-file", "-t", word, seconds=_SECONDS)
+    if kind is None:
+        return _Kind.COMMIT if is_there(folder / word) else _Kind.MISSING
+    return _Kind.COMMIT if kind.strip() in {"commit", "tag"} else _Kind.CONTENTS
 
 
 @lru_cache(maxsize=8)

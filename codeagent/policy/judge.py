@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -21,9 +21,10 @@ from codeagent.core.approvals import (
 )
 from codeagent.core.protocols import Cover
 from codeagent.policy.commands import Analysis, Command, analyze
+from codeagent.policy.finding import Finding
 from codeagent.policy.git_programs import configured_programs
 from codeagent.policy.losses import Losses
-from codeagent.policy.named_paths import Finding, NamedPaths
+from codeagent.policy.named_paths import NamedPaths
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern, quoted_word
@@ -36,6 +37,10 @@ _WRITERS = frozenset(
     {"tee", "touch", "truncate", "cp", "mv", "rm", "rmdir", "mkdir", "ln", "chmod", "chown", "chgrp", "dd", "install"}
     | {"rsync", "patch", "sed", "tar", "unzip", "shred", "sponge", "perl", "curl", "wget"}
 )
+_LONGEST_READER = 8_000
+"""Characters that are looked through while everything else waits: a few milliseconds."""
+_MOST_READER_PIPES = 200
+
 _AUTO = "Auto mode runs commands"
 
 
@@ -96,7 +101,9 @@ class Judge:
         return CommandCase(analyze(command), self._rules, paths, around)
 
     def is_read_only(self, command: str, cwd: Path) -> bool:
-        """Whether a shell command surely changes nothing, wherever it reads."""
+        """Whether a shell command surely changes nothing, wherever it reads; quick: of a long one this is not sure."""
+        if len(command) > _LONGEST_READER or command.count("|") > _MOST_READER_PIPES:
+            return False
         case = self.examine(command, cwd, Surroundings(mode=Mode.PLAN))
         if case.analysis.is_opaque or not case.analysis.commands:
             return False
@@ -148,6 +155,7 @@ class CommandCase:
         self.losses = Losses(paths)
         self._paths = paths
         self._around = around
+        self._programs = cache(configured_programs)
 
     def rulings(self) -> tuple[Ruling, ...]:
         """The decision on each simple command as it is written."""
@@ -196,7 +204,7 @@ class CommandCase:
             folders = self._paths.folders(simple.places, found.base)
             if not folders:
                 return "where git runs is not known"
-            return next((why for folder in folders if (why := configured_programs(folder))), "")
+            return next((why for folder in folders if (why := self._programs(folder))), "")
         return ""
 
     def _rule(self, command: Command) -> Ruling:  # noqa: PLR0911 - strictest first, one return a reason
@@ -303,6 +311,7 @@ class CommandCase:
                 )
             # What a wrapper runs is named by the wrapper's own words already, as far as it is known.
             yield from (one for one in against if found is command or one.each_time or one.decision is Decision.DENY)
+        yield from self._paths.unseen()
 
     def _lets_doubts(self) -> bool:
         """In auto mode the confinement holds what is not certain, unless rules want to know."""

@@ -7,24 +7,26 @@ import re
 import secrets
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
 
 from codeagent.core.approvals import Access, ConcernKind, Decision, Touch
 from codeagent.core.errors import PathRefused
-from codeagent.policy.git_tracked import tracked_secret
+from codeagent.policy.finding import Finding, ask_each_time
+from codeagent.policy.git_tracked import shown_contents, tracked_secret
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern
 from codeagent.policy.shell_script import Places, Redirection
 from codeagent.policy.shell_words import Word
-from codeagent.policy.trees import secret_below
+from codeagent.policy.trees import found_below
 from codeagent.workspace.git_places import is_there
 from codeagent.workspace.paths import PathSandbox
 
 _NEW_NAME = f"new-{secrets.token_hex(8)}"  # nothing can be called that already
 _MOST_MATCHES = 1_000
+_MOST_LOOKED_AT = 10_000
+_MOST_WORDS = 5_000
 _DEVICES = frozenset(
     {"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "-"}
 )
@@ -34,22 +36,6 @@ _PLAIN_PATH = re.compile(r"[\w@%+:,./~-]+")
 _OPTION_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|[\w-]+=|@|file://)?(?P<path>.+)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """What stands against a path. ``each_time`` cannot be lifted by a rule, ``is_refused`` by nobody;
-    ``rule`` is the one that would lift it. ``is_far``: it writes neither to the workspace nor to a temporary folder.
-    """
-
-    decision: Decision
-    because: str
-    each_time: bool = False
-    is_refused: bool = False
-    is_unknown: bool = False
-    is_write: bool = False
-    is_far: bool = False
-    rule: str = ""
-
-
 class NamedPaths:
     """Answers for the paths of one command; ``cwd`` is where the shell starts."""
 
@@ -57,11 +43,18 @@ class NamedPaths:
         self._sandbox = sandbox
         self._rules = rules
         self._cwd = cwd
+        self._known_folders: dict[tuple[Places, Word | None], tuple[Path, ...]] = {}
+        self._known: dict[tuple[str, Access, Path], Touch | PathRefused] = {}
 
     def folders(self, places: Places | None, base: Word | None = None) -> tuple[Path, ...]:
         """The folders that a command may run in; empty when that is not known."""
         if places is None or (base and not base.is_fixed):
             return ()
+        if (places, base) not in self._known_folders:
+            self._known_folders[places, base] = self._look_for_folders(places, base)
+        return self._known_folders[places, base]
+
+    def _look_for_folders(self, places: Places, base: Word | None) -> tuple[Path, ...]:
         found: list[Path] = []
         for chain in places:
             here = [self._cwd]
@@ -73,6 +66,26 @@ class NamedPaths:
                 here = there
             found += here
         return tuple(dict.fromkeys(found))
+
+    def unseen(self) -> Iterator[Finding]:
+        """What stands against a command that names more files than can be looked at."""
+        if len(self._known) >= _MOST_LOOKED_AT:
+            yield ask_each_time("it names more files than are looked at.")
+
+    def _look(self, text: str, access: Access, folder: Path) -> Touch:
+        """What a written path means, each looked up once; raises PathRefused."""
+        asked = text, access, folder
+        if asked not in self._known:
+            if len(self._known) >= _MOST_LOOKED_AT:
+                raise PathRefused("It names more files than are looked at.")
+            try:
+                self._known[asked] = self._sandbox.examine(text, access, base=folder)
+            except PathRefused as error:
+                self._known[asked] = error
+        found = self._known[asked]
+        if isinstance(found, PathRefused):
+            raise found.with_traceback(None)
+        return found
 
     def read(self, reading: Reading, places: Places | None) -> Iterator[Finding]:
         """What stands against a reading command."""
@@ -86,11 +99,19 @@ class NamedPaths:
                     yield from self._tree(word, folder, reading)
         if reading.shows_tracked:
             for folder in folders:
-                limits = [folder / word.text for word in reading.limits if word.is_fixed]
-                secret = tracked_secret(folder, limits if len(limits) == len(reading.limits) else [], self._sandbox)
-                if secret:
-                    because = f"it may show {secret}, which git knows and which may hold secrets."
-                    yield Finding(decision=Decision.ASK, because=because, each_time=True)
+                yield from self._shown_by_git(reading, folder)
+
+    def _shown_by_git(self, reading: Reading, folder: Path) -> Iterator[Finding]:
+        """What git knows by name now, and what is in the commits and changes that it would show."""
+        limits = [folder / word.text for word in reading.limits if word.is_fixed]
+        secret = tracked_secret(folder, limits if len(limits) == len(reading.limits) else [], self._sandbox)
+        if secret:
+            yield ask_each_time(f"it may show {secret}, which git knows and which may hold secrets.")
+        if all(word.is_known for word in reading.git_words):
+            words = [word.text for word in reading.git_words]
+            found = shown_contents(folder, words, self._sandbox, self._rules)
+            if found:
+                yield found
 
     def redirected(self, redirection: Redirection, places: Places | None) -> Iterator[Finding]:
         """What stands against a file that the shell opens for writing."""
@@ -115,6 +136,10 @@ class NamedPaths:
     def mentioned(self, words: Iterable[Word], places: Places | None, *, is_writer: bool) -> Iterator[Finding]:
         """What stands against the words of a program that is not known: each could be a path."""
         folders = self.folders(places) or (self._cwd,)
+        words = list(islice(words, _MOST_WORDS + 1))
+        if len(words) > _MOST_WORDS:
+            yield ask_each_time("it has more words than are looked at.")
+            return
         for word in words:
             if not word.is_known or word.glob:
                 yield from self._read_words((word,), folders)
@@ -132,8 +157,7 @@ class NamedPaths:
             holders = [word.text for word in operands if is_there(folder / word.text / ".git")]
             is_onto = name in {"cp", "mv", "rsync"} and bool(holders[1:]) and holders[-1] == operands[-1].text
             if is_onto or (name in {"rm", "chmod", "chown", "chgrp"} and holders):
-                because = f"it changes {holders[-1]}/.git, which can make git run programs."
-                yield Finding(decision=Decision.ASK, because=because, each_time=True)
+                yield ask_each_time(f"it changes {holders[-1]}/.git, which can make git run programs.")
 
     def _changed_by_glob(self, word: Word, folders: tuple[Path, ...]) -> Iterator[Finding]:
         pattern = str(Path.home()) + word.glob[1:] if word.has_tilde else word.glob
@@ -145,13 +169,12 @@ class NamedPaths:
         """What stands against running a program that is not known where it runs: it may write there."""
         for folder in self.folders(places):
             try:
-                concern = self._sandbox.examine(_NEW_NAME, Access.WRITE, base=folder).concern
+                concern = self._look(_NEW_NAME, Access.WRITE, folder).concern
             except PathRefused as error:
-                yield Finding(decision=Decision.ASK, because=str(error), each_time=True)
+                yield ask_each_time(str(error))
                 continue
             if concern and concern.kind is ConcernKind.SENSITIVE:
-                because = f"it runs in {self._sandbox.show(folder)}, where files are asked about each time."
-                yield Finding(decision=Decision.ASK, because=because, each_time=True)
+                yield ask_each_time(f"it runs in {self._sandbox.show(folder)}, where files are asked about each time.")
 
     def _mention(self, text: str, folder: Path, *, is_writer: bool) -> Iterator[Finding]:
         if text in _DEVICES or text.startswith("//"):
@@ -160,17 +183,17 @@ class NamedPaths:
         is_there = "/" in text or text.startswith("..") or _exists(folder, text)
         for access in accesses:
             try:
-                touch = self._sandbox.examine(text, access, base=folder)
+                touch = self._look(text, access, folder)
             except PathRefused as error:
                 if access is Access.WRITE:
-                    yield Finding(decision=Decision.ASK, because=str(error), each_time=True)
+                    yield ask_each_time(str(error))
                 continue
             if (
                 touch.concern
                 and touch.concern.kind is ConcernKind.SENSITIVE
                 and (access is Access.WRITE or is_there or _is_telling(text))
             ):
-                yield Finding(decision=Decision.ASK, because=touch.concern.reason, each_time=True)
+                yield ask_each_time(touch.concern.reason)
             elif is_there or touch.concern is None:
                 yield from self._by_rules(touch, folder)
 
@@ -179,7 +202,7 @@ class NamedPaths:
         if not text or _is_other_home(word):
             return []
         try:
-            path = self._sandbox.examine(text, Access.READ, base=folder).path
+            path = self._look(text, Access.READ, folder).path
         except PathRefused:
             return []
         if path is None:
@@ -205,9 +228,7 @@ class NamedPaths:
         yield from self._read_path(_written(word), folder)
         last = word.glob.rpartition("/")[2]
         if re.match(r"\.[^*?\[]", last) and any(fnmatch(sample, last) for sample in _HIDDEN_SAMPLES):
-            yield Finding(
-                decision=Decision.ASK, because=f"{word.text} may stand for files with secrets.", each_time=True
-            )
+            yield ask_each_time(f"{word.text} may stand for files with secrets.")
         pattern = word.glob
         if word.has_tilde:
             pattern = str(Path.home()) + pattern[1:]
@@ -225,12 +246,12 @@ class NamedPaths:
 
     def _read_path(self, text: str, folder: Path) -> Iterator[Finding]:
         try:
-            touch = self._sandbox.examine(text, Access.READ, base=folder)
+            touch = self._look(text, Access.READ, folder)
         except PathRefused as error:
             yield Finding(decision=Decision.ASK, because=str(error))
             return
         if touch.concern and touch.concern.kind is ConcernKind.SENSITIVE:
-            yield Finding(decision=Decision.ASK, because=touch.concern.reason, each_time=True)
+            yield ask_each_time(touch.concern.reason)
         yield from self._by_rules(touch, folder)
 
     def _by_rules(self, touch: Touch, folder: Path) -> Iterator[Finding]:
@@ -243,7 +264,7 @@ class NamedPaths:
             yield Finding(decision=Decision.DENY, because=f"the rule {rule} denies {touch.written}.")
         rule = self._rules.find_path(Decision.ASK, touch.access, paths, self._sandbox.root)
         if rule:
-            yield Finding(decision=Decision.ASK, because=f"the rule {rule} asks about {touch.written}.", each_time=True)
+            yield ask_each_time(f"the rule {rule} asks about {touch.written}.")
         if touch.concern and touch.concern.kind is ConcernKind.OUTSIDE and touch.access is Access.READ:
             allowed = self._rules.find_path(
                 Decision.ALLOW, Access.READ, (touch.path,), self._sandbox.root, places_only=True
@@ -255,7 +276,7 @@ class NamedPaths:
 
     def _write(self, text: str, folder: Path) -> Iterator[Finding]:
         try:
-            touch = self._sandbox.examine(text, Access.WRITE, base=folder)
+            touch = self._look(text, Access.WRITE, folder)
         except PathRefused as error:
             yield Finding(decision=Decision.DENY, because=str(error), is_refused=True)
             return
@@ -263,7 +284,7 @@ class NamedPaths:
             return
         yield from self._by_rules(touch, folder)
         if touch.concern and touch.concern.kind is ConcernKind.SENSITIVE:
-            yield Finding(decision=Decision.ASK, because=touch.concern.reason, each_time=True)
+            yield ask_each_time(touch.concern.reason)
         elif touch.concern:
             is_far = not any(touch.path.is_relative_to(folder) for folder in _TEMPORARY)
             yield Finding(decision=Decision.ASK, because=touch.concern.reason, is_write=True, is_far=is_far)
@@ -280,16 +301,14 @@ class NamedPaths:
         if not word.is_fixed:
             return
         try:
-            top = self._sandbox.examine(_written(word), Access.READ, base=folder).path
+            top = self._look(_written(word), Access.READ, folder).path
         except PathRefused:
             return
         if top is None or not top.is_dir():
             return
-        secret = secret_below(top, reading, self._sandbox)
-        if secret:
-            yield Finding(
-                decision=Decision.ASK, because=f"it reads all of {self._sandbox.show(top)}, {secret}", each_time=True
-            )
+        found = found_below(top, reading, self._sandbox, self._rules)
+        if found:
+            yield found
 
 
 def _written(word: Word) -> str:

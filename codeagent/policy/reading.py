@@ -17,7 +17,8 @@ class Reading:
     a folder the paths start from, if not the one where the command runs.
     ``is_shallow``: of a folder only the files right in it are read; ``skips_hidden``: hidden ones
     are left out, unless an ignore file brings them back; ``names_only``: files are listed, not read.
-    ``shows_tracked``: contents of any file that git knows, in ``limits`` when there are any.
+    ``shows_tracked``: contents of any file that git knows, in ``limits`` when there are any;
+    ``git_words`` is then the git command, its name first.
     """
 
     paths: tuple[Word, ...] = ()
@@ -31,3 +32,4 @@ class Reading:
     names_only: bool = False
     shows_tracked: bool = False
     limits: tuple[Word, ...] = ()
+    git_words: tuple[Word, ...] = ()

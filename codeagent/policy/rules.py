@@ -167,6 +167,11 @@ class RuleSet:
         limits = (*self._rules[Decision.DENY], *self._rules[Decision.ASK])
         return any(rule.is_for_commands for rule in limits)
 
+    @property
+    def limits_reading(self) -> bool:
+        """Whether any rule denies reading certain files."""
+        return any(rule.is_for("read") for rule in self._rules[Decision.DENY])
+
     def find_command(self, decision: Decision, words: Sequence[Word], *, maybe: bool = False) -> Rule | None:
         """The first rule with this outcome that concerns a command (``maybe``: that could concern it)."""
         wanted = {Match.YES, Match.MAYBE} if maybe else {Match.YES}

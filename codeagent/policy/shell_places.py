@@ -9,6 +9,7 @@ from codeagent.policy.shell_script import Places
 from codeagent.policy.shell_words import Word
 
 _MOST_PLACES = 8
+_MOST_MOVES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ def moved(words: Sequence[Word], places: Places | None) -> Flow | None:
         return None
     target = _cd_target(words)
     if target is None or places is None or name != "cd":
+        return Flow(None, places, None)
+    if any(len(chain) >= _MOST_MOVES for chain in places):
         return Flow(None, places, None)
     there = frozenset((*chain, target) for chain in places)
     return Flow(there, places, there)

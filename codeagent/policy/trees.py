@@ -1,4 +1,6 @@
-"""Looks through a folder that a command reads as a whole: for files with secrets, and for links that lead outside."""
+"""Looks through a folder that a command reads as a whole: for files with secrets or rules of their own, and for links
+that lead outside.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +9,39 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
-from codeagent.core.approvals import Access
+from codeagent.core.approvals import Access, Decision
 from codeagent.core.errors import PathRefused
+from codeagent.policy.finding import Finding, ask_each_time
+from codeagent.policy.ignored import brought_back, is_surely_ignored
 from codeagent.policy.reading import Reading
+from codeagent.policy.rules import RuleSet
 from codeagent.workspace.paths import PathSandbox
 
 _MOST_ENTRIES = 20_000
-_LARGEST_IGNORE_FILE = 256 * 1024
-_IGNORE_FILES = (".ignore", ".rgignore", ".gitignore", ".git/info/exclude")
 
 
-def secret_below(top: Path, reading: Reading, sandbox: PathSandbox) -> str:
-    """What in the folder ``top`` stands against the reading, as the end of a sentence; empty when nothing does."""
+def found_below(top: Path, reading: Reading, sandbox: PathSandbox, rules: RuleSet) -> Finding | None:
+    """What in the folder ``top`` stands against the reading; a rule that denies comes first."""
+    shown = sandbox.show(top)
+    asked: Finding | None = None
+    for path, follows in _files_below(top, reading):
+        if path is None:
+            return asked or ask_each_time(f"it reads all of {shown}, which holds more files than are looked at.")
+        rule = None if reading.names_only else rules.find_path(Decision.DENY, Access.READ, (path,), sandbox.root)
+        if rule and not _is_left_out(path, top, reading):
+            because = f"it reads all of {shown}, and the rule {rule} denies {sandbox.show(path)} in it."
+            return Finding(decision=Decision.DENY, because=because)
+        if asked is None and (against := _against(path, reading, sandbox, rules, follows=follows)):
+            asked = None if _is_left_out(path, top, reading) else ask_each_time(f"it reads all of {shown}, {against}")
+        if asked is not None and not rules.limits_reading:
+            return asked
+    return asked
+
+
+def _files_below(top: Path, reading: Reading) -> Iterator[tuple[Path | None, bool]]:
+    """Each file that is read, and whether that means following a link; None when there are too many."""
     seen = 0
-    brought_back = [name for folder in top.parents for name in _brought_back(folder)] if reading.skips_hidden else []
+    back = [name for folder in top.parents for name in brought_back(folder)] if reading.skips_hidden else []
     waiting = [str(top)]
     while waiting:
         folder = waiting.pop()
@@ -30,27 +51,34 @@ def secret_below(top: Path, reading: Reading, sandbox: PathSandbox) -> str:
             continue
         seen += len(entries)
         if seen > _MOST_ENTRIES:
-            return "which holds more files than are looked at."
+            yield None, False
+            return
         if reading.skips_hidden:
-            brought_back += _brought_back(Path(folder))
+            back += brought_back(Path(folder))
         for entry in entries:
-            if reading.skips_hidden and entry.name.startswith(".") and not _fits(entry.name, brought_back):
+            if reading.skips_hidden and entry.name.startswith(".") and not _fits(entry.name, back):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if entry.name != ".git" and not reading.is_shallow:
                     waiting.append(entry.path)
-            elif against := _against(entry, reading, sandbox):
-                return against
-    return ""
+                continue
+            follows = reading.follows_links and entry.is_symlink()
+            if follows or not reading.only or _fits(entry.name, reading.only):
+                yield Path(entry.path), follows
 
 
-def _against(entry: os.DirEntry[str], reading: Reading, sandbox: PathSandbox) -> str:
-    path = Path(entry.path)
-    follows = reading.follows_links and entry.is_symlink()
-    if reading.only and not _fits(entry.name, reading.only) and not follows:
-        return ""
-    if not reading.names_only and sandbox.is_sensitive(path):
-        return f"where {sandbox.show(path)} may hold secrets."
+def _is_left_out(path: Path, top: Path, reading: Reading) -> bool:
+    return reading.skips_hidden and is_surely_ignored(path, top)
+
+
+def _against(path: Path, reading: Reading, sandbox: PathSandbox, rules: RuleSet, *, follows: bool) -> str:
+    """Why to ask about a file, as the end of a sentence; empty when nothing stands against it."""
+    if not reading.names_only:
+        if sandbox.is_sensitive(path):
+            return f"where {sandbox.show(path)} may hold secrets."
+        rule = rules.find_path(Decision.ASK, Access.READ, (path,), sandbox.root)
+        if rule:
+            return f"and the rule {rule} asks about {sandbox.show(path)} in it."
     if follows and not _is_inside(path, sandbox, names_only=reading.names_only):
         return f"where the link {sandbox.show(path)} leads outside."
     return ""
@@ -58,19 +86,6 @@ def _against(entry: os.DirEntry[str], reading: Reading, sandbox: PathSandbox) ->
 
 def _fits(name: str, patterns: list[str] | tuple[str, ...]) -> bool:
     return any(fnmatch(name, pattern) for pattern in patterns)
-
-
-def _brought_back(folder: Path) -> Iterator[str]:
-    """Names that the ignore files of a folder take back in, hidden ones as well."""
-    for name in _IGNORE_FILES:
-        try:
-            with (folder / name).open("rb") as file:
-                text = file.read(_LARGEST_IGNORE_FILE).decode("utf-8", "replace")
-        except OSError:
-            continue
-        for line in text.splitlines():
-            if line.startswith("!"):
-                yield line[1:].strip().rstrip("/").rpartition("/")[2].replace("\\", "")
 
 
 def _is_inside(path: Path, sandbox: PathSandbox, *, names_only: bool) -> bool:

@@ -12,6 +12,7 @@ from codeagent.core.approvals import Access, Touch
 from codeagent.core.errors import FileProblem
 from codeagent.core.messages import SearchDetails, ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.tools.left_out import LeftOut, RuleAgainst, no_rule
 from codeagent.tools.output import say, show_name
 from codeagent.tools.pattern import compile_glob
 from codeagent.tools.plans import LookPlan
@@ -38,8 +39,9 @@ class GlobTool:
     description = f"Find files by path. Ignored ones are left out. Shows {MOST_FILES}, the newest first."
     Arguments = GlobArguments
 
-    def __init__(self, sandbox: PathSandbox, ripgrep: str | None = None) -> None:
+    def __init__(self, sandbox: PathSandbox, ripgrep: str | None = None, rule_against: RuleAgainst = no_rule) -> None:
         """``ripgrep`` is the program's path; None looks for it, an empty text does without."""
+        self._rule_against = rule_against
         self._sandbox = sandbox
         self._ripgrep = find_ripgrep() if ripgrep is None else ripgrep
 
@@ -73,14 +75,18 @@ class GlobTool:
         def look(stop: threading.Event) -> ToolResult:
             if not is_folder(folder):
                 raise FileProblem(f"{arguments.path} is no folder.")
-            names = [name for name in list_files(folder, stop, self._ripgrep or None) if wanted.fullmatch(name)]
+            left_out = LeftOut(self._rule_against, folder)
+            found = (name for name in list_files(folder, stop, self._ripgrep or None) if wanted.fullmatch(name))
+            names = [name for name in found if not left_out.takes(folder / name)]
             secret = [name for name in names if self._sandbox.is_sensitive(folder / name)]
             hidden = set(secret)
-            return self._result(folder, [name for name in names if name not in hidden], secret, context.call_id)
+            return self._result(
+                folder, [name for name in names if name not in hidden], secret, left_out.note(), context.call_id
+            )
 
         return LookPlan(touches=(touch,), look=look)
 
-    def _result(self, folder: Path, names: list[str], secret: list[str], call_id: str) -> ToolResult:
+    def _result(self, folder: Path, names: list[str], secret: list[str], note: str, call_id: str) -> ToolResult:
         newest = sorted(names, key=lambda name: (-_changed_at(folder / name), name))[:MOST_FILES]
         lines = [show_name(self._sandbox.show(folder / name)) for name in newest]
         if len(names) > MOST_FILES:
@@ -88,6 +94,8 @@ class GlobTool:
         if secret:
             named = ", ".join(show_name(name) for name in secret[:_MOST_NAMED])
             lines.append(f"[left out as secret: {named}{' …' if len(secret) > _MOST_NAMED else ''}]")
+        if note:
+            lines.append(note)
         details = SearchDetails(matches=len(names), files=len(names), truncated=len(names) > MOST_FILES)
         return say(call_id, "\n".join(lines) or "[no files; ignored ones were left out]", details=details)
 

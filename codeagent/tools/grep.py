@@ -16,6 +16,7 @@ from codeagent.core.errors import CodeagentError, FileProblem
 from codeagent.core.messages import SearchDetails, ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
 from codeagent.tools.grep_engines import FileHits, Hit, Search, by_ripgrep, by_walk
+from codeagent.tools.left_out import LeftOut, RuleAgainst, no_rule
 from codeagent.tools.output import Line, numbered, say, show_line, show_name
 from codeagent.tools.pattern import compile_glob, compile_pattern
 from codeagent.tools.plans import LookPlan, present
@@ -54,8 +55,11 @@ class GrepTool:
     )
     Arguments = GrepArguments
 
-    def __init__(self, sandbox: PathSandbox, seen: SeenFiles, ripgrep: str | None = None) -> None:
+    def __init__(
+        self, sandbox: PathSandbox, seen: SeenFiles, ripgrep: str | None = None, rule_against: RuleAgainst = no_rule
+    ) -> None:
         """``ripgrep`` is the program's path; None looks for it, an empty text does without."""
+        self._rule_against = rule_against
         self._sandbox = sandbox
         self._seen = seen
         self._ripgrep = find_ripgrep() if ripgrep is None else ripgrep
@@ -102,16 +106,19 @@ class GrepTool:
                 most_in_file=MOST_MATCHES + 1,
                 deadline=time.monotonic() + SECONDS,
             )
+            left_out = LeftOut(self._rule_against, path)
             report = _Report(folder=folder, sandbox=self._sandbox, context=arguments.context)
             for found in by_ripgrep(search, self._ripgrep, stop) if self._ripgrep else by_walk(search, stop):
                 if is_tree and found.name and wanted is not None and not wanted.fullmatch(found.name):
                     continue
-                if is_tree and self._sandbox.is_sensitive(folder / found.name):
+                if is_tree and found.name and self._sandbox.is_sensitive(folder / found.name):
+                    continue
+                if is_tree and found.name and left_out.takes(folder / found.name):
                     continue
                 if not report.take(found):
                     break
             self._note_seen(report.shown)
-            return report.result(context.call_id)
+            return report.result(context.call_id, left_out.note())
 
         return LookPlan(touches=(touch,), look=look)
 
@@ -164,10 +171,11 @@ class _Report:
             self._parts.append(f"[{name}: {found.problem}]" if found.name else f"[{found.problem}]")
         return not self._is_cut
 
-    def result(self, call_id: str) -> ToolResult:
+    def result(self, call_id: str, note: str) -> ToolResult:
         if self._is_cut:
             self._parts.append(f"[more than these {self._matches} matches; narrow the pattern, path or glob]")
         text = "\n\n".join(self._parts) or "[no matches; ignored, binary and secret files were not searched]"
+        text += f"\n{note}" if note else ""
         details = SearchDetails(matches=self._matches, files=len(self.shown), truncated=self._is_cut)
         return say(call_id, text, details=details)
 

@@ -11,6 +11,7 @@ from codeagent.core.approvals import Access, Touch
 from codeagent.core.errors import FileProblem
 from codeagent.core.messages import SearchDetails, ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.tools.left_out import LeftOut, RuleAgainst, no_rule
 from codeagent.tools.output import say, show_name
 from codeagent.tools.plans import LookPlan
 from codeagent.workspace.files import TEMP_PREFIX
@@ -34,8 +35,9 @@ class LsTool:
     description = f"List a folder (default: the workspace): folders end with /, files have sizes. At most {MOST_NAMES}."
     Arguments = LsArguments
 
-    def __init__(self, sandbox: PathSandbox) -> None:
+    def __init__(self, sandbox: PathSandbox, rule_against: RuleAgainst = no_rule) -> None:
         self._sandbox = sandbox
+        self._rule_against = rule_against
 
     def label(self, arguments: object) -> str:
         """The path."""
@@ -63,14 +65,19 @@ class LsTool:
         touch = self._sandbox.resolve(arguments.path, Access.READ)
         path = touch.path or self._sandbox.root
         shown = self._sandbox.show(path)
-        return LookPlan(touches=(touch,), look=lambda _: list_folder(path, shown, context.call_id))
+        return LookPlan(touches=(touch,), look=lambda _: list_folder(path, shown, context.call_id, self._rule_against))
 
 
-def list_folder(path: Path, shown: str, call_id: str) -> ToolResult:
-    """The names in a folder as a result; raises FileProblem."""
+def list_folder(path: Path, shown: str, call_id: str, rule_against: RuleAgainst) -> ToolResult:
+    """The names in a folder as a result, but for those that a rule stands against; raises FileProblem."""
+    left_out = LeftOut(rule_against, path)
     try:
         with os.scandir(path) as found:
-            entries = [entry for entry in found if not entry.name.startswith(TEMP_PREFIX)]
+            entries = [
+                entry
+                for entry in found
+                if not entry.name.startswith(TEMP_PREFIX) and not left_out.takes(path / entry.name)
+            ]
     except NotADirectoryError:
         raise FileProblem(f"{shown} is a file.", hint="Use read.") from None
     except OSError as error:
@@ -79,8 +86,11 @@ def list_folder(path: Path, shown: str, call_id: str) -> ToolResult:
     lines = [_line(entry) for entry in entries[:MOST_NAMES]]
     if len(entries) > MOST_NAMES:
         lines.append(f"[{len(entries) - MOST_NAMES:,} more names; glob narrows them down]")
+    lines = lines or ["[the folder is empty]"]
+    if note := left_out.note():
+        lines.append(note)
     details = SearchDetails(matches=len(entries), files=len(entries), truncated=len(entries) > MOST_NAMES)
-    return say(call_id, "\n".join(lines) or "[the folder is empty]", details=details)
+    return say(call_id, "\n".join(lines), details=details)
 
 
 def _line(entry: os.DirEntry[str]) -> str:

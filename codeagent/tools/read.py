@@ -15,6 +15,7 @@ from codeagent.core.diff import split_lines
 from codeagent.core.errors import FileProblem
 from codeagent.core.messages import ImageBlock, ReadDetails, TextBlock, ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.tools.left_out import RuleAgainst, no_rule
 from codeagent.tools.ls import list_folder
 from codeagent.tools.output import Line, numbered, say, show_line, show_name
 from codeagent.tools.plans import LookPlan, present
@@ -55,8 +56,9 @@ class ReadTool:
     )
     Arguments = ReadArguments
 
-    def __init__(self, sandbox: PathSandbox, seen: SeenFiles) -> None:
+    def __init__(self, sandbox: PathSandbox, seen: SeenFiles, rule_against: RuleAgainst = no_rule) -> None:
         self._sandbox = sandbox
+        self._rule_against = rule_against
         self._seen = seen
 
     def label(self, arguments: object) -> str:
@@ -89,7 +91,7 @@ class ReadTool:
     def _look(self, path: Path, arguments: ReadArguments, call_id: str, stop: threading.Event) -> ToolResult:
         shown = self._sandbox.show(path)
         if is_folder(path):
-            return list_folder(path, shown, call_id)
+            return list_folder(path, shown, call_id, self._rule_against)
         data = present(path)
         if data is None:
             raise FileProblem(f"{arguments.path} does not exist.", hint=self._similar(path, stop))
@@ -131,7 +133,8 @@ class ReadTool:
             return ""
         by_name: dict[str, list[str]] = {}
         for found in islice(Walk(root, stop), _SIMILAR_FILES):
-            by_name.setdefault(found.rpartition("/")[2].casefold(), []).append(found)
+            if not self._rule_against(root / found):
+                by_name.setdefault(found.rpartition("/")[2].casefold(), []).append(found)
         names = get_close_matches(path.name.casefold(), by_name, n=_SIMILAR, cutoff=0.7)
         wanted = str(path.relative_to(root))
         places = sorted(

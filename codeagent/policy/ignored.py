@@ -1,0 +1,62 @@
+"""Which files ripgrep leaves out by itself because an ignore file says so; in doubt it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from codeagent.workspace.git_places import is_there
+
+_LARGEST = 256 * 1024
+_FOR_RIPGREP = (".ignore", ".rgignore")
+_FOR_GIT = (".gitignore", ".git/info/exclude")
+
+
+def brought_back(folder: Path) -> Iterator[str]:
+    """Names that the ignore files of a folder take back in, hidden ones as well."""
+    for name in (*_FOR_RIPGREP, *_FOR_GIT):
+        for line in _lines(folder / name):
+            if line.startswith("!"):
+                yield line[1:].strip().rstrip("/").rpartition("/")[2].replace("\\", "")
+
+
+def is_surely_ignored(path: Path, top: Path) -> bool:
+    """Whether ripgrep, told to search ``top``, leaves ``path`` below it out.
+
+    A file that takes anything back in makes the answer no, and so does a ``top``
+    that is ignored itself: what is named on the command line is searched.
+    """
+    folders = path.parents
+    repository = next((folder for folder in folders if is_there(folder / ".git")), None)
+    is_ignored = False
+    for folder in folders:
+        names = [*_FOR_RIPGREP]
+        if repository is not None and folder.is_relative_to(repository):
+            names += _FOR_GIT
+        for lines in map(_lines, (folder / name for name in names)):
+            if any(line.startswith("!") for line in lines):
+                return False
+            if not lines:
+                continue
+            spec = _spec(lines)
+            if top.is_relative_to(folder) and top != folder and spec.match_file(f"{top.relative_to(folder)}/"):
+                return False
+            is_ignored = is_ignored or spec.match_file(path.relative_to(folder))
+    return is_ignored
+
+
+@lru_cache(maxsize=64)
+def _spec(lines: tuple[str, ...]) -> GitIgnoreSpec:
+    return GitIgnoreSpec.from_lines(lines)
+
+
+def _lines(file: Path) -> tuple[str, ...]:
+    """The lines of an ignore file; none when there is no such file."""
+    try:
+        with file.open("rb") as opened:
+            return tuple(opened.read(_LARGEST).decode("utf-8", "replace").splitlines())
+    except OSError:
+        return ()

@@ -1,0 +1,68 @@
+"""A command that is made to take long is not looked through for long."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from codeagent.core.approvals import Decision
+from codeagent.policy.check import Question, check_command
+from codeagent.policy.commands import analyze
+from codeagent.policy.judge import Judge, Surroundings
+from codeagent.policy.rules import RuleSet
+from codeagent.workspace.paths import PathSandbox
+
+HOSTILE = (
+    "ls|" * 60_000,
+    "a|" * 3_999,
+    "cat <<A " * 20_000,
+    "[[" * 60_000,
+    "a=(1 " * 30_000,
+    "env " * 45_000,
+    "eval " * 40_000,
+    "sh -c 'sh -c \"sh -c ls\"';" * 7_000,
+    "cd src; cd ..; " * 5_000,
+    "ls " + "> a " * 45_000,
+    "ls " + "*a* " * 40_000,
+    '"' * 199_000,
+)
+
+
+@pytest.mark.parametrize("command", HOSTILE, ids=lambda text: text[:12])
+def test_the_quick_look_at_a_hostile_command_is_quick(workspace, command):
+    judge = Judge(PathSandbox(workspace), RuleSet())
+    for length in (len(command), 8_000):
+        analyze.cache_clear()
+        started = time.thread_time()
+        assert not judge.is_read_only(command[:length] + "\nrm x", workspace) or "rm" not in command
+        assert time.thread_time() - started < 0.5
+
+
+@pytest.mark.parametrize("command", HOSTILE, ids=lambda text: text[:12])
+def test_a_hostile_command_is_asked_about(workspace, command):
+    assert check_command(command + "\nrm x", Question(), workspace).decision is Decision.ASK
+
+
+def test_more_files_than_are_looked_at_are_asked_about(workspace):
+    judge = Judge(PathSandbox(workspace), RuleSet())
+    some = " ".join(f"a{number}" for number in range(9_000))
+    many = " ".join(f"a{number}" for number in range(11_000))
+    assert judge.command(f"cat {some}", workspace, Surroundings()).decision is Decision.ALLOW
+    assert judge.command(f"cat {many}", workspace, Surroundings()).decision is Decision.ASK
+
+
+def test_a_repository_is_looked_at_once_for_all_parts(workspace):
+    judge = Judge(PathSandbox(workspace), RuleSet())
+    started = time.thread_time()
+    assert judge.command("git status; " * 5_000, workspace, Surroundings()).decision is Decision.ALLOW
+    assert time.thread_time() - started < 1.0
+
+
+@pytest.mark.parametrize("command", ["git status\0; touch X", "\0", "ls\0", "cat a\0b", "ls > a\0"])
+def test_a_character_that_ends_texts_is_never_let_through(command, workspace: Path):
+    verdict = check_command(command, Question(allow=("bash(*)",)), workspace)
+    assert verdict.decision is Decision.ASK
+    assert verdict.is_opaque
+    assert "NUL" in verdict.because
