@@ -105,8 +105,8 @@ def settings_lines(settings: Settings, origins: Mapping[tuple[str, str], str]) -
             yield f"# {key} is not set" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}{note}"
 
 
-def _change(places: Places, name: str, value: str | None) -> None:
-    """Writes the settings file anew, whole or not at all; a link to it stays one."""
+def change_setting(places: Places, name: str, value: str | None) -> None:
+    """Writes the settings file anew, whole or not at all; a link to it stays one. Raises ConfigError."""
     path = places.config_file
     try:
         before = path.read_bytes() if path.exists() else None
@@ -121,6 +121,10 @@ def _change(places: Places, name: str, value: str | None) -> None:
         raise
     except CodeagentError as error:
         raise ConfigError(f"{path} cannot be changed: {error}") from error
+
+
+def _change(places: Places, name: str, value: str | None) -> None:
+    change_setting(places, name, value)
     print(clean(f"{name} is now {value}." if value is not None else f"{name} is at its default again."))
 
 

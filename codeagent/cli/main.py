@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from codeagent.cli.first_frame import FirstFrame
 from codeagent.cli.opening import OpenDesk
 from codeagent.cli.options import Options
 from codeagent.config.launch import PICK, Launch
-from codeagent.config.places import find_places
+from codeagent.config.places import Places, find_places
 from codeagent.core.desk import Approver, Desk, LocalServer, SessionSummary
 from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.events import Emit
@@ -26,15 +27,20 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 _LAST_STREAM = 2  # the number of standard error
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(words: Sequence[str] | None = None, *, frame: FirstFrame | None = None) -> int:
     """Runs the program and returns its exit code; errors are one sentence on standard error.
 
     The garbage collector rests until everything is loaded: there is no garbage yet.
+    ``frame`` is the instant prompt, where it stands already.
     """
     gc.disable()
     open_closed_streams()
     try:
-        code = run(sys.argv[1:] if words is None else words)
+        try:
+            code = run(sys.argv[1:] if words is None else words, frame)
+        finally:
+            if frame is not None:
+                frame.leave()
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: that is no fault
@@ -75,7 +81,7 @@ def fail(error: CodeagentError) -> int:
     return USAGE if isinstance(error, ConfigError) else FAILED
 
 
-def run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one return a subcommand
+def run(words: Sequence[str], frame: FirstFrame | None = None) -> int:  # noqa: PLR0911 - one return a subcommand
     """Starts the subcommand that comes first, or the main command."""
     match words[:1]:
         case ["demo"]:
@@ -103,10 +109,10 @@ def run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one return a subcommand
 
             return permissions.run(words[1:])
         case _:
-            return start(words)
+            return start(words, frame)
 
 
-def start(words: Sequence[str]) -> int:
+def start(words: Sequence[str], frame: FirstFrame | None = None) -> int:
     """The main command: a run without a screen with ``-p``, else the app."""
     options = _parsed(words) if words else Options()
     launch = prepare(options)
@@ -124,7 +130,16 @@ def start(words: Sequence[str]) -> int:
 
     offers = Offers(servers=_servers, keep_key=partial(_keep_key, launch))
     older = partial(_stored, launch) if launch.resume == PICK else None
-    code = open_app(launch, launch.places, options.prompt, open_desk, older, offers)
+    code = open_app(
+        launch,
+        launch.places,
+        options.prompt,
+        open_desk,
+        older=older,
+        offers=offers,
+        keep_theme=partial(keep_theme, launch.places),
+        first=frame,
+    )
     if code is None:
         from codeagent.cli import demo
 
@@ -144,6 +159,13 @@ def _keep_key(launch: Launch, service: str, key: str) -> str:
     from codeagent.keys import find_keys
 
     return find_keys(launch.environ, launch.places).keep(service, key)
+
+
+def keep_theme(places: Places, name: str) -> None:
+    """A theme chosen in the app becomes a setting; raises ConfigError."""
+    from codeagent.cli.config_command import change_setting
+
+    change_setting(places, "ui.theme", name)
 
 
 def _stored(launch: Launch) -> tuple[SessionSummary, ...]:

@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 
+from codeagent.cli.first_frame import FirstFrame
 from codeagent.cli.opening import OpenDesk
-from codeagent.cli.terminal_guard import guarded_terminal
-from codeagent.config.first_look import first_look
+from codeagent.cli.terminal_guard import TerminalGuard
+from codeagent.config.first_look import FirstLook, first_look
 from codeagent.config.launch import Launch
 from codeagent.config.places import Places
+from codeagent.config.terminal_colours import DARK, LIGHT, follows_terminal, has_no_colour, remembered, theme_for
 from codeagent.core.desk import Approver, Desk, Opening
 from codeagent.core.events import Emit
 from codeagent.tui.app import CodeagentApp
+from codeagent.tui.looks import Appearance
 from codeagent.tui.screens.welcome import DEMO, Offers
 from codeagent.tui.session_commands import OlderSessions
+from codeagent.workspace.private import make_private_folder, open_private
 
 __all__ = ["Offers", "open_app"]
 
 
-def open_app(
+def _keep_nothing(_theme: str) -> None:
+    """A theme chosen in the demo holds as long as that."""
+
+
+def open_app(  # noqa: PLR0913 - all that one start is made of
     launch: Launch,
     looks_from: Places,
     prompt: str,
     open_desk: OpenDesk,
+    *,
     older: OlderSessions | None = None,
     offers: Offers | None = None,
+    keep_theme: Callable[[str], None] = _keep_nothing,
+    first: FirstFrame | None = None,
 ) -> int | None:
     """Runs the app until it is closed and returns the exit code; None when the demo is wanted instead.
 
     ``looks_from`` holds the settings file that says how it looks. When ``older`` is
     given, the person first chooses one of those sessions; ``offers`` is what can
-    be done when there is no model.
+    be done when there is no model; ``first`` is the instant prompt, where it stands.
     """
     opened: list[Desk] = []
 
@@ -49,7 +64,7 @@ def open_app(
     app = CodeagentApp(
         connect=connect,
         root=launch.root,
-        theme=look.theme,
+        theme=theme_for(look.theme, launch.environ, str(looks_from.background_file)),
         reduced_motion=look.reduced_motion,
         vi=look.vi,
         prompt=prompt,
@@ -57,9 +72,11 @@ def open_app(
         theme_folders=[looks_from.themes],
         older=older,
         offers=offers,
+        appearance=_appearance(look, launch.environ, looks_from, keep_theme),
+        first=first,
     )
     try:
-        with guarded_terminal():
+        with nullcontext() if first else TerminalGuard():  # the instant prompt stands under one already
             result = app.run()
     finally:
         for desk in opened:
@@ -70,3 +87,26 @@ def open_app(
 def _with_model(launch: Launch, **chosen: str) -> Launch:
     """The same start, as if the model had been named on the command line."""
     return replace(launch, flags={**launch.flags, "model": {**launch.flags.get("model", {}), **chosen}})
+
+
+def _appearance(
+    look: FirstLook, environ: Mapping[str, str], places: Places, keep_theme: Callable[[str], None]
+) -> Appearance:
+    """What the terminal and the settings ask for; a theme chosen in the app becomes a setting."""
+    return Appearance(
+        follows_terminal=follows_terminal(look.theme, environ),
+        is_colourless=has_no_colour(environ),
+        keep_theme=keep_theme,
+        keep_background=partial(_remember_background, places),
+    )
+
+
+def _remember_background(places: Places, is_dark: bool) -> None:  # noqa: FBT001 - it is the one thing to remember
+    """Keeps it for the first picture of the next start; where that fails, the next one asks again."""
+    now = DARK if is_dark else LIGHT
+    if remembered(str(places.background_file)) == now:
+        return
+    with suppress(OSError):
+        make_private_folder(places.state)
+        with open_private(places.background_file, os.O_TRUNC) as file:
+            file.write(now)

@@ -7,17 +7,16 @@ from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 
+from codeagent.config.terminal_colours import AUTO
 from codeagent.core.json_types import JsonObject
 from codeagent.core.values import value
-
-DEFAULT_THEME = "dark"
 
 
 @value
 class FirstLook:
     """How the first frame is drawn."""
 
-    theme: str = DEFAULT_THEME
+    theme: str = AUTO
     reduced_motion: bool = False
     vi: bool = False
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -32,7 +31,7 @@ def first_look(config_file: Path) -> FirstLook:
     ui, keys = _table(tables, "ui"), _table(tables, "keys")
     theme = ui.get("theme")
     return FirstLook(
-        theme=theme if isinstance(theme, str) else DEFAULT_THEME,
+        theme=theme if isinstance(theme, str) else AUTO,
         reduced_motion=ui.get("reduced_motion") is True,
         vi=ui.get("vi") is True,
         keys={name: key for name, key in keys.items() if isinstance(key, str)},

@@ -74,6 +74,11 @@ class Places:
         return self.config / "commands"
 
     @property
+    def background_file(self) -> Path:
+        """Whether the terminal was dark or light when the app last ran."""
+        return self.state / "background"
+
+    @property
     def themes(self) -> Path:
         """The person's own themes."""
         return self.config / "themes"

@@ -83,8 +83,8 @@ class ContextSettings(_Table):
 class UiSettings(_Table):
     """``[ui]``: how it looks."""
 
-    theme: str = "dark"
-    """A theme's name: one that comes with the program, or a file in the themes folder beside the settings."""
+    theme: str = "auto"
+    """auto (dark or light, as the terminal is), a theme that comes with the program, or one in your themes folder."""
     reduced_motion: bool = False
     """Draws nothing that moves by itself."""
     vi: bool = False

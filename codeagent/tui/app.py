@@ -15,6 +15,7 @@ from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
+from textual.filter import LineFilter
 
 from codeagent.core.commands import (
     CommandCall,
@@ -34,17 +35,17 @@ from codeagent.tui.bridge import Bridge
 from codeagent.tui.completer import Completer
 from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.door import Door
+from codeagent.tui.driver import BackgroundTold, FirstPicture, be_ready, draw_after_keys, driver_for
 from codeagent.tui.keys import KeyPress, teach_alt_enter
+from codeagent.tui.looks import USUAL, Appearance, Looks
 from codeagent.tui.modes import take_next_mode
 from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
 from codeagent.tui.prompt_commands import PromptCommands
 from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, help_text
-from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.welcome import Offers, WelcomeScreen
 from codeagent.tui.session_commands import OlderSessions, choose_session, first_opening, run_session_command
-from codeagent.tui.themes import Palette, Themes, to_textual
 from codeagent.tui.undo_commands import UNDO_COMMANDS, UndoCommands
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.prompt import Prompt
@@ -78,20 +79,20 @@ class CodeagentApp(App[str]):
         theme_folders: Sequence[Path] = (),
         older: OlderSessions | None = None,
         offers: Offers | None = None,
+        appearance: Appearance = USUAL,
+        first: FirstPicture | None = None,
     ) -> None:
-        """``prompt`` is sent as soon as that is possible; one of ``older`` is chosen first, when they are given."""
+        """``prompt`` is sent as soon as that is possible; one of ``older`` is chosen first, when they are given.
+
+        ``first`` stands on the terminal already and gives way to the app's own picture.
+        """
         teach_alt_enter()
-        super().__init__()
-        self._themes = Themes(theme_folders)
-        self._wanted_theme = theme
-        self.palette: Palette = self._themes[theme if theme in self._themes else "dark"]
-        self.register_theme(to_textual(self.palette))
-        self.set_reactive(App.theme, self.palette.name)  # a change would cost a second style sheet
-        self.stylesheet.set_variables(self.get_css_variables())
+        super().__init__(driver_class=driver_for(first, asks_background=appearance.follows_terminal))
+        self._looks = Looks(self, theme, theme_folders, appearance)
         self.set_keymap(dict(keymap or {}))
         self.animation_level = "none"
         self.main = MainScreen(
-            root=root, palette=self.palette, reduced_motion=reduced_motion, vi=vi, keymap=self._keymap
+            root=root, palette=self._looks.palette, reduced_motion=reduced_motion, vi=vi, keymap=self._keymap
         )
         self.bridge = Bridge(self.main)
         self._door, self._older, self._offers = Door(connect, self.bridge), older, offers or Offers()
@@ -110,17 +111,17 @@ class CodeagentApp(App[str]):
 
     def on_mount(self) -> None:
         """The first frame stands; now the session is opened."""
-        if self._wanted_theme not in self._themes:
-            known = ", ".join(self._themes.names)
-            self._say(f"There is no theme {self._wanted_theme}; there are {known}.", Level.WARNING)
+        if problem := self._looks.problem:
+            self._say(problem, Level.WARNING)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
             loop.add_signal_handler(number, self._end, 128 + number)
         if self._first_prompt:
             self._send(self._first_prompt)
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
+        be_ready(self._driver)
         await self.main.furnish()
         self.run_worker(self._open, group="open")
 
@@ -186,9 +187,25 @@ class CodeagentApp(App[str]):
     def on_unmount(self) -> None:
         """However it ends, no question stays open."""
         self.bridge.close()
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.remove_signal_handler(number)
+
+    def on_typed_ahead(self) -> None:
+        """All keys typed before the app was there are on their way."""
+        draw_after_keys(self._driver, self.main.prompt)
+
+    # --- how it looks
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What is done to each line before it is drawn."""
+        return self._looks.filters(super().get_line_filters())
+
+    def on_background_told(self, event: BackgroundTold) -> None:
+        """The terminal said whether it is dark or light."""
+        if name := self._looks.suits_background(is_dark=event.is_dark):
+            self.use_theme(name)
+
+    def use_theme(self, name: str) -> None:
+        """Draws everything in the colours of that theme."""
+        self.main.set_palette(self._looks.use(name))
 
     # --- what the person types
 
@@ -253,7 +270,7 @@ class CodeagentApp(App[str]):
     async def _run_command(self, call: CommandCall) -> None:
         try:
             if call.name in UNDO_COMMANDS:
-                await UndoCommands(self, self.main, self._open_desk, self.palette).run(call)
+                await UndoCommands(self, self.main, self._open_desk, self._looks.palette).run(call)
             else:
                 await self._do(call)
         except CodeagentError as error:
@@ -288,21 +305,8 @@ class CodeagentApp(App[str]):
         return self._desk
 
     async def _choose_theme(self, name: str) -> None:
-        before = self.palette.name
-        if not name:
-            looks = [self._themes[known] for known in self._themes.names]
-            items = [Item(value=one.name, detail="dark" if one.is_dark else "light") for one in looks]
-            name = await self.push_screen_wait(Picker("Theme", items, current=before, on_look=self.use_theme)) or before
-        elif name not in self._themes:
-            raise NoSuchCommand(f"There is no theme {name}; there are {', '.join(self._themes.names)}.")
-        self.use_theme(name)
-
-    def use_theme(self, name: str) -> None:
-        """Draws everything in the colours of that theme."""
-        self.palette = self._themes[name]
-        self.register_theme(to_textual(self.palette))
-        self.theme = name
-        self.main.set_palette(self.palette)
+        if said := await self._looks.choose(name, self.use_theme):
+            self._say(said, Level.WARNING)
 
     def action_all_commands(self) -> None:
         """The command palette."""

@@ -9,6 +9,7 @@ from textual.worker import Worker
 from codeagent.core.desk import Desk
 from codeagent.core.errors import CodeagentError, SessionBusy
 from codeagent.core.events import Delivery, Level
+from codeagent.core.first_words import WAITS_FOR
 from codeagent.tui.own_command import run_own_command
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.queue import Queued
@@ -84,7 +85,7 @@ class Outgoing:
             message_id=f"kept-{self._number}",
             text=text,
             delivery=Delivery.FOLLOW_UP if is_later else Delivery.STEER,
-            waits_for="all to be ready",
+            waits_for=WAITS_FOR,
         )
         self._kept.append(message)
         self._screen.queue_lines.add(message)

@@ -22,6 +22,14 @@ def test_nothing_heavy_is_loaded_before_the_first_frame():
     assert loaded_by("import codeagent.cli.main, codeagent.cli.screen") & HEAVY == set()
 
 
+def test_the_instant_prompt_loads_next_to_nothing():
+    bare = loaded_by("")
+    ours = {name for name in loaded_by("import codeagent.__main__") - bare if name.startswith("codeagent")}
+    others = loaded_by("import codeagent.__main__") - bare - ours
+    assert others <= {"termios", "select", "_thread", "_signal", "_collections_abc"}
+    assert len(ours) <= 12
+
+
 @pytest.mark.parametrize("module", ["codeagent.cli.command_line", "codeagent.cli.headless", "codeagent.wiring"])
 def test_a_run_without_a_screen_loads_no_screen(module):
     loaded = loaded_by(f"import codeagent.cli.main, {module}")

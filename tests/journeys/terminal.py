@@ -77,7 +77,9 @@ class Terminal:
         if self.pid == 0:  # the child
             os.chdir(cwd)
             inherited = {
-                name: value for name, value in os.environ.items() if not name.startswith(("CODEAGENT", "PYTEST"))
+                name: value
+                for name, value in os.environ.items()
+                if not name.startswith(("CODEAGENT", "PYTEST", "COLUMNS", "LINES"))
             }
             fixed = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
             os.execvpe(words[0], list(words), {**inherited, **fixed, **(environ or {})})

@@ -44,7 +44,6 @@ async def test_themes_are_previewed_live_and_escape_brings_the_old_one_back(stag
         await stage.until(lambda: "╭─ Theme" in stage.text)
         await stage.type("light")
         await stage.until(lambda: stage.app.theme == "light")
-        assert not stage.app.palette.is_dark
         await stage.pilot.press("escape")
         await stage.until(lambda: stage.app.theme == "dark")
 

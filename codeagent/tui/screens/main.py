@@ -17,6 +17,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
+from codeagent.core.first_words import GREETING, MARKER
 from codeagent.core.keys import Place
 from codeagent.tui.keys import answers_that_begin_words, bindings
 from codeagent.tui.screens.typing import Typing
@@ -59,12 +60,13 @@ class MainScreen(Screen[None]):
         """``keymap`` holds the person's own keys by the names of the key table."""
         super().__init__(classes="-tall")  # as most are; another height changes it
         self.header = Header(root)
-        self.greeting = Static(_GREETING, id="greeting", markup=False)
+        self.greeting = Static(GREETING, id="greeting", markup=False)
         self.transcript = Transcript(palette, reduced_motion=reduced_motion)
         self.queue_lines = QueueLines()
         self.completions = CompletionList()
         self.find_bar = FindBar()
         self.prompt = Prompt(self.completions, vi=vi)
+        self.prompt.keymap = keymap
         self.approval = ApprovalDialog(palette, home=self.prompt)
         self.status = StatusLine(reduced_motion=reduced_motion)
         self._typing = Typing(self.prompt, self.approval, answers_that_begin_words(keymap))
@@ -77,7 +79,7 @@ class MainScreen(Screen[None]):
         yield self.greeting
         yield self.transcript
         with Vertical(id="bottom"), Horizontal(id="prompt-row"):
-            yield Static("›", id="marker", markup=False)
+            yield Static(MARKER, id="marker", markup=False)
             yield self.prompt
         yield self.status
 
@@ -229,12 +231,3 @@ class MainScreen(Screen[None]):
         """Takes the clicked suggestion."""
         self.prompt.take(event.suggestion)
         self.prompt.focus()
-
-
-_GREETING = """\
-What shall we do?
-
-Describe a change, or ask about the code.
-@ names a file  ·  / lists the commands  ·  ! runs a shell command
-
-Every change is shown before it happens."""

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from codeagent.core.approvals import Mode
+from codeagent.core.first_words import NAME
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 from codeagent.tui.widgets.status import mode_word
@@ -52,7 +53,7 @@ class Header(Widget):
     def render(self) -> Content:
         """Both sides; model and folder are shortened when the line is too short for them."""
         heading, width = self.heading, self.size.width
-        name = Content.styled("codeagent", "bold $accent")
+        name = Content.styled(NAME, "bold $accent")
         branch = Content(show_invisible(heading.branch) + ("*" if heading.is_dirty else ""))
         fixed = self._fixed()
         room = width - name.cell_length - branch.cell_length - sum(part.cell_length + 3 for part in fixed) - 6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -13,10 +13,12 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.worker import Worker
 
+from codeagent.core.first_words import PLACEHOLDER
 from codeagent.core.keys import Place
 from codeagent.core.text import clean
 from codeagent.tui.keys import bindings
 from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
+from codeagent.tui.widgets.editing_keys import edit_for
 from codeagent.tui.widgets.folded_paste import FoldedPastes
 from codeagent.tui.widgets.typed_before import TypedBefore
 from codeagent.tui.widgets.vi_typing import ViTyping
@@ -74,9 +76,10 @@ class Prompt(TextArea):
             tab_behavior="focus",
             compact=True,
             highlight_cursor_line=False,
-            placeholder="Ask for a change, or type / for commands, @ for files, ! for a shell command",
+            placeholder=PLACEHOLDER,
         )
         self.cursor_blink = False
+        self.keymap: Mapping[str, str] = {}
         self._completions = completions
         self._complete: Complete | None = None
         self._pastes = FoldedPastes()
@@ -218,6 +221,10 @@ class Prompt(TextArea):
             event.prevent_default()
             if self._vi.has_changed_mode:
                 self.post_message(self.CommandsBegun(are_commands=not self._vi.is_inserting))
+        elif edit := edit_for(event.key, self.keymap):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(edit)
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()

@@ -9,6 +9,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from codeagent.core.approvals import Mode
+from codeagent.core.first_words import IDLE_HINTS, STARTING
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 
@@ -107,7 +108,7 @@ class StatusLine(Widget):
         if status.are_commands:
             parts.append(Content.styled("normal", "bold $accent"))
         if status.is_connecting:
-            parts.append(Content("starting…"))
+            parts.append(Content(STARTING))
         if status.mode is not None:
             parts.append(mode_word(status.mode))
         if status.context is not None:
@@ -142,7 +143,7 @@ class StatusLine(Widget):
         if status.is_working:
             hints = ("enter steer · alt+enter later · esc stop", "enter steer · esc stop", "esc stop")
         else:
-            hints = ("enter send · ctrl+p commands · f1 keys", "ctrl+p commands · f1 keys", "f1 keys")
+            hints = (IDLE_HINTS, "ctrl+p commands · f1 keys", "f1 keys")
         return [Content(hint) for hint in hints]
 
 

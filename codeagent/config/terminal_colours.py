@@ -1,0 +1,61 @@
+"""How many colours the terminal has, whether it is dark or light, and the theme that suits it."""
+
+import os
+from _collections_abc import Mapping  # collections.abc would load all of collections, before the first picture
+
+AUTO = "auto"
+DARK, LIGHT, TERMINALS_OWN = "dark", "light", "terminal"
+FULL, MANY, FEW = 1 << 24, 256, 16
+
+_LIGHT_COLOURS = {"7", "9", "10", "11", "12", "13", "14", "15"}  # of COLORFGBG, as rxvt and Konsole set it
+_LONGEST_HINT = 16
+
+
+def colours_of(environ: Mapping[str, str]) -> int:
+    """How many colours the terminal says it has: ``FULL``, ``MANY`` or ``FEW``."""
+    if environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
+        return FULL
+    return MANY if environ.get("TERM", "").lower().rpartition("-")[2] in {"256color", "kitty"} else FEW
+
+
+def has_no_colour(environ: Mapping[str, str]) -> bool:
+    """Whether the person wants none (https://no-color.org)."""
+    return bool(environ.get("NO_COLOR"))
+
+
+def theme_for(wanted: str, environ: Mapping[str, str], background_file: str) -> str:
+    """The name of the theme to start with; ``background_file`` holds how the last terminal's background was."""
+    if has_no_colour(environ):
+        return TERMINALS_OWN
+    if wanted != AUTO:
+        return wanted
+    if colours_of(environ) == FEW:
+        return TERMINALS_OWN
+    return _hint(environ) or remembered(background_file) or DARK
+
+
+def follows_terminal(wanted: str, environ: Mapping[str, str]) -> bool:
+    """Whether the terminal's answer about its background decides on the theme."""
+    return wanted == AUTO and not has_no_colour(environ) and colours_of(environ) != FEW
+
+
+def _hint(environ: Mapping[str, str]) -> str:
+    background = environ.get("COLORFGBG", "").rpartition(";")[2]
+    if not background.isdecimal():
+        return ""
+    return LIGHT if background in _LIGHT_COLOURS else DARK
+
+
+def remembered(path: str) -> str:
+    """``dark`` or ``light`` as kept in that file; empty when nothing is."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        kept = os.read(descriptor, _LONGEST_HINT).decode("ascii", "replace").strip()
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+    return kept if kept in {DARK, LIGHT} else ""

@@ -1,0 +1,17 @@
+"""The words of the first picture: the instant prompt shows them before the app is loaded, and then the app."""
+
+NAME = "codeagent"
+MARKER = "›"
+PLACEHOLDER = "Ask for a change, or type / for commands, @ for files, ! for a shell command"
+STARTING = "starting…"
+WAITS_FOR = "all to be ready"
+IDLE_HINTS = "enter send · ctrl+p commands · f1 keys"
+ASK_BACKGROUND = "\x1b]11;?\x1b\\\x1b[c"
+"""Asks the terminal for its background; every terminal answers the second question, so an end of waiting is known."""
+GREETING = """\
+What shall we do?
+
+Describe a change, or ask about the code.
+@ names a file  ·  / lists the commands  ·  ! runs a shell command
+
+Every change is shown before it happens."""

@@ -1,0 +1,190 @@
+"""The terminal as the app drives it: taken over from the instant prompt, its own answers kept out of the keys."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import sys
+import threading
+from codecs import getincrementaldecoder
+from functools import partial
+from typing import ClassVar, Protocol
+
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+from textual.widget import Widget
+
+from codeagent.core.first_words import ASK_BACKGROUND
+from codeagent.tui.answers import Answers
+
+_ALTERNATE_SCREEN = "\x1b[?1049h"
+_MOUSE_PIXELS_OFF = "\x1b[?1016l"
+_SECONDS = 0.1
+_MOST_BYTES = 4_096
+
+
+class FirstPicture(Protocol):
+    """What stands on the terminal before the app draws, and the keys typed at it."""
+
+    @property
+    def before(self) -> list[object]:
+        """The terminal's attributes before the program was started."""
+        ...
+
+    def take_keys(self) -> bytes:
+        """All that was typed, once; from then on the app reads the terminal."""
+        ...
+
+    def hand_over(self) -> None:
+        """The app minds the terminal from now on."""
+        ...
+
+
+class TypedAhead(Message):
+    """All that was typed before the app was there has been passed on."""
+
+
+class BackgroundTold(Message):
+    """The terminal said which colour its background has."""
+
+    def __init__(self, *, is_dark: bool) -> None:
+        super().__init__()
+        self.is_dark = is_dark
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver for real terminals, which lets a first picture stand until the app's own is whole."""
+
+    first_picture: ClassVar[FirstPicture | None] = None
+    asks_background: ClassVar[bool] = False
+
+    def __init__(
+        self, app: App[str], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        """As Textual has it; it draws on standard output, where a person is known to look."""
+        super().__init__(app, debug=debug, mouse=mouse, size=size)  # pyright: ignore[reportUnknownMemberType] - of any app
+        self._file = sys.__stdout__ or self._file
+        self._first = self.first_picture
+        self._held: list[str] | None = None
+        self._is_ready = threading.Event()
+        self._is_driving = False
+        self._answers = Answers()
+        self._told: bool | None = None
+        self._decode = getincrementaldecoder("utf-8")("replace").decode
+        self._typed_ahead = ""
+
+    # --- taking over, and giving back
+
+    def start_application_mode(self) -> None:
+        """Takes the terminal; what is drawn is held back while a first picture stands."""
+        if self._is_driving:  # continued without having been suspended: nothing was given back
+            return
+        self._is_driving = True
+        first = self._first
+        if first is None:
+            super().start_application_mode()
+            if self.asks_background and not self._is_ready.is_set():
+                self.write(ASK_BACKGROUND)
+            self._is_ready.set()
+            return
+        self._held = []
+        super().start_application_mode()
+        self._held.remove(_ALTERNATE_SCREEN)  # it is shown already; once more would clear it
+        self.attrs_before = list(first.before)
+        first.hand_over()
+
+    def stop_application_mode(self) -> None:
+        """Gives the terminal back as it was."""
+        self._is_driving = False
+        if self._first is not None:
+            self._first.take_keys()
+            self.release()
+        self.write(_MOUSE_PIXELS_OFF)
+        super().stop_application_mode()
+
+    def be_ready(self) -> None:
+        """The prompt can be typed in: passes on what was typed at the first picture, then all other keys."""
+        if self._first is None:
+            return
+        self._typed_ahead = self._sift(self._decode(self._first.take_keys()))
+        if not self._typed_ahead:
+            self.release()
+        self._is_ready.set()
+
+    def release(self) -> None:
+        """Draws what was held back, in one go, in place of the first picture."""
+        held, self._held, self._first = self._held, None, None
+        if held:
+            super().write("".join(held))
+
+    def write(self, data: str) -> None:
+        """Draws, or holds back while a first picture stands."""
+        if self._held is None:
+            super().write(data)
+        else:
+            self._held.append(data)
+
+    # --- reading
+
+    def run_input_thread(self) -> None:
+        """Reads keys, mouse and answers until the app ends, all in the order in which they came."""
+        parser = XTermParser()
+        while not self._is_ready.wait(_SECONDS):
+            if self.exit_event.is_set():
+                return
+        if self._typed_ahead:
+            self._pass_on(parser, self._typed_ahead)
+            self.process_message(TypedAhead())
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                if selector.select(_SECONDS):
+                    arrived = os.read(self.fileno, _MOST_BYTES)
+                    if not arrived:
+                        return
+                    self._pass_on(parser, self._sift(self._decode(arrived)))
+                else:
+                    self._pass_on(parser, self._answers.give_up_waiting())
+
+    def _pass_on(self, parser: XTermParser, text: str) -> None:
+        if text:
+            for message in parser.feed(text):
+                self.process_message(message)
+        for message in parser.tick():
+            self.process_message(message)
+
+    def _sift(self, arrived: str) -> str:
+        typed = self._answers.sift(arrived)
+        if self._answers.is_dark is not self._told:
+            self._told = self._answers.is_dark
+            self.process_message(BackgroundTold(is_dark=bool(self._told)))
+        return typed
+
+
+def driver_for(first: FirstPicture | None, *, asks_background: bool) -> type[TerminalDriver]:
+    """The driver to start the app with; the first picture is taken over once."""
+
+    class Terminal(TerminalDriver):
+        first_picture = first
+
+    Terminal.asks_background = asks_background and first is None
+    return Terminal
+
+
+def be_ready(driver: Driver | None) -> None:
+    """The prompt can be typed in: a real terminal's keys may come."""
+    if isinstance(driver, TerminalDriver):
+        driver.be_ready()
+
+
+def draw_after_keys(driver: Driver | None, prompt: Widget) -> None:
+    """Draws what was held back once all keys that are under way went the whole way that keys go."""
+    if not isinstance(driver, TerminalDriver):
+        return
+    draw = partial(prompt.screen.call_after_refresh, driver.release)
+    for step in (prompt, *reversed(prompt.ancestors_with_self)):
+        draw = partial(step.call_later, draw)
+    draw()

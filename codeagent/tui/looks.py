@@ -1,0 +1,149 @@
+"""Which theme is drawn: the one that was wanted, or the one that suits the terminal, or no colours at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import App
+from textual.color import Color
+from textual.filter import LineFilter
+
+from codeagent.core.commands import NoSuchCommand
+from codeagent.core.errors import CodeagentError
+from codeagent.core.values import value
+from codeagent.tui.screens.picker import Item, Picker
+from codeagent.tui.themes import Palette, Themes, to_textual
+
+AUTO = "auto"
+_GREYS = (0, 8)  # black and bright black among the terminal's own colours
+
+
+def _forget(_: object) -> None:
+    """Keeps nothing."""
+
+
+@value
+class Appearance:
+    """What the terminal and the person's settings ask for, and who keeps a choice.
+
+    ``follows_terminal`` lets the terminal's own answer choose between dark and light.
+    ``keep_theme`` stores the name of a theme as a setting and raises ConfigError;
+    ``keep_background`` is told whether the terminal is dark.
+    """
+
+    follows_terminal: bool = False
+    is_colourless: bool = False
+    keep_theme: Callable[[str], None] = _forget
+    keep_background: Callable[[bool], None] = _forget
+
+
+USUAL = Appearance()
+"""As the settings say, and nothing is kept."""
+
+
+class Looks:
+    """The themes, and the one in use."""
+
+    def __init__(self, app: App[str], wanted: str, folders: Sequence[Path], appearance: Appearance) -> None:
+        """Called while the app is made: a theme that came later would cost a second style sheet."""
+        self._app = app
+        self._wanted = wanted
+        self._appearance = appearance
+        self._follows = appearance.follows_terminal
+        self._is_dark: bool | None = None
+        self._plain = [WithoutColour()] if appearance.is_colourless else []
+        self.themes = Themes(folders)
+        self.palette: Palette = self.themes[wanted if wanted in self.themes else "dark"]
+        app.register_theme(to_textual(self.palette))
+        app.set_reactive(App.theme, self.palette.name)
+        app.stylesheet.set_variables(app.get_css_variables())
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the wanted theme; empty when nothing is."""
+        if self._wanted in self.themes:
+            return ""
+        return f"There is no theme {self._wanted}; there are {', '.join(self.themes.names)}."
+
+    def filters(self, usual: Sequence[LineFilter]) -> Sequence[LineFilter]:
+        """What is done to each line before it is drawn: the terminal's own colours stay as they are."""
+        return self._plain or ([] if self.palette.is_terminals_own else usual)
+
+    def use(self, name: str) -> Palette:
+        """Draws with that theme from now on; raises ConfigError for a file that is not a theme."""
+        self.palette = self.themes[name]
+        self._app.register_theme(to_textual(self.palette))
+        self._app.theme = name
+        return self.palette
+
+    def suits_background(self, *, is_dark: bool) -> str:
+        """The theme for a terminal that said how it is; empty when that changes nothing."""
+        self._is_dark = is_dark
+        self._appearance.keep_background(is_dark)
+        name = "dark" if is_dark else "light"
+        return name if self._follows and name != self.palette.name else ""
+
+    async def choose(self, argument: str, show: Callable[[str], None]) -> str:
+        """Shows a theme, chosen from a list with a live preview when none is named, and keeps the choice.
+
+        Returns what there is to say about it. Raises NoSuchCommand and ConfigError.
+        """
+        if self._appearance.is_colourless:
+            return "NO_COLOR is set: nothing is drawn in colour."
+        if argument and argument != AUTO and argument not in self.themes:
+            raise NoSuchCommand(f"There is no theme {argument}; there are {AUTO}, {', '.join(self.themes.names)}.")
+        chosen = argument or await self._pick(show)
+        if not chosen:
+            return ""
+        self._follows = chosen == AUTO
+        show(self._shown(chosen))
+        try:
+            self._appearance.keep_theme(chosen)
+        except CodeagentError as error:
+            return f"{chosen} is used for this session. {error}"
+        return ""
+
+    async def _pick(self, show: Callable[[str], None]) -> str | None:
+        before = self.palette.name
+        looks = [self.themes[known] for known in self.themes.names]
+        items = [Item(value=AUTO, detail="dark or light, as the terminal is")]
+        items += [Item(value=one.name, detail="dark" if one.is_dark else "light") for one in looks]
+        current = AUTO if self._follows else before
+        picker = Picker("Theme", items, current=current, on_look=lambda name: show(self._shown(name)))
+        chosen = await self._app.push_screen_wait(picker)
+        if not chosen:
+            show(before)
+        return chosen
+
+    def _shown(self, name: str) -> str:
+        return ("light" if self._is_dark is False else "dark") if name == AUTO else name
+
+
+class WithoutColour(LineFilter):
+    """Draws with bold, dim and reverse alone, in the terminal's own two colours."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - Textual's signature
+        """The same text, each style without its colours."""
+        return [Segment(text, style and _colourless(style)) for text, style, _ in segments]
+
+
+@lru_cache(1024)
+def _colourless(style: Style) -> Style:
+    """What had a colour of its own is bold, what was set back is dim, what stood on a ground of its own is reversed."""
+    has_colour = style.color is not None and not style.color.is_default
+    is_faint = style.color is not None and style.color.number in _GREYS
+    is_marked = style.bgcolor is not None and not style.bgcolor.is_default
+    return Style(
+        bold=style.bold or (has_colour and not is_faint) or None,
+        dim=style.dim or is_faint or None,
+        italic=style.italic,
+        underline=style.underline,
+        strike=style.strike,
+        reverse=style.reverse or is_marked or None,
+        link=style.link,
+        meta=style.meta,
+    )

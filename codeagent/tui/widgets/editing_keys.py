@@ -1,0 +1,28 @@
+"""Keys that move the cursor or delete: carried out where they are typed, so that fast typing stays in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.binding import Binding
+from textual.widgets import TextArea
+
+_ELSEWHERE = frozenset({"ctrl+d", "pageup", "pagedown"})  # they have other meanings in the prompt
+
+
+def _of_text_area() -> dict[str, str]:
+    edits: dict[str, str] = {}
+    for binding in TextArea.BINDINGS:
+        if isinstance(binding, Binding) and binding.action.startswith(("cursor_", "delete_")):
+            edits |= dict.fromkeys(binding.key.split(","), binding.action)
+    return {key: action for key, action in edits.items() if key not in _ELSEWHERE}
+
+
+EDITS: Mapping[str, str] = _of_text_area()
+"""Textual looks for the meaning of such a key only after it went up to the app, and later letters overtake it."""
+
+
+def edit_for(key: str, keymap: Mapping[str, str]) -> str:
+    """The action of an editing key; empty when it is none, or when the person gave it another meaning."""
+    is_own = any(key in (one.strip() for one in keys.split(",")) for keys in keymap.values())
+    return "" if is_own else EDITS.get(key, "")

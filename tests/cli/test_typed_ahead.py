@@ -1,0 +1,78 @@
+"""What bytes that were typed before the app is there make of the prompt, and that none of them is lost."""
+
+import os
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeagent.cli.typed_ahead import Keyboard, read_typed
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ("hello", "hello"),
+        ("hello\x7fp", "hellp"),
+        ("größe 漢字", "größe 漢字"),
+        ("one\x1b[D\x1b[1;5C\x1bOA two", "one two"),
+        ("a\x1b[200~x\r\ny\x1b[201~b", "ax\nyb"),
+        ("a\x1b[200~not over", "anot over"),
+        ("one two\x17three", "one three"),
+        ("one\x15two", "two"),
+        ("one\\\rtwo", "one\ntwo"),
+        ("one\ntwo", "one\ntwo"),
+        ("a\x1b]11;rgb:ffff/ffff/ffff\x1b\\b\x1b[?62;4cc", "abc"),
+        ("a\x1b]11;rgb:ffff/ffff/ffff\x07b", "ab"),
+        ("a\x03b", "b"),
+    ],
+)
+def test_keys_make_the_text_of_the_prompt(keys, text):
+    typed = read_typed(keys.encode())
+    assert (typed.text, typed.sent, typed.quits_with) == (text, "", "")
+
+
+def test_enter_sends_once_and_the_prompt_is_empty_again():
+    typed = read_typed(b"first\r\r second")
+    assert (typed.sent, typed.text) == ("first", " second")
+
+
+def test_newlines_in_a_paste_do_not_send():
+    assert read_typed(b"\x1b[200~a\rb\r\x1b[201~").sent == ""
+
+
+@pytest.mark.parametrize(("keys", "key"), [(b"\x03", "\x03"), (b"\x04", "\x04"), (b"a\x7f\x04", "\x04")])
+def test_interrupt_and_end_quit_at_an_empty_prompt(keys, key):
+    assert read_typed(keys).quits_with == key
+
+
+def test_end_means_nothing_while_there_is_text():
+    assert read_typed(b"a\x04").quits_with == ""
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_can_be_read_and_show_nothing_that_moves_the_cursor(keys):
+    assert all(one.isprintable() or one in "\n\t" for one in read_typed(keys).text)
+
+
+def test_all_bytes_are_kept_in_their_order():
+    read, write = os.pipe()
+    keyboard, seen, reached = Keyboard(read), [], threading.Event()
+    os.write(write, b"be")
+    assert keyboard.read_waiting() == b"be"
+
+    def on_typed(typed):
+        seen.append(typed)
+        if len(typed) == 6:
+            reached.set()
+
+    keyboard.start(on_typed)
+    for one in (b"fo", b"re"):
+        os.write(write, one)
+    assert reached.wait(20)
+    assert keyboard.take() == b"before"
+    assert keyboard.take() == b""
+    os.write(write, b"later")
+    assert os.read(read, 10) == b"later"
+    assert seen[-1] == b"before"

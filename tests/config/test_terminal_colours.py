@@ -1,0 +1,44 @@
+"""Which theme suits which terminal."""
+
+import pytest
+
+from codeagent.config.terminal_colours import FEW, FULL, MANY, colours_of, follows_terminal, remembered, theme_for
+
+FULL_COLOUR = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "colours"),
+    [(FULL_COLOUR, FULL), ({"TERM": "tmux-256color"}, MANY), ({"TERM": "xterm-kitty"}, MANY), ({"TERM": "linux"}, FEW)],
+)
+def test_the_terminal_says_how_many_colours_it_has(environ, colours):
+    assert colours_of(environ) == colours
+
+
+@pytest.mark.parametrize(
+    ("wanted", "environ", "theme"),
+    [
+        ("auto", {}, "dark"),
+        ("auto", {"COLORFGBG": "0;15"}, "light"),
+        ("auto", {"COLORFGBG": "0;default;15"}, "light"),
+        ("auto", {"COLORFGBG": "15;8"}, "dark"),
+        ("auto", {"COLORFGBG": "nonsense"}, "dark"),
+        ("auto", {"COLORTERM": "", "TERM": "linux"}, "terminal"),
+        ("light", {"COLORFGBG": "15;0"}, "light"),
+        ("light", {"NO_COLOR": "1"}, "terminal"),
+        ("light", {"NO_COLOR": ""}, "light"),
+    ],
+)
+def test_the_theme_is(wanted, environ, theme, tmp_path):
+    assert theme_for(wanted, {**FULL_COLOUR, **environ}, str(tmp_path / "none")) == theme
+
+
+def test_the_terminals_answer_decides_only_where_nothing_else_does():
+    assert follows_terminal("auto", FULL_COLOUR)
+    assert not follows_terminal("dark", FULL_COLOUR)
+    assert not follows_terminal("auto", {**FULL_COLOUR, "NO_COLOR": "1"})
+
+
+def test_a_damaged_memory_is_no_memory(tmp_path):
+    (tmp_path / "background").write_bytes(b"\xff\xfelight")
+    assert remembered(str(tmp_path / "background")) == ""

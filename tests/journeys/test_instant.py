@@ -1,0 +1,219 @@
+"""The instant prompt: typed in before the app is there, taken over by it unseen, left clean whatever ends it."""
+
+import json
+import os
+import re
+import shutil
+import signal
+
+import pytest
+
+from tests.journeys.terminal import Terminal
+from tests.server.replies import Reply, Say
+
+pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
+
+STANDS = "f1 keys"
+APP_STANDS = b"\x1b[?1003h"  # the mouse is the app's alone
+MODES = {
+    "1000": "mouse",
+    "1003": "mouse",
+    "1004": "focus",
+    "1006": "mouse",
+    "1016": "mouse",
+    "1049": "screen",
+    "2004": "paste",
+    "2048": "resize",
+}
+
+
+def wait_for_app(terminal):
+    terminal._until(lambda: APP_STANDS in terminal.raw, 30, "no app")
+    terminal.pump(0.2)
+
+
+def left_on(raw: bytes) -> list[str]:
+    """The modes that were switched on last, and not off again."""
+    last = dict(re.findall(rb"\x1b\[\?(\d+)([hl])", raw))
+    on = [MODES[number.decode()] for number, how in last.items() if how == b"h" and number.decode() in MODES]
+    on += ["cursor"] * (last.get(b"25") == b"l") + ["wrap"] * (last.get(b"7") == b"l")
+    return on + ["kitty"] * (raw.count(b"\x1b[>25u") > raw.count(b"\x1b[<u"))
+
+
+def cells(terminal):
+    """Everything that can be seen: characters with their colours, blanks with their ground."""
+    screen = terminal._screen
+    rows = [[screen.buffer[y][x] for x in range(screen.columns)] for y in range(screen.lines)]
+    return [
+        [
+            (one.data, one.bg, one.reverse) if one.data == " " else (one.data, one.fg, one.bg, one.bold, one.reverse)
+            for one in row
+        ]
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "lines", "typed"),
+    [(80, 24, ""), (80, 24, "hellp"), (120, 40, "größer"), (200, 60, ""), (80, 15, "x"), (100, 19, "")],
+)
+def test_the_app_takes_over_unseen(place, columns, lines, typed):
+    with place.open(columns=columns, lines=lines) as terminal:
+        terminal.wait(STANDS)
+        terminal.type(typed)
+        terminal.pump(0.05)
+        first = cells(terminal)
+        assert APP_STANDS not in terminal.raw
+        terminal._until(lambda: APP_STANDS in terminal.raw, 30, "no app")
+        assert terminal.raw.count(b"\x1b[?1049h") == 1
+        terminal._until(lambda: terminal.raw.endswith(b"H"), 30, "no whole frame")
+        assert "starting…" in terminal.text
+        assert cells(terminal) == first
+
+
+@pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"COLORTERM": ""}, {"COLORTERM": "", "TERM": "xterm"}])
+def test_the_app_takes_over_unseen_in_any_number_of_colours(place, environ):
+    test_the_app_takes_over_unseen(
+        type(place)(place.root, place.home, {**place.environ, **environ}), 80, 24, "with few colours"
+    )
+
+
+def test_all_letters_arrive_in_order_and_enter_sends_once(place, model_server):
+    model_server.reply(Reply(parts=(Say("Heard."),)))
+    with place.open() as terminal:
+        terminal.wait(STANDS)
+        text = "the quick brown fox jumps over the lazy dog"
+        terminal.send(text[:20])
+        for character in text[20:] + "\r":
+            terminal.send(character)
+            terminal.pump(0.005)
+        terminal.send("\x1b[A\x1b[B\x1b[5~next")
+        terminal.wait("Heard")
+        terminal.wait("› next")
+    (request,) = model_server.requests
+    assert json.dumps(request.messages).count(text) == 1
+
+
+def test_backspace_works_as_fast_as_it_is_typed(place):
+    with place.open() as terminal:
+        terminal.wait(STANDS)
+        terminal.send("one twx\x7fo three\x17\x17\x1b[Hzero \x1b[F2")
+        wait_for_app(terminal)
+        terminal.wait("› zero one 2")
+
+
+def test_a_paste_of_many_lines_is_kept_whole_and_not_sent(place):
+    with place.open() as terminal:
+        terminal.wait(STANDS)
+        terminal.paste("first\nsecond\r\nthird")
+        terminal.wait("third")
+        wait_for_app(terminal)
+        terminal.wait("› first\n +second\n +third")
+
+
+@pytest.mark.parametrize(("key", "code"), [("\x03", 130), ("\x04", 0)])
+def test_interrupt_and_end_quit_at_once(place, key, code):
+    with place.open() as terminal:
+        terminal.wait(STANDS)
+        terminal.send(key)
+        assert terminal.wait_for_exit() == code
+        assert left_on(terminal.raw) == []
+        assert APP_STANDS not in terminal.raw
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"])
+@pytest.mark.parametrize("moment", ["first", "app", "session"])
+def test_a_signal_leaves_the_terminal_clean_at_each_moment(place, moment, name):
+    number = getattr(signal, name)
+    with place.open() as terminal:
+        terminal.wait(STANDS)
+        if moment != "first":
+            wait_for_app(terminal)
+        if moment == "session":
+            terminal.wait("claude-test")
+        os.kill(terminal.pid, number)
+        assert terminal.wait_for_exit() == 128 + number
+        assert left_on(terminal.raw) == []
+        assert b"Traceback" not in terminal.raw
+
+
+def test_the_first_picture_follows_the_size(place):
+    with place.open(columns=80, lines=24) as terminal:
+        terminal.wait(STANDS)
+        terminal.resize(120, 40)
+        terminal.wait(STANDS)
+        assert terminal.text.splitlines()[-1].endswith(STANDS)
+        wait_for_app(terminal)
+        terminal.resize(20, 5)
+        terminal.wait("›")
+        terminal.resize(100, 30)
+        terminal.wait(STANDS)
+        assert terminal.text.splitlines()[-1].endswith(STANDS)
+
+
+def test_suspended_and_continued_it_gives_the_terminal_back_and_takes_it_again(place):
+    with place.run_script("exec bash --norc -i") as terminal:
+        terminal.type(f"PS1='$ '; {os.sys.executable} -m codeagent\n")
+        terminal.wait(STANDS)
+        wait_for_app(terminal)
+        terminal.type("kept")
+        terminal.press("ctrl+z")
+        terminal.wait("Stopped", 20)
+        assert left_on(terminal.raw[: terminal.raw.rindex(b"Stopped")]) == []
+        terminal.type("fg\n")
+        terminal.wait("› kept", 20)
+        terminal.press("ctrl+c", "ctrl+d")
+        terminal.type("exit\n")
+
+
+def test_an_error_of_the_start_leaves_the_terminal_clean(place):
+    (place.home / "config").mkdir(parents=True)
+    (place.home / "config/config.toml").write_text("[ui]\ntheme = 5\n")
+    with place.open() as terminal:
+        assert terminal.wait_for_exit() == 2
+        assert left_on(terminal.raw) == []
+
+
+def test_a_late_answer_about_the_background_is_not_typed_and_makes_it_light(place):
+    with place.open() as terminal:
+        terminal.wait(STANDS)
+        assert b"\x1b]11;?\x1b\\\x1b[c" in terminal.raw
+        wait_for_app(terminal)
+        terminal.send("ab\x1b]11;rgb:ffff/ffff/")
+        terminal.pump(0.3)
+        terminal.send("ffff\x1b\\\x1b[?62;22ccd")
+        terminal.wait("› abcd$")
+        terminal._until(lambda: b"48;2;252;251;249m" in terminal.raw, 10, "not light")
+        terminal.press("ctrl+c", "ctrl+d")
+        terminal.wait_for_exit()
+    assert (place.home / "state/background").read_text() == "light"
+    with place.open() as terminal:
+        terminal.wait(STANDS)
+        assert b"48;2;20;22;26m" not in terminal.raw
+
+
+@pytest.mark.parametrize(
+    ("environ", "columns", "lines"),
+    [({"LANG": "C", "LC_ALL": "POSIX"}, 80, 24), ({}, 60, 15), ({}, 80, 10), ({"TEXTUAL_COLOR_SYSTEM": "256"}, 80, 24)],
+)
+def test_where_anything_is_odd_the_app_starts_by_itself(place, environ, columns, lines):
+    with place.open(columns=columns, lines=lines, environ=environ) as terminal:
+        terminal._until(lambda: APP_STANDS in terminal.raw, 30, "no app")
+        assert terminal.raw.startswith(b"\x1b[?1049h\x1b[?1000h")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_in_tmux_what_is_typed_early_arrives_and_nothing_else(place, model_server, tmp_path):
+    model_server.reply(Reply(parts=(Say("Heard in tmux."),)))
+    socket = tmp_path / "tmux"
+    words = ["tmux", "-S", str(socket), "-f", "/dev/null", "new-session", f"{os.sys.executable} -m codeagent"]
+    with Terminal(words, cwd=place.root, environ=place.environ, columns=100, lines=30) as terminal:
+        terminal.wait(STANDS, 30)
+        terminal.type("early words")
+        terminal.press("enter")
+        terminal.wait("Heard in tmux", 30)
+        terminal.type("later")
+        terminal.wait("› later")
+        terminal.press("ctrl+c", "ctrl+d")
+        terminal.wait_for_exit(20)
+    assert "early words" in json.dumps(model_server.requests[0].messages)
