@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from codeagent.agent.shrinking import still_there
 from codeagent.config.launch import LATEST, Launch
 from codeagent.core.errors import FileProblem
 from codeagent.core.events import AgentEvent, TurnEnded, TurnStarted
+from codeagent.core.messages import Message
 from codeagent.core.text import Redactor
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.journal import JournalFile, NoJournal, Past
@@ -45,6 +47,11 @@ class Keeping:
                 make_private_folder(self.logs)
         if isinstance(event, TurnEnded) and self.seen_file is not None:
             save_seen(self.seen_file, self.seen.snapshot())
+
+    def on_left(self, messages: Sequence[Message]) -> None:
+        """What is no longer in the conversation has to be read again before it is changed."""
+        calls, results = still_there(messages)
+        self.seen.keep_only(calls, results)
 
     def or_closed(self, work: Callable[[], Opened]) -> Opened:
         """The outcome of the next part of opening a session; where it fails, the record is given back."""

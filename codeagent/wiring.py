@@ -155,7 +155,9 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         news=partial(news_for_model, jobs),
         judges=Judges(approver=approver, reviews=lambda: modes.get() in {Mode.ASK, Mode.PLAN}),
         before=before(keeping.past.events, bookmarks),
+        on_left=keeping.on_left,
     )
+    keeping.on_left(session.messages)
     return Parts(
         session=session,
         bench=Bench(root, settings, launch, session, gate, modes, prompts, stored, jobs, switch, sandbox, timeline),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from codeagent.agent.bookmarks import Bookmarks
@@ -35,6 +35,9 @@ from codeagent.core.messages import (
 )
 from codeagent.core.text import storable
 
+OnLeft = Callable[[Sequence[Message]], None]
+"""Is told of a history that became shorter."""
+
 
 class History:
     """The messages of a session; a message is in it once it is in the journal.
@@ -44,7 +47,15 @@ class History:
     message are there, ``open_calls`` says what they are waited for.
     """
 
-    def __init__(self, messages: Iterable[Message], record: Record, bookmarks: Bookmarks | None = None) -> None:
+    def __init__(
+        self,
+        messages: Iterable[Message],
+        record: Record,
+        bookmarks: Bookmarks | None = None,
+        on_left: OnLeft = lambda _: None,
+    ) -> None:
+        """``on_left`` is told of the messages that are left whenever some went."""
+        self._on_left = on_left
         self._messages = list(messages)
         self._bookmarks = bookmarks or Bookmarks()
         self._record = record
@@ -82,6 +93,7 @@ class History:
         """Makes the history shorter once that is written; raises JournalError, and then it is as it was."""
         await self._record.keep(compaction)
         self._messages = shrunk(self._messages, compaction)
+        self._on_left(self._messages)
 
     @property
     def rewound_turn(self) -> int | None:
@@ -97,6 +109,7 @@ class History:
         self._bookmarks.check(turn)
         await self._record.keep(ConversationRewound(turn=turn))
         self._messages = self._bookmarks.rewind(turn, self._messages)
+        self._on_left(self._messages)
 
     async def take_rewind_back(self) -> None:
         """Takes the last rewind back, once that is written; raises NothingToUndo and JournalError."""

@@ -11,7 +11,7 @@ from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.breaker import Breaker, Repeats
 from codeagent.agent.budget import Budget
 from codeagent.agent.compaction import Compactor, Judges
-from codeagent.agent.history import History, user_message
+from codeagent.agent.history import History, OnLeft, user_message
 from codeagent.agent.limits import Limits
 from codeagent.agent.loop import OVERFLOW, Ending, Setting, Turn
 from codeagent.agent.meter import Meter
@@ -90,11 +90,13 @@ class Session:
         news: Callable[[], str] = lambda: "",
         judges: Judges | None = None,
         before: Before | None = None,
+        on_left: OnLeft = lambda _: None,
     ) -> None:
         """``system`` is the system prompt; ``history`` and ``before`` are what a resumed session starts from.
 
         ``news`` is asked before each request what the model should know of things that
         happened meanwhile, such as the end of a background job; empty is nothing.
+        ``on_left`` is told of the messages that are left whenever some went.
         ``before_turn`` gives what it should hear right before the person's next message.
         """
         limits = limits or Limits()
@@ -102,7 +104,7 @@ class Session:
         self._provider = provider
         self._record = Record(journal, emit)
         before = before or Before()
-        self._history = History(history, self._record, before.bookmarks)
+        self._history = History(history, self._record, before.bookmarks, on_left)
         self._before_turn = before_turn
         self._queue = Queue()
         self._turn: Turn | None = None

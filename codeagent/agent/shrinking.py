@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from codeagent.agent.meter import tokens_of
 from codeagent.core.context import HistoryCompacted
-from codeagent.core.messages import ImageBlock, Message, Origin, ResultsMessage, TextBlock, ToolResult, UserMessage
+from codeagent.core.messages import (
+    AssistantMessage,
+    ImageBlock,
+    Message,
+    Origin,
+    ResultsMessage,
+    TextBlock,
+    ToolResult,
+    UserMessage,
+)
 
 CLEARED = "[The output of this call was removed to make room. Make the call again if you need it.]"
 _CUT_MARK = "\n[… {count} characters were removed here to make room …]\n"
+_CUT = re.compile(r"\[… [\d,]+ characters were removed here to make room …\]")
 _OPENING = (
     "The conversation so far was summed up to make room. What follows is the summary; the work goes on from here.\n\n"
 )
@@ -56,6 +67,19 @@ def long_results(messages: Sequence[Message], longer_than: int) -> tuple[str, ..
         for result in message.results
         if len(result.text) > longer_than or any(isinstance(block, ImageBlock) for block in result.blocks)
     )
+
+
+def still_there(messages: Sequence[Message]) -> tuple[frozenset[str], frozenset[str]]:
+    """The ids of the calls that a history holds, and of those whose result it holds in full."""
+    calls = (call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls)
+    results = (
+        result.call_id
+        for message in messages
+        if isinstance(message, ResultsMessage)
+        for result in message.results
+        if result.text != CLEARED and not _CUT.search(result.text)
+    )
+    return frozenset(calls), frozenset(results)
 
 
 def shorten(text: str, most: int) -> str:

@@ -230,7 +230,7 @@ class CommandPlan:
         refused = await asyncio.to_thread(confine.refused, output, cwd) if confine is not None else ()
         changed: tuple[Path, ...] = ()
         if is_read_only:
-            await asyncio.to_thread(_note_shown, shell, command, cwd, output)
+            await asyncio.to_thread(_note_shown, shell, command, cwd, output, self.call_id)
         else:
             changed = await asyncio.to_thread(shell.seen.changed, present_or_none)
         if guarded is not None:
@@ -333,7 +333,7 @@ class CommandPlan:
         return notes
 
 
-def _note_shown(shell: Shell, command: str, cwd: Path, output: str) -> None:
+def _note_shown(shell: Shell, command: str, cwd: Path, output: str, call_id: str) -> None:
     """Lines of files that a reading command names and that its output holds whole count as seen."""
     printed = set(output.split("\n"))
     for word in dict.fromkeys(_WORD.findall(command)):
@@ -347,7 +347,7 @@ def _note_shown(shell: Shell, command: str, cwd: Path, output: str) -> None:
             continue
         seen = _printed_lines(lines, printed)
         if seen:
-            shell.seen.shown(touch.path, data, seen)
+            shell.seen.shown(touch.path, data, seen, call_id=call_id)
 
 
 def _printed_lines(lines: Sequence[str], printed: set[str]) -> list[int]:

@@ -117,12 +117,12 @@ class GrepTool:
                     continue
                 if not report.take(found):
                     break
-            self._note_seen(report.shown)
+            self._note_seen(report.shown, context.call_id)
             return report.result(context.call_id, left_out.note())
 
         return LookPlan(touches=(touch,), look=look)
 
-    def _note_seen(self, shown: Sequence[tuple[Path, Sequence[Line]]]) -> None:
+    def _note_seen(self, shown: Sequence[tuple[Path, Sequence[Line]]], call_id: str) -> None:
         """Lines shown whole count as seen, when the file still holds them."""
         for path, lines in shown:
             try:
@@ -133,7 +133,7 @@ class GrepTool:
             whole = [line for line in lines if line.is_whole and line.number <= len(held)]
             numbers = [line.number for line in whole if held[line.number - 1].rstrip("\r\n") == line.text]
             if numbers:
-                self._seen.shown(path, data, numbers)
+                self._seen.shown(path, data, numbers, call_id=call_id)
 
 
 @dataclass(slots=True, kw_only=True)

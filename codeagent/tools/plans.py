@@ -168,7 +168,7 @@ class ChangePlan:
         notes = write_atomic(change.path, data, expected=change.before)
         if self.is_on_unseen_text:
             self.seen.forget(change.path)
-        self.seen.wrote(change.path, data, None if change.is_rewrite else self.diff)
+        self.seen.wrote(change.path, data, None if change.is_rewrite else self.diff, call_id=self.call_id)
         first = change.done if not self.remark else f"Wrote {change.shown}."
         shown = change.notes if change.is_rewrite else (short_diff(self.diff),)
         parts = [first, *shown, *notes, self.remark]

@@ -107,7 +107,7 @@ class ReadTool:
     def _page(self, path: Path, data: bytes, lines: list[str], arguments: ReadArguments, call_id: str) -> ToolResult:
         first = arguments.offset or 1
         if not lines:
-            self._seen.shown(path, data)
+            self._seen.shown(path, data, call_id=call_id)
             return say(call_id, "[the file is empty]", details=_details(arguments, 0, 0, 0))
         if first > len(lines):
             raise FileProblem(f"{arguments.path} has {len(lines):,} lines; there is no line {first:,}.")
@@ -115,7 +115,7 @@ class ReadTool:
         last = page[-1].number
         whole = [line.number for line in page if line.is_whole]
         is_all = len(whole) == len(lines)
-        self._seen.shown(path, data, None if is_all else whole)
+        self._seen.shown(path, data, None if is_all else whole, call_id=call_id)
         notes: list[str] = []
         if last < len(lines):
             notes.append(f"[lines {first:,}-{last:,} of {len(lines):,}; go on with offset {last + 1}]")

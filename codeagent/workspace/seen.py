@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,20 +13,46 @@ from codeagent.core.errors import FileProblem, StaleFile, Unread
 from codeagent.workspace.files import decode
 
 Ranges = tuple[tuple[int, int], ...]
+_MOST_SIGHTINGS = 40
+_ABSENT = {False: "were not read yet", True: "are not in the conversation, or not any more"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """What one call showed or wrote of a file: ``lines`` are 1-based inclusive ranges, None is every line.
+
+    Where ``is_own``, the text stands in the call itself, else in its result.
+    """
+
+    lines: Ranges | None
+    call_id: str = ""
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenFile:
-    """What was seen of one file: ``lines`` are 1-based inclusive ranges, None is every line.
+    """What was seen of one file, and where in the conversation, oldest first.
 
     ``digest`` tells the content it was seen in; ``told`` is a later content that the
-    model was told of ("" is none, "gone" a deleted file).
+    model was told of ("" is none, "gone" a deleted file). ``is_forgotten`` when
+    something that was seen of it has left the conversation.
     """
 
     path: Path
     digest: str
-    lines: Ranges | None
+    sightings: tuple[Sighting, ...]
     told: str = ""
+    is_forgotten: bool = False
+
+    @property
+    def lines(self) -> Ranges | None:
+        """All lines that were seen and are still in the conversation; None is every line."""
+        ranges: list[tuple[int, int]] = []
+        for sighting in self.sightings:
+            if sighting.lines is None:
+                return None
+            ranges += sighting.lines
+        return _merged(ranges)
 
 
 class SeenFiles:
@@ -36,27 +62,39 @@ class SeenFiles:
         self._files: dict[Path, SeenFile] = {}
         self._lock = threading.Lock()
 
-    def shown(self, path: Path, data: bytes, lines: Iterable[int] | None = None) -> None:
-        """Notes that the model was shown ``lines`` (1-based, whole ones; None is all) of a file that holds ``data``."""
-        digest, seen = _digest(data), None if lines is None else _ranges(lines)
+    def shown(self, path: Path, data: bytes, lines: Iterable[int] | None = None, *, call_id: str = "") -> None:
+        """Notes that a call's result showed ``lines`` (1-based, whole ones; None is all) of a file with ``data``."""
+        seen = Sighting(lines=None if lines is None else _ranges(lines), call_id=call_id)
+        fresh = SeenFile(path=path, digest=_digest(data), sightings=())
         with self._lock:
-            known = self._files.get(path)
-            if known is not None and known.digest == digest:
-                seen = None if seen is None or known.lines is None else _merged((*known.lines, *seen))
-            self._files[path] = SeenFile(path=path, digest=digest, lines=seen)
+            known = self._files.get(path, fresh)
+            known = replace(known, told="") if known.digest == fresh.digest else fresh
+            self._files[path] = _with(known, seen)
 
-    def wrote(self, path: Path, data: bytes, diff: FileDiff | None = None) -> None:
-        """Notes that we wrote ``data``: the lines that came in are known, those seen before move along.
+    def wrote(self, path: Path, data: bytes, diff: FileDiff | None = None, *, call_id: str = "") -> None:
+        """Notes that a call wrote ``data``: the lines that came in are known, those seen before move along.
 
         Without a ``diff`` the model wrote the whole file and knows all of it.
         """
+        fresh = SeenFile(path=path, digest=_digest(data), sightings=())
+        lines = None if diff is None else _added(diff)
         with self._lock:
-            known = self._files.get(path)
-            if diff is None or (known is not None and known.lines is None):
-                lines = None
-            else:
-                lines = _moved(known.lines or () if known else (), diff)
-            self._files[path] = SeenFile(path=path, digest=_digest(data), lines=lines)
+            if diff is not None and (known := self._files.get(path)):
+                moved = tuple(_moved_along(sighting, diff) for sighting in known.sightings)
+                fresh = replace(fresh, sightings=moved, is_forgotten=known.is_forgotten)
+            self._files[path] = _with(fresh, Sighting(lines=lines, call_id=call_id, is_own=True))
+
+    def keep_only(self, calls: Container[str], results: Container[str]) -> None:
+        """Forgets what is no longer in the conversation: that has these calls, and these results in full."""
+        with self._lock:
+            for path, known in self._files.items():
+                held = tuple(
+                    one
+                    for one in known.sightings
+                    if not one.call_id or one.call_id in (calls if one.is_own else results)
+                )
+                if held != known.sightings:
+                    self._files[path] = replace(known, sightings=held, is_forgotten=True)
 
     def require(self, path: Path, data: bytes, lines: Iterable[int] | None, display: str) -> None:
         """Passes when the model has seen ``lines`` (1-based; None is all) of the file as it is now.
@@ -69,15 +107,20 @@ class SeenFiles:
             raise Unread(f"{display} was not read yet.", hint="Read it first, then repeat the call.")
         if known.digest != _digest(data):
             raise StaleFile(f"{display} changed since it was read.", hint="Read it again, then repeat the call.")
-        if known.lines is None:
+        if not known.sightings and known.is_forgotten:
+            raise Unread(
+                f"What was read of {display} was taken out of the conversation since.",
+                hint="Read it again, then repeat the call.",
+            )
+        if (seen := known.lines) is None:
             return
         wanted = _ranges(lines) if lines is not None else _all_lines(data)
-        missing = _without(wanted, known.lines)
+        missing = _without(wanted, seen)
         if missing:
             places = ", ".join(f"{first}-{last}" if first < last else str(first) for first, last in missing[:5])
             first, last = missing[0]
             raise Unread(
-                f"Of {display} these lines were not read yet: {places}{', …' if len(missing) > 5 else ''}.",  # noqa: PLR2004 - five places are enough to go on with
+                f"Of {display} these lines {_ABSENT[known.is_forgotten]}: {places}{', …' if len(missing) > 5 else ''}.",  # noqa: PLR2004 - five places are enough to go on with
                 hint=f"Read them first (offset {first}, limit {last - first + 1}), then repeat the call.",
             )
 
@@ -165,17 +208,50 @@ def _without(wanted: Ranges, seen: Ranges) -> Ranges:
     return tuple(missing)
 
 
+def _with(known: SeenFile, seen: Sighting) -> SeenFile:
+    """The file with one more sighting; older ones that it holds whole are left out, and too many are put together.
+
+    What is put together counts as seen where the oldest part was, so it is never held for longer than it is there.
+    """
+    older = [one for one in known.sightings if not _holds(seen, one)]
+    while len(older) >= _MOST_SIGHTINGS:
+        first, second = older[:2]
+        both = None if first.lines is None or second.lines is None else _merged((*first.lines, *second.lines))
+        older[:2] = [replace(first, lines=both)]
+    return replace(known, sightings=(*older, seen))
+
+
+def _holds(newer: Sighting, older: Sighting) -> bool:
+    if newer.lines is None or older.lines is None:
+        return newer.lines is None
+    return not _without(older.lines, newer.lines)
+
+
+def _moved_along(seen: Sighting, diff: FileDiff) -> Sighting:
+    return seen if seen.lines is None else replace(seen, lines=_moved(seen.lines, diff))
+
+
+def _added(diff: FileDiff) -> Ranges:
+    """The lines that came in, numbered as in the new file."""
+    added: list[tuple[int, int]] = []
+    for hunk in diff.hunks:
+        new = hunk.new_start
+        for line in hunk.lines:
+            if line.kind is LineKind.ADDED:
+                added.append((new, new))
+            new += line.kind is not LineKind.REMOVED
+    return _merged(added)
+
+
 def _moved(seen: Ranges, diff: FileDiff) -> Ranges:
-    """Seen lines of the old file and lines that came in, numbered as in the new file."""
+    """Seen lines of the old file, numbered as in the new file."""
     kept: list[tuple[int, int]] = []
     position, shift = 1, 0
     for hunk in diff.hunks:
         kept += _clipped(seen, position, hunk.old_start - 1, shift)
         old, new = hunk.old_start, hunk.new_start
         for line in hunk.lines:
-            if line.kind is LineKind.ADDED:
-                kept.append((new, new))
-            elif line.kind is LineKind.SAME:
+            if line.kind is LineKind.SAME:
                 kept += _clipped(seen, old, old, new - old)
             old += line.kind is not LineKind.ADDED
             new += line.kind is not LineKind.REMOVED

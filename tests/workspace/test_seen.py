@@ -177,3 +177,34 @@ def test_a_resumed_session_knows_what_is_still_the_same(seen):
     assert resumed.paths() == (PATH,)
     assert knows(resumed, TEN, [1, 2])
     assert not knows(resumed, TEN, [3])
+
+
+def test_what_left_the_conversation_is_no_longer_seen(seen):
+    seen.shown(PATH, TEN.encode(), [1, 2], call_id="a")
+    seen.shown(PATH, TEN.encode(), [5], call_id="b")
+    seen.keep_only(calls=(), results={"b"})
+    assert knows(seen, TEN, [5])
+    with pytest.raises(Unread, match="are not in the conversation, or not any more: 1"):
+        seen.require(PATH, TEN.encode(), [1], "a.py")
+    seen.keep_only(calls=(), results=())
+    with pytest.raises(Unread, match=r"What was read of a\.py was taken out of the conversation since\."):
+        seen.require(PATH, TEN.encode(), [5], "a.py")
+
+
+def test_what_a_call_wrote_stays_seen_as_long_as_the_call_is_there(seen):
+    after = TEN.replace("3\n", "three\n")
+    seen.shown(PATH, TEN.encode(), call_id="a")
+    seen.wrote(PATH, after.encode(), make_diff("a.py", TEN, after), call_id="b")
+    seen.keep_only(calls={"b"}, results=())
+    assert knows(seen, after, [3])
+    assert not knows(seen, after, [4])
+
+
+def test_many_sightings_of_one_file_are_put_together_and_never_held_too_long(seen):
+    for number in range(1, 101):
+        seen.shown(PATH, ("x\n" * 100).encode(), [number], call_id=str(number))
+    assert knows(seen, "x\n" * 100, None)
+    assert len(seen.snapshot()[0].sightings) <= 40
+    seen.keep_only(calls=(), results={str(number) for number in range(50, 101)})
+    assert knows(seen, "x\n" * 100, [100])
+    assert not knows(seen, "x\n" * 100, [49])
