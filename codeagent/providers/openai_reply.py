@@ -28,6 +28,7 @@ _INCOMPLETE = {
     "max_output_tokens": StopReason.MAX_TOKENS,
     "max_tokens": StopReason.MAX_TOKENS,
     "content_filter": StopReason.REFUSAL,
+    "model_context_window_exceeded": StopReason.CONTEXT_EXCEEDED,
 }
 
 

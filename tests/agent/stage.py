@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from codeagent.agent.compaction import Judges
 from codeagent.agent.limits import Limits
-from codeagent.agent.session import Session
+from codeagent.agent.session import Before, Session
 from codeagent.core.approvals import (
     Access,
     Answer,
@@ -459,6 +459,7 @@ class Stage:
         news: Callable[[], str] = lambda: "",
         judges: Judges | None = None,
         before_turn: Callable[[], Awaitable[Sequence[str]]] | None = None,
+        before: Before | None = None,
     ) -> None:
         self.model = model
         self.events: list[AgentEvent] = []
@@ -481,6 +482,7 @@ class Stage:
             hooks=hooks,
             history=history,
             before_turn=before_turn,
+            before=before,
             limits=limits,
             news=news,
             judges=judges,

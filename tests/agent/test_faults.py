@@ -252,6 +252,50 @@ async def warm_up(scene: Scene, stage: Stage) -> None:
     await stage.session.send("Hello.")
 
 
+REFUSED = {"messages": "refusal", "chat": "content_filter", "responses": "content_filter"}
+FULL = {
+    "messages": "model_context_window_exceeded",
+    "chat": "model_length",
+    "responses": "model_context_window_exceeded",
+}
+
+
+async def test_what_a_refused_reply_calls_is_not_run(scene):
+    stage = scene.stage()
+    scene.server.reply(Reply(parts=(Say("I'd rather not."), note()), stop=REFUSED[scene.protocol]))
+    end = await stage.send()
+    assert (end.reason, end.text) == (TurnEnd.REFUSED, "I'd rather not.")
+    assert scene.notes == []
+    await scene.is_well(stage)
+
+
+async def test_a_text_cut_by_the_output_limit_goes_on(scene):
+    stage = scene.stage()
+    scene.server.reply(say("One and", stop=CUT[scene.protocol]), say(" two."))
+    assert (await stage.send()).text == "One and two."
+    await scene.is_well(stage)
+
+
+async def test_a_reply_that_fills_the_window_runs_nothing_and_says_what_to_do(scene):
+    stage = scene.stage()
+    scene.server.reply(Reply(parts=(Say("I go"), note()), stop=FULL[scene.protocol]))
+    end = await stage.send()
+    assert end.reason is TurnEnd.ERROR
+    assert "/compact" in end.text
+    assert scene.notes == []
+    await scene.is_well(stage)
+
+
+async def test_a_turn_that_the_service_pauses_goes_on_by_itself(model_server):
+    provider = AnthropicProvider("test", "key", model_server.url)
+    scene = Scene("messages", model_server, provider)
+    stage = scene.stage()
+    model_server.reply(say("Wait a moment.", stop="pause_turn"), say("Done."))
+    assert (await stage.send()).text == "Done."
+    await scene.is_well(stage)
+    await provider.aclose()
+
+
 async def test_an_empty_reply_is_told(scene):
     stage = scene.stage()
     scene.server.reply(Reply(parts=()))

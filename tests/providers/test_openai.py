@@ -86,7 +86,13 @@ async def test_usage_takes_cached_tokens_out_of_the_input(model_server, response
 
 @pytest.mark.parametrize(
     ("word", "stop"),
-    [(None, StopReason.END_TURN), ("max_output_tokens", StopReason.MAX_TOKENS), ("content_filter", StopReason.REFUSAL)],
+    [
+        (None, StopReason.END_TURN),
+        ("max_output_tokens", StopReason.MAX_TOKENS),
+        ("content_filter", StopReason.REFUSAL),
+        ("model_context_window_exceeded", StopReason.CONTEXT_EXCEEDED),
+        ("some_new_reason", StopReason.MAX_TOKENS),
+    ],
 )
 async def test_each_reason_to_stop_is_understood(model_server, responses, word, stop):
     model_server.reply(say("hi", stop=word))

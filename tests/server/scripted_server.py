@@ -187,6 +187,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         received_at = time.monotonic()
         raw = self._body()
+        if len(raw) < int(self.headers.get("Content-Length") or 0):
+            self.close_connection = True  # the client went away while it was still asking
+            return
         if self.path.partition("?")[0] not in _APIS:
             self._send(404, self._error(404, f"Not found: {self.path}"))
             return
