@@ -13,6 +13,7 @@ from codeagent.cli.opening import OpenDesk
 from codeagent.cli.terminal_guard import TerminalGuard
 from codeagent.config.first_look import FirstLook, first_look
 from codeagent.config.launch import Launch
+from codeagent.config.notices import notice
 from codeagent.config.places import Places
 from codeagent.config.terminal_colours import DARK, LIGHT, follows_terminal, has_no_colour, remembered, theme_for
 from codeagent.core.desk import Approver, Desk, Opening
@@ -98,6 +99,7 @@ def _appearance(
         is_colourless=has_no_colour(environ),
         keep_theme=keep_theme,
         keep_background=partial(_remember_background, places),
+        notice=partial(notice, look.notices, environ),
     )
 
 

@@ -18,6 +18,7 @@ class FirstLook:
 
     theme: str = AUTO
     reduced_motion: bool = False
+    notices: str = "auto"
     vi: bool = False
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -32,6 +33,7 @@ def first_look(config_file: Path) -> FirstLook:
     theme = ui.get("theme")
     return FirstLook(
         theme=theme if isinstance(theme, str) else AUTO,
+        notices=str(ui.get("notices", "auto")),
         reduced_motion=ui.get("reduced_motion") is True,
         vi=ui.get("vi") is True,
         keys={name: key for name, key in keys.items() if isinstance(key, str)},

@@ -85,6 +85,8 @@ class UiSettings(_Table):
 
     theme: str = "auto"
     """auto (dark or light, as the terminal is), a theme that comes with the program, or one in your themes folder."""
+    notices: Literal["auto", "bell", "osc9", "osc777", "off"] = "auto"
+    """How you are called while you look elsewhere: auto, bell, osc9, osc777 (bell and desktop notice) or off."""
     reduced_motion: bool = False
     """Draws nothing that moves by itself."""
     vi: bool = False

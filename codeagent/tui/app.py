@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from rich.text import Text
 from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -30,12 +29,13 @@ from codeagent.core.desk import Connect, Desk, Opening
 from codeagent.core.errors import CodeagentError, ConfigError, NoModel
 from codeagent.core.events import Delivery, Level
 from codeagent.core.keys import KEYS
-from codeagent.core.text import clean
+from codeagent.tui.attention import WorkState, call_text, title_of
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.completer import Completer
+from codeagent.tui.copying import REMARK_SECONDS, copy_text
 from codeagent.tui.custom_commands import CustomCommands
-from codeagent.tui.door import Door
-from codeagent.tui.driver import BackgroundTold, FirstPicture, be_ready, draw_after_keys, driver_for
+from codeagent.tui.door import Door, last_words
+from codeagent.tui.driver import BackgroundTold, FirstPicture, be_ready, draw_after_keys, driver_for, show_title
 from codeagent.tui.keys import KeyPress, teach_alt_enter
 from codeagent.tui.looks import USUAL, Appearance, Looks
 from codeagent.tui.modes import take_next_mode
@@ -49,11 +49,11 @@ from codeagent.tui.session_commands import OlderSessions, choose_session, first_
 from codeagent.tui.undo_commands import UNDO_COMMANDS, UndoCommands
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.prompt import Prompt
+from codeagent.tui.widgets.status import StatusLine
 from codeagent.tui.widgets.transcript import Transcript
 
 _DRAFT_SECONDS = 0.5
 _QUIT_SECONDS = 2.0
-_REMARK_SECONDS = 3.0
 
 
 class CodeagentApp(App[str]):
@@ -95,6 +95,7 @@ class CodeagentApp(App[str]):
             root=root, palette=self._looks.palette, reduced_motion=reduced_motion, vi=vi, keymap=self._keymap
         )
         self.bridge = Bridge(self.main)
+        self._root, self._notice = root, appearance.notice
         self._door, self._older, self._offers = Door(connect, self.bridge), older, offers or Offers()
         self._custom = CustomCommands(lambda notice: self._say(notice, Level.WARNING))
         self._typing = PromptCommands(self, self.main.prompt, self._custom)
@@ -111,6 +112,7 @@ class CodeagentApp(App[str]):
 
     def on_mount(self) -> None:
         """The first frame stands; now the session is opened."""
+        show_title(self._driver, title_of(self._root, WorkState.IDLE))
         if problem := self._looks.problem:
             self._say(problem, Level.WARNING)
         loop = asyncio.get_running_loop()
@@ -158,10 +160,8 @@ class CodeagentApp(App[str]):
 
     def _give_up(self, error: CodeagentError) -> None:
         """There is no session to work with: leaves, saying why, with what was typed meanwhile."""
-        unsent = [*self._outgoing.waiting, self.main.prompt.full_text]
-        typed = "\n".join(text for text in unsent if text.strip())
-        said = f"codeagent: {clean(str(error))}" + (f"\nNot sent:\n{clean(typed)}" if typed else "")
-        self.exit(return_code=2 if isinstance(error, ConfigError) else 1, message=Text(said))
+        message = last_words(error, [*self._outgoing.waiting, self.main.prompt.full_text])
+        self.exit(return_code=2 if isinstance(error, ConfigError) else 1, message=message)
 
     def _rest(self) -> None:
         self.run_worker(self._look_at_workspace, group="workspace", exclusive=True)
@@ -290,7 +290,7 @@ class CodeagentApp(App[str]):
             case CommandName.JOBS:
                 await self.push_screen(JobsScreen(partial(running_work, self._open_desk, self.bridge.calls)))
             case CommandName.COPY:
-                self._copy(self.bridge.last_answer, "There is no answer to copy yet")
+                copy_text(self, self.main.status, self.bridge.last_answer, "There is no answer to copy yet")
             case CommandName.EDITOR:
                 await self._typing.edit()
             case CommandName.QUIT:
@@ -337,7 +337,7 @@ class CodeagentApp(App[str]):
         """Copies a selection; else clears the prompt; else asks, and quits when asked again at once."""
         prompt = self.main.prompt
         if selected := self.screen.get_selected_text() or prompt.selected_text:
-            self._copy(selected)
+            copy_text(self, self.main.status, selected)
             self.screen.clear_selection()
         elif not prompt.is_empty and self.main.is_current:
             prompt.clear_typed()
@@ -348,20 +348,12 @@ class CodeagentApp(App[str]):
 
     def action_copy_panel(self) -> None:
         """Copies what the panel pointed at holds."""
-        self._copy(self.main.transcript.copy_chosen(), "There is no panel to copy")
-
-    def _copy(self, text: str, otherwise: str = "") -> None:
-        if text:
-            self.copy_to_clipboard(text)
-            lines = text.count("\n") + 1
-            self.main.status.remark("copied" if lines == 1 else f"copied {lines} lines", _REMARK_SECONDS)
-        elif otherwise:
-            self.main.status.remark(otherwise, _REMARK_SECONDS)
+        copy_text(self, self.main.status, self.main.transcript.copy_chosen(), "There is no panel to copy")
 
     def action_take_back(self) -> None:
         """Takes the last queued message back into the prompt, unless it is on its way already."""
         if self.main.queue_lines.queued and not self._outgoing.take_back():
-            self.main.status.remark("That one is already on its way", _REMARK_SECONDS)
+            self.main.status.remark("That one is already on its way", REMARK_SECONDS)
 
     def action_search_history(self) -> None:
         """Searches what was typed before."""
@@ -384,16 +376,21 @@ class CodeagentApp(App[str]):
 
     def on_approval_dialog_remarked(self, event: ApprovalDialog.Remarked) -> None:
         """Says it in the status line."""
-        self.main.status.remark(event.text, _REMARK_SECONDS)
+        self.main.status.remark(event.text, REMARK_SECONDS)
 
-    def on_main_screen_person_needed(self) -> None:
-        """Rings when the person looks elsewhere."""
-        if not self.app_focus and not self._typing.is_in_editor:
-            self.bell()
+    def on_main_screen_person_needed(self, event: MainScreen.PersonNeeded) -> None:
+        """Calls a person who looks elsewhere."""
+        said = call_text(self._root, event.turn_seconds)
+        if said and self._driver is not None and not self.app_focus and not self._typing.is_in_editor:
+            self._driver.write(self._notice(said))
+
+    def on_status_line_state_changed(self, event: StatusLine.StateChanged) -> None:
+        """The window's title says what is done."""
+        show_title(self._driver, title_of(self._root, event.state))
 
     def on_panel_column_link_clicked(self, event: Transcript.LinkClicked) -> None:
         """Copies the address: where it leads is for the person to look at first."""
-        self._copy(event.address)
+        copy_text(self, self.main.status, event.address)
 
     def on_column_view_new_below(self, event: Transcript.NewBelow) -> None:
         """Says how much came below what the person reads."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from textual.events import Focus
 from textual.timer import Timer
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Deny, Withdraw
@@ -77,6 +78,7 @@ class Bridge:
         self._retry: tuple[RetryScheduled, float] | None = None
         self._retry_timer: Timer | None = None
         self.last_answer = ""
+        self._turn_began = 0.0
         self.costs = CostBook()
 
     # --- the person who approves
@@ -147,6 +149,7 @@ class Bridge:
                 header.show(replace(header.heading, model=event.model, effort=event.effort, mode=event.mode))
                 self._show(mode=event.mode)
             case TurnStarted():
+                self._turn_began = Focus().time
                 self._screen.end_greeting()
                 transcript.add_user(event.text)
                 self._show(is_working=True, activity="")
@@ -321,7 +324,7 @@ class Bridge:
                 assert_never(event.reason)
         self.calls.clear()
         self._show(is_working=False, activity="", running=0)
-        self._screen.call_for_person()
+        self._screen.call_for_person(Focus().time - self._turn_began)
 
     def _start_retry(self, event: RetryScheduled) -> None:
         self._end_retry()

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+
+from rich.text import Text
 
 from codeagent.core.desk import Connect, Desk, Opening
+from codeagent.core.errors import CodeagentError
 from codeagent.core.events import AgentEvent, Emit
+from codeagent.core.text import clean
 from codeagent.tui.bridge import Bridge
 
 
@@ -62,3 +67,9 @@ class Door:
         wire.open()
         self._bridge.replay(desk.past)
         return desk
+
+
+def last_words(error: CodeagentError, unsent: Iterable[str]) -> Text:
+    """Why there is no session, and what was typed and not sent."""
+    typed = "\n".join(text for text in unsent if text.strip())
+    return Text(f"codeagent: {clean(str(error))}" + (f"\nNot sent:\n{clean(typed)}" if typed else ""))

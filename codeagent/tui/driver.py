@@ -22,6 +22,7 @@ from codeagent.tui.answers import Answers
 
 _ALTERNATE_SCREEN = "\x1b[?1049h"
 _MOUSE_PIXELS_OFF = "\x1b[?1016l"
+_KEEP_TITLE, _BRING_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"  # a stack, as xterm has it
 _SECONDS = 0.1
 _MOST_BYTES = 4_096
 
@@ -75,6 +76,14 @@ class TerminalDriver(LinuxDriver):
         self._told: bool | None = None
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._typed_ahead = ""
+        self._title = ""
+
+    def show_title(self, title: str) -> None:
+        """Names the window; the name it had before comes back in the end."""
+        if not self._title:
+            self.write(_KEEP_TITLE)
+        self._title = title
+        self.write(f"\x1b]2;{title}\a")
 
     # --- taking over, and giving back
 
@@ -89,6 +98,8 @@ class TerminalDriver(LinuxDriver):
             if self.asks_background and not self._is_ready.is_set():
                 self.write(ASK_BACKGROUND)
             self._is_ready.set()
+            if self._title:
+                self.write(f"{_KEEP_TITLE}\x1b]2;{self._title}\a")
             return
         self._held = []
         super().start_application_mode()
@@ -102,7 +113,7 @@ class TerminalDriver(LinuxDriver):
         if self._first is not None:
             self._first.take_keys()
             self.release()
-        self.write(_MOUSE_PIXELS_OFF)
+        self.write(_MOUSE_PIXELS_OFF + (_BRING_TITLE_BACK if self._title else ""))
         super().stop_application_mode()
 
     def be_ready(self) -> None:
@@ -178,6 +189,12 @@ def be_ready(driver: Driver | None) -> None:
     """The prompt can be typed in: a real terminal's keys may come."""
     if isinstance(driver, TerminalDriver):
         driver.be_ready()
+
+
+def show_title(driver: Driver | None, title: str) -> None:
+    """Names the window of a real terminal."""
+    if isinstance(driver, TerminalDriver):
+        driver.show_title(title)
 
 
 def draw_after_keys(driver: Driver | None, prompt: Widget) -> None:

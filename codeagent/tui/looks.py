@@ -26,19 +26,25 @@ def _forget(_: object) -> None:
     """Keeps nothing."""
 
 
+def _silence(_: str) -> str:
+    return ""
+
+
 @value
 class Appearance:
     """What the terminal and the person's settings ask for, and who keeps a choice.
 
     ``follows_terminal`` lets the terminal's own answer choose between dark and light.
     ``keep_theme`` stores the name of a theme as a setting and raises ConfigError;
-    ``keep_background`` is told whether the terminal is dark.
+    ``keep_background`` is told whether the terminal is dark. ``notice`` makes of a text
+    the codes that bring it before a person who looks elsewhere.
     """
 
     follows_terminal: bool = False
     is_colourless: bool = False
     keep_theme: Callable[[str], None] = _forget
     keep_background: Callable[[bool], None] = _forget
+    notice: Callable[[str], str] = _silence
 
 
 USUAL = Appearance()

@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from tests.journeys.terminal import Terminal
-from tests.server.replies import Reply, Say
+from tests.server.replies import Call, Reply, Say
 
 pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
 
@@ -217,3 +217,26 @@ def test_in_tmux_what_is_typed_early_arrives_and_nothing_else(place, model_serve
         terminal.press("ctrl+c", "ctrl+d")
         terminal.wait_for_exit(20)
     assert "early words" in json.dumps(model_server.requests[0].messages)
+
+
+@pytest.mark.parametrize(("focus", "is_called"), [("\x1b[O", True), ("\x1b[O\x1b[I", False), ("", False)])
+def test_the_title_follows_the_work_and_a_question_calls_who_looks_elsewhere(place, model_server, focus, is_called):
+    model_server.reply(Reply(parts=(Call("bash", {"command": "rm cart.py"}),)), Reply(parts=(Say("Kept."),)))
+    with place.open(environ={"TERM_PROGRAM": "WezTerm", "TMUX": ""}) as terminal:
+        terminal.wait("claude-test")
+        terminal.type("clean up\r")
+        terminal.send(focus)
+        terminal.wait("rm cart.py")
+        terminal.wait("n deny")
+        terminal._until(
+            lambda: b"\x1b]2;waiting for you \xc2\xb7 shop \xc2\xb7 codeagent\a" in terminal.raw, 20, "no title"
+        )
+        terminal.pump(0.8)
+        called = b"\a\x1b]9;shop: codeagent waits for your answer\a" in terminal.raw
+        terminal.type("n")
+        terminal.wait("Kept")
+        terminal._until(lambda: terminal.raw.count(b"\x1b]2;shop \xc2\xb7 codeagent\a") == 2, 20, "no title")
+        terminal.press("ctrl+d")
+        assert terminal.wait_for_exit() == 0
+    assert called is is_called
+    assert terminal.raw.count(b"\x1b[22;2t") == terminal.raw.count(b"\x1b[23;2t") == 1

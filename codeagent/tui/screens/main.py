@@ -39,7 +39,11 @@ class MainScreen(Screen[None]):
     """Where the work is done. It also decides when a question may take the keyboard."""
 
     class PersonNeeded(Message):
-        """A question waits, or the turn is over."""
+        """A question waits, or a turn is over that took ``turn_seconds``."""
+
+        def __init__(self, turn_seconds: float | None) -> None:
+            super().__init__()
+            self.turn_seconds = turn_seconds
 
     DEFAULT_CSS = """
     MainScreen { background: $background; color: $text; overflow: hidden; }
@@ -163,9 +167,9 @@ class MainScreen(Screen[None]):
 
     # --- the transcript
 
-    def call_for_person(self) -> None:
-        """Says that the person is needed."""
-        self.post_message(self.PersonNeeded())
+    def call_for_person(self, turn_seconds: float | None = None) -> None:
+        """Says that a question waits, or that a turn is over."""
+        self.post_message(self.PersonNeeded(turn_seconds))
 
     def start_over(self) -> None:
         """An empty transcript below the greeting."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from textual.content import Content
+from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -12,6 +13,7 @@ from codeagent.core.approvals import Mode
 from codeagent.core.first_words import IDLE_HINTS, STARTING
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
+from codeagent.tui.attention import WorkState
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.125
@@ -50,6 +52,13 @@ class StatusLine(Widget):
     StatusLine { height: 2; padding: 0 1; border-top: solid $rule; color: $text-muted; }
     """
 
+    class StateChanged(Message):
+        """The program began to work, to wait for the person, or to rest."""
+
+        def __init__(self, state: WorkState) -> None:
+            super().__init__()
+            self.state = state
+
     def __init__(self, *, reduced_motion: bool) -> None:
         super().__init__()
         self._reduced_motion = reduced_motion
@@ -62,7 +71,9 @@ class StatusLine(Widget):
         """Shows another state; the spinner turns only while the agent works."""
         if status == self.status:
             return
-        self.status = status
+        before, self.status = self.status, status
+        if _state_of(status) is not _state_of(before):
+            self.post_message(self.StateChanged(_state_of(status)))
         is_moving = status.is_working and not status.waiting
         if is_moving and not self._reduced_motion and self._spinner is None:
             self._spinner = self.set_interval(_FRAME_SECONDS, self._turn)
@@ -145,6 +156,12 @@ class StatusLine(Widget):
         else:
             hints = (IDLE_HINTS, "ctrl+p commands · f1 keys", "f1 keys")
         return [Content(hint) for hint in hints]
+
+
+def _state_of(status: Status) -> WorkState:
+    if status.waiting:
+        return WorkState.WAITING
+    return WorkState.WORKING if status.is_working else WorkState.IDLE
 
 
 def mode_word(mode: Mode) -> Content:

@@ -1,0 +1,19 @@
+"""Copies a text to the person's clipboard, and says how much that was."""
+
+from __future__ import annotations
+
+from textual.app import App
+
+from codeagent.tui.widgets.status import StatusLine
+
+REMARK_SECONDS = 3.0
+
+
+def copy_text(app: App[str], status: StatusLine, text: str, otherwise: str = "") -> None:
+    """Copies, or says ``otherwise`` when there is nothing to copy."""
+    if text:
+        app.copy_to_clipboard(text)
+        lines = text.count("\n") + 1
+        status.remark("copied" if lines == 1 else f"copied {lines} lines", REMARK_SECONDS)
+    elif otherwise:
+        status.remark(otherwise, REMARK_SECONDS)
