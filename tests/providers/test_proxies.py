@@ -1,0 +1,162 @@
+"""Proxies and certificates of one's own, as the usual variables of the environment name them."""
+
+from __future__ import annotations
+
+import socket
+import socketserver
+import ssl
+import subprocess
+import threading
+from urllib.parse import urlsplit
+
+import pytest
+
+from codeagent.core.errors import ProviderRejected
+from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.openai import OpenAIProvider
+from codeagent.providers.openai_chat import OpenAIChatProvider
+from tests.server.replies import say
+
+HOST = "model.test"
+VARIABLES = (
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+)
+
+
+class Proxy(socketserver.ThreadingTCPServer):
+    """Passes everything on to the model server; behind CONNECT it speaks TLS with a certificate of its own."""
+
+    daemon_threads = False  # each connection is seen to its end
+    allow_reuse_address = True
+
+    def __init__(self, target, certificate):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.target = target
+        self.asked = []
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(certificate)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(socketserver.BaseRequestHandler):
+    def handle(self):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += self.request.recv(65_536)
+        method, target, rest = head.split(b" ", 2)
+        self.server.asked.append((method.decode(), target.decode()))
+        client = self.request
+        with socket.create_connection(self.server.target) as server:
+            if method == b"CONNECT":
+                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                try:
+                    client = self.server.context.wrap_socket(client, server_side=True)
+                except (ssl.SSLError, OSError):
+                    return
+            else:
+                path = urlsplit(target.decode()).path.encode()
+                server.sendall(b" ".join((method, path, rest)))
+            with client:
+                back = threading.Thread(target=relay, args=(server, client), daemon=True)
+                back.start()
+                relay(client, server)
+                back.join()
+
+
+def relay(source, sink):
+    try:
+        while data := source.recv(65_536):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A file with a certificate for the host that nobody but us trusts, and its key."""
+    folder = tmp_path_factory.mktemp("certificate")
+    words = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-keyout",
+        "key.pem",
+        "-out",
+        "cert.pem",
+    ]
+    words += ["-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}"]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    both = folder / "both.pem"
+    both.write_text((folder / "key.pem").read_text() + (folder / "cert.pem").read_text())
+    return both
+
+
+@pytest.fixture
+def proxy(model_server, certificate, monkeypatch):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    with Proxy(("127.0.0.1", urlsplit(model_server.url).port), certificate) as proxy:
+        thread = threading.Thread(target=proxy.serve_forever, daemon=True)
+        thread.start()
+        yield proxy
+        proxy.shutdown()
+        thread.join()
+
+
+@pytest.fixture(params=["messages", "chat", "responses"])
+async def provider_at(request):
+    """Makes a provider of each protocol, for a scheme."""
+    made = []
+
+    def make(scheme):
+        match request.param:
+            case "messages":
+                made.append(AnthropicProvider("claude-test", "key", f"{scheme}://{HOST}"))
+            case "chat":
+                made.append(OpenAIChatProvider("chat-test", "key", f"{scheme}://{HOST}/v1"))
+            case _:
+                made.append(OpenAIProvider("gpt-test", "key", f"{scheme}://{HOST}/v1"))
+        return made[-1]
+
+    yield make
+    for provider in made:
+        await provider.aclose()
+
+
+async def test_requests_go_through_the_proxy_of_the_environment(proxy, model_server, provider_at, ask_for, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", proxy.url)
+    model_server.reply(say("Through."))
+    assert (await ask_for(provider_at("http"))).text == "Through."
+    assert proxy.asked[0][1].startswith(f"http://{HOST}/v1/")
+
+
+async def test_a_certificate_of_ones_own_is_trusted_behind_a_tunnel(
+    proxy, model_server, provider_at, ask_for, monkeypatch, certificate
+):
+    monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    model_server.reply(say("Through."))
+    assert (await ask_for(provider_at("https"))).text == "Through."
+    assert proxy.asked[0] == ("CONNECT", f"{HOST}:443")
+
+
+async def test_a_certificate_that_nobody_trusts_is_told_with_what_to_set(proxy, provider_at, ask_for, monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+    with pytest.raises(ProviderRejected, match=r"could not be verified.*SSL_CERT_FILE"):
+        await ask_for(provider_at("https"))
