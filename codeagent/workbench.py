@@ -6,7 +6,8 @@ import asyncio
 import json
 import threading
 import time
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
 from itertools import islice
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from codeagent.config.places import project_commands
 from codeagent.config.settings import Settings
 from codeagent.core.approvals import CommandPreview, Mode, Verdict
 from codeagent.core.custom_commands import FoundCommands
-from codeagent.core.desk import Check, KnownTool, ModelChoice, SessionSummary, StoredRule, WorkspaceStatus
+from codeagent.core.desk import Check, Habits, KnownTool, ModelChoice, SessionSummary, StoredRule, WorkspaceStatus
 from codeagent.core.events import Emit, ModeChanged, Progress
 from codeagent.core.jobs import Job
 from codeagent.core.json_types import JsonObject
@@ -34,6 +35,7 @@ from codeagent.store.timeline import ChangeTimeline
 from codeagent.tools.walk import find_ripgrep, list_files
 from codeagent.workspace import git, process
 from codeagent.workspace.jobs import Jobs
+from codeagent.workspace.private import change_private, read_private
 
 _MOST_FILES = 200_000
 _LIST_SECONDS = 5.0
@@ -187,6 +189,16 @@ class Bench:
     def custom_commands(self) -> FoundCommands:
         """The person's own commands and those of a trusted project, read now; called on a thread."""
         return custom_commands(self.launch, self.root)
+
+    def habits(self) -> Habits:
+        """What was chosen with a key before."""
+        kept = read_private(self.launch.places.habits_file)
+        return Habits(**{one.name: kept.get(one.name) is True for one in fields(Habits)})
+
+    def keep_habits(self, habits: Habits) -> None:
+        """Keeps what is chosen now."""
+        with suppress(OSError):
+            change_private(self.launch.places.habits_file, lambda kept: kept.update(asdict(habits)))
 
     def history(self) -> tuple[str, ...]:
         """What was typed in this workspace before, oldest first."""

@@ -64,6 +64,11 @@ class Places:
         return self.state / "trust.json"
 
     @property
+    def habits_file(self) -> Path:
+        """What the person chose with a key and has so the next time."""
+        return self.state / "habits.json"
+
+    @property
     def prompts(self) -> Path:
         """What was typed before, one folder a workspace."""
         return self.state / "prompts"

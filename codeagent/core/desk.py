@@ -154,6 +154,14 @@ class KnownTool:
     arguments: tuple[str, ...] = ()
 
 
+@value
+class Habits:
+    """What a person chose with a key and has so the next time: old and new side by side, and times shown."""
+
+    side_by_side: bool = False
+    shows_times: bool = False
+
+
 class Workbench(Protocol):
     """What screens need beyond the conversation; filled by wiring."""
 
@@ -227,6 +235,14 @@ class Workbench(Protocol):
 
     def custom_commands(self) -> FoundCommands:
         """The person's own commands and those of a trusted project, read now; called on a thread."""
+        ...
+
+    def habits(self) -> Habits:
+        """What was chosen before."""
+        ...
+
+    def keep_habits(self, habits: Habits) -> None:
+        """Keeps what is chosen now; where the disk refuses, for this time only."""
         ...
 
     def history(self) -> tuple[str, ...]:

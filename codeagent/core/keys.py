@@ -95,6 +95,8 @@ KEYS: tuple[KeyAction, ...] = (
     _question("next-hunk", "j", "next hunk", "hunk(1)"),
     _question("previous-hunk", "k", "previous hunk", "hunk(-1)"),
     _question("toggle-hunk", "space", "take the hunk out, or put it back", "toggle_hunk"),
+    _question("side-by-side", "s", "old and new side by side, or one below the other", "other_side"),
+    _question("open-fold", "o", "more of the unchanged lines around the hunk", "open_fold"),
     _question("next-question", "right_square_bracket", "next of several waiting", "switch(1)"),
     _question("previous-question", "left_square_bracket", "the one before", "switch(-1)"),
     _question("next-choice", "right", "choose an answer; Enter gives it", "choose(1)"),

@@ -151,7 +151,7 @@ class CodeagentApp(App[str]):
         bench, status = desk.workbench, self.main.status
         status.show(replace(status.status, is_connecting=False, mode=bench.mode()))
         self.main.header.show(replace(self.main.header.heading, mode=bench.mode()))
-        history, draft = await asyncio.to_thread(lambda: (bench.history(), bench.draft()))
+        history, draft = await self.main.take_habits(bench)
         await self._custom.connect(bench)
         self.main.prompt.connect(Completer(bench.files, self._custom), history, draft)
         for kept in self._outgoing.open(desk):
@@ -374,7 +374,7 @@ class CodeagentApp(App[str]):
         """Passes the answer on."""
         self.bridge.settle(event.ticket, event.answer)
 
-    def on_approval_dialog_remarked(self, event: ApprovalDialog.Remarked) -> None:
+    def on_question_pane_remarked(self, event: ApprovalDialog.Remarked) -> None:
         """Says it in the status line."""
         self.main.status.remark(event.text, REMARK_SECONDS)
 

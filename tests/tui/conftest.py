@@ -28,6 +28,7 @@ from codeagent.core.desk import (
     Check,
     CheckState,
     Desk,
+    Habits,
     KnownTool,
     LocalServer,
     ModelChoice,
@@ -174,6 +175,7 @@ class MemoryWorkbench:
     kept: str = ""
     efforts: list[str] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
+    chosen: Habits = field(default_factory=Habits)
     background: list[Job] = field(default_factory=list)
     custom: FoundCommands = field(
         default_factory=lambda: FoundCommands(folder=Path("/home/me/.config/codeagent/commands"))
@@ -253,6 +255,12 @@ class MemoryWorkbench:
 
     def custom_commands(self) -> FoundCommands:
         return self.custom
+
+    def habits(self) -> Habits:
+        return self.chosen
+
+    def keep_habits(self, habits: Habits) -> None:
+        self.chosen = habits
 
     def history(self) -> tuple[str, ...]:
         return tuple(self.typed)

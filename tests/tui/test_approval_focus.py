@@ -7,7 +7,7 @@ from textual import events
 
 from codeagent.core.approvals import Approve, Deny, Withdraw
 from codeagent.tui.screens.main import QUIET_SECONDS
-from codeagent.tui.widgets.approval import REACTION_SECONDS
+from codeagent.tui.widgets.question_pane import REACTION_SECONDS
 
 
 class Asking:

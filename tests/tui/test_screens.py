@@ -2,6 +2,8 @@
 
 import asyncio
 
+from textual.events import Focus
+
 from codeagent.core.errors import NoModel
 from codeagent.core.events import (
     ApprovalAsked,
@@ -14,8 +16,6 @@ from codeagent.core.events import (
     UsageReported,
 )
 from codeagent.core.messages import ReadDetails, TextBlock, ToolResult, Usage
-from codeagent.tui.screens.main import QUIET_SECONDS
-from codeagent.tui.widgets.approval import REACTION_SECONDS
 
 
 def asking(*requests):
@@ -39,35 +39,62 @@ def asking(*requests):
     return turn
 
 
-def pressing(*keys):
-    """Sends a message, waits for the question to have the keyboard, and presses keys."""
+async def seen(pilot, *words):
+    """Waits until all of that can be read."""
+    end = asyncio.get_running_loop().time() + 20
+    while not all(word in reading(pilot) for word in words):
+        assert asyncio.get_running_loop().time() < end, reading(pilot)
+        await pilot.pause(0.02)
+
+
+def reading(pilot):
+    strips = pilot.app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+def pressing(*keys, until=()):
+    """Sends a message, waits until keys count at the question, and presses some; then ``until`` can be read."""
 
     async def run(pilot):
-        await pilot.pause(0.1)
+        await seen(pilot, "f1 keys")
         await pilot.press(*"totals", "enter")
-        await pilot.pause(QUIET_SECONDS + REACTION_SECONDS + 0.3)
+        dialog = pilot.app.main.approval
+        while not dialog.answers_to(Focus().time):
+            await pilot.pause(0.02)
         await pilot.press(*keys)
-        await pilot.pause(0.3)
+        await seen(pilot, "waiting for you", "approve", *until)
+        await pilot.pause()
 
     return run
 
 
-async def settle(pilot):
-    await pilot.pause(0.3)
+def waiting_for(*words):
+    async def run(pilot):
+        await seen(pilot, *words)
+
+    return run
 
 
 def test_the_first_screen(snap_compare, app_of):
-    assert snap_compare(app_of(), terminal_size=(80, 24), run_before=settle)
+    ready = waiting_for("~/src/shop", "main*", "What shall we do?", "f1 keys")
+    assert snap_compare(app_of(), terminal_size=(80, 24), run_before=ready)
 
 
 def test_the_welcome(snap_compare, app_of):
     error = NoModel("No model is set, and no key was found.", hint="Ollama answers at 127.0.0.1:11434.")
-    assert snap_compare(app_of(error=error), terminal_size=(80, 24), run_before=settle)
+    ready = waiting_for("No model is set")
+    assert snap_compare(app_of(error=error), terminal_size=(80, 24), run_before=ready)
 
 
 def test_a_question_about_a_change(snap_compare, app_of, ask_diff):
     app = app_of(asking(ask_diff("c1"), ask_diff("c2")))
-    assert snap_compare(app, terminal_size=(80, 24), run_before=pressing("j", "space"))
+    ready = pressing("j", "space", until=("left out", "1 of 2 waiting"))
+    assert snap_compare(app, terminal_size=(80, 24), run_before=ready)
+
+
+def test_old_and_new_side_by_side(snap_compare, app_of, ask_diff):
+    ready = pressing("s", until=("line 3 ", "│", "one column"))
+    assert snap_compare(app_of(asking(ask_diff())), terminal_size=(120, 40), run_before=ready)
 
 
 def test_a_question_about_a_command_in_the_light(snap_compare, app_of, ask_command):
@@ -81,8 +108,18 @@ def test_a_question_on_the_smallest_screen(snap_compare, app_of, ask_diff):
 
 def test_help(snap_compare, app_of):
     async def run(pilot):
-        await pilot.pause(0.1)
+        await seen(pilot, "f1 keys", "main*")
         await pilot.press("f1")
-        await pilot.pause(0.2)
+        await seen(pilot, "Commands", "/rewind")
 
     assert snap_compare(app_of(), terminal_size=(100, 32), run_before=run)
+
+
+def test_finding_words(snap_compare, app_of, ask_diff):
+    async def run(pilot):
+        await pressing()(pilot)
+        await pilot.press("ctrl+f", *"tot")
+        await seen(pilot, "2 of 2", "esc back")
+        await pilot.pause()
+
+    assert snap_compare(app_of(asking(ask_diff())), terminal_size=(100, 32), run_before=run)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -17,6 +19,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
+from codeagent.core.desk import Habits, Workbench
 from codeagent.core.first_words import GREETING, MARKER
 from codeagent.core.keys import Place
 from codeagent.tui.keys import answers_that_begin_words, bindings
@@ -24,6 +27,7 @@ from codeagent.tui.screens.typing import Typing
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.completion import CompletionList
+from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.find_bar import FindBar
 from codeagent.tui.widgets.header import Header
 from codeagent.tui.widgets.prompt import Prompt
@@ -76,6 +80,8 @@ class MainScreen(Screen[None]):
         self._typing = Typing(self.prompt, self.approval, answers_that_begin_words(keymap))
         self._last_typed = 0.0
         self._quiet: Timer | None = None
+        self._bench: Workbench | None = None
+        self._habits = Habits()
 
     def compose(self) -> ComposeResult:
         """All that can be seen at first, from top to bottom."""
@@ -91,6 +97,23 @@ class MainScreen(Screen[None]):
         """Adds the parts that nothing can be seen of at first; the first frame does not wait for them."""
         bottom = self.query_one("#bottom", Vertical)
         await bottom.mount(self.approval, self.queue_lines, self.completions, self.find_bar, before="#prompt-row")
+
+    async def take_habits(self, bench: Workbench) -> tuple[tuple[str, ...], str]:
+        """What the person chose before is so again, and what they choose is kept; what they typed, and their draft."""
+        self._bench = bench
+        habits, typed, draft = await asyncio.to_thread(lambda: (bench.habits(), bench.history(), bench.draft()))
+        self._habits = habits
+        self.approval.use_side(Side.BESIDE if habits.side_by_side else Side.BELOW)
+        return typed, draft
+
+    def on_question_pane_side_chosen(self, event: ApprovalDialog.SideChosen) -> None:
+        """Keeps how changes are laid out."""
+        self._keep(replace(self._habits, side_by_side=event.side is Side.BESIDE))
+
+    def _keep(self, habits: Habits) -> None:
+        self._habits = habits
+        if self._bench is not None:
+            self.run_worker(partial(self._bench.keep_habits, habits), thread=True, group="habits", exclusive=True)
 
     def set_palette(self, palette: Palette) -> None:
         """Draws with other colours what does not follow the theme by itself."""
@@ -134,7 +157,7 @@ class MainScreen(Screen[None]):
         """The status line says when keys are vi's commands."""
         self.status.show(replace(self.status.status, are_commands=event.are_commands))
 
-    def on_approval_dialog_turned(self) -> None:
+    def on_question_pane_turned(self) -> None:
         """Another question is in view: it has to earn the keyboard."""
         self.consider_question()
 

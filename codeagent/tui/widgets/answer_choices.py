@@ -7,6 +7,7 @@ from typing import assert_never
 
 from codeagent.core.approvals import Scope
 from codeagent.tui.widgets.answer_keys import Choice
+from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.open_questions import OpenQuestion
 
 SCOPES = {"1": Scope.SESSION, "2": Scope.PROJECT, "3": Scope.ALWAYS}
@@ -24,6 +25,8 @@ _ONLY_AT_THE_QUESTION = frozenset(
         "hunk",
         "toggle_hunk",
         "switch",
+        "other_side",
+        "open_fold",
         "choose",
         "give_choice",
     }
@@ -66,11 +69,14 @@ def works_in(action: str, view: View, *, is_live: bool) -> bool | None:
     return view is View.QUESTION and is_live if action in _ONLY_AT_THE_QUESTION else None
 
 
-def choices_of(question: OpenQuestion, view: View, waiting: int) -> tuple[Choice, ...]:
-    """The answers of a view; ``waiting`` is how many questions are open."""
+def choices_of(question: OpenQuestion, view: View, waiting: int, *, side: Side | None) -> tuple[Choice, ...]:
+    """The answers of a view.
+
+    ``waiting`` is how many questions are open, ``side`` how a change is laid out where there is room to choose.
+    """
     match view:
         case View.QUESTION:
-            return _to_the_question(question, waiting)
+            return _to_the_question(question, waiting, side)
         case View.REFUSING | View.EXPLAINING:
             return (_SEND, _BACK)
         case View.EDITING:
@@ -88,7 +94,7 @@ def choices_of(question: OpenQuestion, view: View, waiting: int) -> tuple[Choice
             assert_never(view)
 
 
-def _to_the_question(question: OpenQuestion, waiting: int) -> tuple[Choice, ...]:
+def _to_the_question(question: OpenQuestion, waiting: int, side: Side | None) -> tuple[Choice, ...]:
     taken = question.hunks - len(question.left_out)
     yes = f"approve {taken} of {question.hunks} hunks" if question.left_out else "approve"
     choices = [
@@ -103,6 +109,11 @@ def _to_the_question(question: OpenQuestion, waiting: int) -> tuple[Choice, ...]
     if question.request.offers:
         choices.append(Choice(key="a", words="always…", short="always…", action="always"))
     choices.append(Choice(key="?", words="why am I asked", short="why", action="why"))
+    if side is not None and question.around is not None and question.around.is_foldable:
+        words = "side by side" if side is Side.BELOW else "one column"
+        choices.append(Choice(key="s", words=words, short="side", action="other_side", is_answer=False))
+        if any(question.around.folded.values()):
+            choices.append(Choice(key="o", words="more", short="more", action="open_fold", is_answer=False))
     if waiting > 1:
         choices.append(Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False))
         choices.append(Choice(key="Y", words="approve all seen", short="all seen", action="approve_all"))

@@ -60,12 +60,12 @@ class AnswerKeys(Widget):
 
     def show(self, choices: tuple[Choice, ...], *, is_live: bool) -> None:
         """Shows other answers; ``is_live`` says that their keys work now."""
-        if choices != self._choices:
+        is_other = choices != self._choices
+        if is_other or not is_live:
             self._chosen = None
-        self._choices, self._is_live = choices, is_live
-        if not is_live:
-            self._chosen = None
-        self.refresh(layout=True)
+        if is_other or is_live != self._is_live:
+            self._choices, self._is_live = choices, is_live
+            self.refresh(layout=is_other)
 
     def choose(self, by: int) -> None:
         """Chooses the next answer, or the one before; nothing is chosen until this was used."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from rich.style import Style
@@ -27,8 +28,9 @@ def highlight(code: str, language: str, palette: Palette) -> list[list[Piece]]:
     if split is None or len(code) > _MOST_CHARACTERS or max(map(len, code.split("\n"))) > _LONGEST_LINE:
         return split_at_newlines([Piece(code, _styles(palette)[""])])
     pieces: list[Piece] = []
+    style_of = _pens(palette)
     for kind, text in split(code):
-        style = _style(kind, palette)
+        style = style_of(kind)
         if pieces and pieces[-1].style is style:
             pieces[-1] = Piece(pieces[-1].text + text, style)
         else:
@@ -38,16 +40,22 @@ def highlight(code: str, language: str, palette: Palette) -> list[list[Piece]]:
     return lines if is_faithful else split_at_newlines([Piece(code, _styles(palette)[""])])
 
 
-@lru_cache(maxsize=2048)
-def _style(kind: CodeToken, palette: Palette) -> Style:
+@lru_cache(maxsize=16)
+def _pens(palette: Palette) -> Callable[[CodeToken], Style]:
+    """What gives the style of a token; looked up once for a palette, since tokens are very many."""
     styles = _styles(palette)
-    at: CodeToken | None = kind
-    while at is not None:
-        name = _ROLES.get(str(at))
-        if name is not None:
-            return styles[name]
-        at = at.parent
-    return styles[""]
+
+    @lru_cache(maxsize=512)
+    def style_of(kind: CodeToken) -> Style:
+        at: CodeToken | None = kind
+        while at is not None:
+            name = _ROLES.get(str(at))
+            if name is not None:
+                return styles[name]
+            at = at.parent
+        return styles[""]
+
+    return style_of
 
 
 @lru_cache(maxsize=16)

@@ -6,56 +6,34 @@ looked at, so that a change of ten thousand lines opens as fast as a small one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import overload
 
 from rich.style import Style
 
-from codeagent.core.diff import ChangeKind, DiffLine, FileDiff, Hunk, LineKind, Spans, word_spans
+from codeagent.core.diff import FileDiff, Hunk, LineKind
 from codeagent.core.text import show_invisible
-from codeagent.core.values import value
-from codeagent.tui.later import language_of
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.code_lines import highlight
+from codeagent.tui.widgets.diff_layout import NONE, Entry, Layout, Side, end_mark, lay_out, numbers, shown
+from codeagent.tui.widgets.diff_painter import DiffPainter, with_words
 from codeagent.tui.widgets.inks import Inks, inks_of
-from codeagent.tui.widgets.lines import TAB, Line, Piece, breaks, count_rows, wrap
+from codeagent.tui.widgets.lines import Line, Piece, Pieces, wrap
 
-_AT_ONCE = 60
-_WIDE_ENOUGH_FOR_BOTH_NUMBERS = 60
+OPEN_FOLD = "open fold"
+"""The link of what a click on it shows: the unchanged lines around a hunk."""
+
 _SIGNS = {LineKind.SAME: " ", LineKind.REMOVED: "−", LineKind.ADDED: "+"}
-
-
-@value
-class _Row:
-    """One line of the file, and where its first drawn row is; ``numbers`` are drawn before it."""
-
-    hunk: int
-    place: int
-    numbers: str
-    top: int
-
-
-@value
-class _Layout:
-    """Where everything stands, whatever is chosen."""
-
-    rows: tuple[_Row, ...]
-    height: int
-    starts: tuple[int, ...]
-    number_cells: int
-    has_mixed_ends: bool
 
 
 class DiffLines(Sequence[Line]):
     """The lines of a diff, coloured when looked at.
 
     ``hunk_starts`` are the rows at which the hunks begin, each with its own
-    heading when there is more than one or when hunks can be chosen.
+    heading when there is more than one or when hunks can be chosen. ``folded``
+    says how many unchanged lines before a hunk are not shown.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that decides how it looks
         self,
         diff: FileDiff,
         width: int,
@@ -63,16 +41,36 @@ class DiffLines(Sequence[Line]):
         *,
         chosen: frozenset[int] | None = None,
         current: int | None = None,
-        layout: _Layout | None = None,
+        side: Side = Side.BELOW,
+        folded: Mapping[int, int] | None = None,
+        like: DiffLines | None = None,
     ) -> None:
         self._diff = diff
         self._width = width
         self._inks = inks_of(palette)
         self._chosen = chosen
         self._current = current
-        self._layout = _lay_out(diff, width) if layout is None else layout
-        self._painter = _Painter(diff, palette)
-        self._rows: dict[int, list[Line]] = {}
+        self._folded = folded or {}
+        if like is None:
+            self._notes = _note_lines(diff, width, self._inks)
+            self._layout = lay_out(diff, width, side, len(self._notes))
+            self.painter = DiffPainter(diff, palette)
+        else:
+            self._notes, self._layout, self.painter = like.laid_out
+        self._numbers: dict[int, list[tuple[int, int]]] = {}
+        self._rows: dict[tuple[int, int], list[Line]] = {}
+
+    @property
+    def laid_out(self) -> tuple[list[Line], Layout, DiffPainter]:
+        """All that stays the same whatever is chosen."""
+        return self._notes, self._layout, self.painter
+
+    def change_in(self, hunk: int) -> int:
+        """The row at which the first changed line of a hunk stands."""
+        layout = self._layout.hunks[hunk]
+        lines = self._diff.hunks[hunk].lines
+        at = next((at for at, entry in enumerate(layout.entries) if lines[max(entry)].kind is not LineKind.SAME), 0)
+        return layout.tops[at]
 
     @property
     def hunk_starts(self) -> tuple[int, ...]:
@@ -81,10 +79,10 @@ class DiffLines(Sequence[Line]):
 
     def marked(self, chosen: frozenset[int] | None, current: int | None) -> DiffLines:
         """The same diff with other hunks chosen, or another one pointed at; costs next to nothing."""
-        palette = self._inks.palette
-        again = DiffLines(self._diff, self._width, palette, chosen=chosen, current=current, layout=self._layout)
-        again._painter = self._painter
-        return again
+        if (chosen, current) == (self._chosen, self._current):
+            return self
+        palette, folded = self._inks.palette, self._folded
+        return DiffLines(self._diff, self._width, palette, chosen=chosen, current=current, folded=folded, like=self)
 
     def __len__(self) -> int:
         return self._layout.height
@@ -99,50 +97,63 @@ class DiffLines(Sequence[Line]):
         row = index + len(self) if index < 0 else index
         if not 0 <= row < len(self):
             raise IndexError(index)
-        at = self._find(row)
-        if at < 0:
-            return self._note(row)
-        entry = self._layout.rows[at]
-        if at not in self._rows:
-            self._rows[at] = self._draw(entry)
-        return self._rows[at][row - entry.top]
+        hunk, entry, local = self._layout.find(row)
+        if hunk == NONE:
+            return self._notes[local]
+        if (hunk, entry) not in self._rows:
+            self._rows[hunk, entry] = self._draw(hunk, entry)
+        return self._rows[hunk, entry][local]
 
-    def _find(self, row: int) -> int:
-        """The last entry that begins at the row or before it; -1 for the notes on top."""
-        low, high = 0, len(self._layout.rows)
-        while low < high:
-            middle = (low + high) // 2
-            if self._layout.rows[middle].top <= row:
-                low = middle + 1
-            else:
-                high = middle
-        return low - 1
-
-    def _note(self, row: int) -> Line:
-        text = show_invisible(self._diff.notes[row])
-        start, end = breaks(text, self._width, by_word=False)[0]
-        return Line(pieces=(Piece(text[start:end], self._inks.warning, ""),), whole="")
-
-    def _draw(self, entry: _Row) -> list[Line]:
-        hunk = self._diff.hunks[entry.hunk]
-        if entry.place < 0:
-            return [self._heading(entry.hunk, hunk)]
-        line = hunk.lines[entry.place]
-        inks = self._inks
-        is_out = self._chosen is not None and entry.hunk not in self._chosen
-        ground, ink = _grounds(line.kind, inks, is_out=is_out)
-        number = Piece(f"{entry.numbers} ", inks.faint + ground, "")
-        sign = Piece(f"{_SIGNS[line.kind]} ", ink + ground, "")
-        blank = Piece(" " * (self._layout.number_cells + 3), ground, "")
-        if is_out:
-            pieces = [Piece(_shown(line.text), inks.faint)]
+    def _draw(self, hunk: int, entry: int) -> list[Line]:
+        if entry == NONE:
+            return [self._heading(hunk, self._diff.hunks[hunk])]
+        if hunk not in self._numbers:
+            self._numbers[hunk] = numbers(self._diff.hunks[hunk])
+        places = self._layout.hunks[hunk].entries[entry]
+        if self._layout.side is Side.BESIDE:
+            return self._beside(hunk, places)
+        old, new = places
+        place = max(old, new)
+        digits = self._layout.digits
+        old_number, new_number = self._numbers[hunk][place]
+        if self._layout.has_both_numbers:
+            number = f"{old_number if old >= 0 else '':>{digits}} {new_number if new >= 0 else '':>{digits}}"
         else:
-            pieces = [
-                piece._replace(style=piece.style + ground) for piece in self._painter.line(entry.hunk, entry.place)
-            ]
-            pieces = _with_words(pieces, self._painter.words(entry.hunk, entry.place), _word_ground(line.kind, inks))
-        pieces.append(Piece(_end_mark(line.text, has_mixed_ends=self._layout.has_mixed_ends), inks.faint + ground, ""))
-        return wrap(pieces, self._width, first=(number, sign), rest=(blank,), by_word=False, fill=ground)
+            number = f"{new_number if new >= 0 else old_number:>{digits}}"
+        return self._code(hunk, place, number, self._width)
+
+    def _beside(self, hunk: int, places: Entry) -> list[Line]:
+        """The old line on the left, the new one on the right."""
+        digits = self._layout.digits
+        width = digits + 3 + self._layout.room
+        sides: list[list[Line]] = []
+        for which, place in enumerate(places):
+            number = f"{self._numbers[hunk][place][which]:>{digits}}" if place >= 0 else ""
+            sides.append(self._code(hunk, place, number, width) if place >= 0 else [])
+        left, right = sides
+        rule = Piece(" │ ", self._inks.rule, "")
+        lines: list[Line] = []
+        for at in range(max(map(len, sides))):
+            old = left[at] if at < len(left) else Line()
+            new = right[at] if at < len(right) else Line()
+            lines.append(Line(pieces=(*_filled(old, width), rule, *_filled(new, width))))
+        return lines
+
+    def _code(self, hunk: int, place: int, number: str, width: int) -> list[Line]:
+        line = self._diff.hunks[hunk].lines[place]
+        inks = self._inks
+        is_out = self._chosen is not None and hunk not in self._chosen
+        ground, ink = _grounds(line.kind, inks, is_out=is_out)
+        first = (Piece(f"{number} ", inks.faint + ground, ""), Piece(f"{_SIGNS[line.kind]} ", ink + ground, ""))
+        blank = Piece(" " * (len(number) + 3), ground, "")
+        if is_out:
+            pieces = [Piece(shown(line.text), inks.faint)]
+        else:
+            pieces = [piece._replace(style=piece.style + ground) for piece in self.painter.line(hunk, place)]
+            pieces = with_words(pieces, self.painter.words(hunk, place), _word_ground(line.kind, inks))
+        mark = end_mark(line.text, has_mixed_ends=self._layout.has_mixed_ends)
+        pieces.append(Piece(mark, inks.faint + ground, ""))
+        return wrap(pieces, width, first=first, rest=(blank,), by_word=False, fill=ground)
 
     def _heading(self, index: int, hunk: Hunk) -> Line:
         inks = self._inks
@@ -154,8 +165,11 @@ class DiffLines(Sequence[Line]):
         ink = inks.accent if self._current == index else inks.faint
         pointer = "▸ " if self._current == index else "  "
         text = f"{pointer}{state}{where}{word} "
-        rule = "─" * max(self._width - len(text), 0)
-        return Line(pieces=(Piece(text, ink, ""), Piece(rule, inks.rule, "")), whole="")
+        count = self._folded.get(index, 0)
+        fold = f" ⋯ {count:,} unchanged line{'' if count == 1 else 's'} above" if count else ""
+        rule = "─" * max(self._width - len(text) - len(fold), 0)
+        pieces = (Piece(text, ink, ""), Piece(rule, inks.rule, ""), Piece(fold, inks.faint, "", OPEN_FOLD))
+        return Line(pieces=pieces if len(text) + len(fold) <= self._width else pieces[:2], whole="")
 
 
 def render_diff(
@@ -165,114 +179,28 @@ def render_diff(
     *,
     chosen: frozenset[int] | None = None,
     current: int | None = None,
+    side: Side = Side.BELOW,
+    folded: Mapping[int, int] | None = None,
 ) -> DiffLines:
     """The lines of a diff for ``width`` cells.
 
     ``chosen`` are the hunks that are in (None: there is no choice), ``current`` the one pointed at.
     """
-    return DiffLines(diff, max(width, 12), palette, chosen=chosen, current=current)
+    return DiffLines(diff, max(width, 12), palette, chosen=chosen, current=current, side=side, folded=folded)
 
 
-class _Painter:
-    """Colours of the code and marks of changed words, worked out for a stretch of lines at a time."""
-
-    def __init__(self, diff: FileDiff, palette: Palette) -> None:
-        self._diff = diff
-        self._palette = palette
-        self._language = language_of(diff.path)
-        self._stretch = lru_cache(maxsize=64)(self._painted)
-        self._partners: dict[int, dict[int, int]] = {}
-
-    def line(self, hunk: int, place: int) -> list[Piece]:
-        """One line's code."""
-        stretch, offset = divmod(place, _AT_ONCE)
-        return self._stretch(hunk, stretch)[offset]
-
-    def words(self, hunk: int, place: int) -> Spans:
-        """The characters of a line that differ from the line it takes the place of."""
-        if hunk not in self._partners:
-            self._partners[hunk] = _pairs(self._diff.hunks[hunk].lines)
-        other = self._partners[hunk].get(place)
-        if other is None:
-            return ()
-        lines = self._diff.hunks[hunk].lines
-        mine, its = _shown(lines[place].text), _shown(lines[other].text)
-        is_old = lines[place].kind is LineKind.REMOVED
-        return word_spans(mine, its)[0] if is_old else word_spans(its, mine)[1]
-
-    def _painted(self, hunk: int, stretch: int) -> list[list[Piece]]:
-        """Old and new lines are each read as one text, so that strings over several lines come out right."""
-        lines = self._diff.hunks[hunk].lines[stretch * _AT_ONCE : (stretch + 1) * _AT_ONCE]
-        painted: list[list[Piece]] = [[] for _ in lines]
-        for other in (LineKind.ADDED, LineKind.REMOVED):
-            places = [place for place, line in enumerate(lines) if line.kind is not other]
-            code = "\n".join(_shown(lines[place].text) for place in places)
-            for place, pieces in zip(places, highlight(code, self._language, self._palette), strict=False):
-                painted[place] = pieces
-        return painted
+def _note_lines(diff: FileDiff, width: int, inks: Inks) -> list[Line]:
+    """What no line can show, such as another mode."""
+    return [
+        Line(pieces=tuple(piece._replace(copied="") for piece in line.pieces), whole="")
+        for note in diff.notes
+        for line in wrap([Piece(show_invisible(note), inks.warning)], width)
+    ]
 
 
-def _pairs(lines: Sequence[DiffLine]) -> dict[int, int]:
-    """Removed lines and the added ones in their place, both ways, where a stretch has as many of each."""
-    pairs: dict[int, int] = {}
-    place = 0
-    while place < len(lines):
-        start = place
-        while place < len(lines) and lines[place].kind is LineKind.REMOVED:
-            place += 1
-        middle = place
-        while place < len(lines) and lines[place].kind is LineKind.ADDED:
-            place += 1
-        if middle - start == place - middle:
-            for old, new in zip(range(start, middle), range(middle, place), strict=True):
-                pairs[old], pairs[new] = new, old
-        place = max(place, start + 1)
-    return pairs
-
-
-def _lay_out(diff: FileDiff, width: int) -> _Layout:
-    last = max((max(hunk.old_start, hunk.new_start) + len(hunk.lines) for hunk in diff.hunks), default=1)
-    digits = max(len(str(last)), 3)
-    has_both = diff.change is ChangeKind.CHANGED and width >= _WIDE_ENOUGH_FOR_BOTH_NUMBERS
-    number_cells = 2 * digits + 1 if has_both else digits
-    room = max(width - number_cells - 3, 1)
-    top = len(diff.notes)
-    rows: list[_Row] = []
-    starts: list[int] = []
-    ends = {line.text[-2:] == "\r\n" for hunk in diff.hunks for line in hunk.lines if line.text.endswith("\n")}
-    has_mixed_ends = len(ends) > 1
-    has_headings = len(diff.hunks) > 1 and diff.change is ChangeKind.CHANGED
-    for index, hunk in enumerate(diff.hunks):
-        starts.append(top)
-        if has_headings:
-            rows.append(_Row(hunk=index, place=-1, numbers="", top=top))
-            top += 1
-        old, new = hunk.old_start, hunk.new_start
-        for place, line in enumerate(hunk.lines):
-            is_old, is_new = line.kind is not LineKind.ADDED, line.kind is not LineKind.REMOVED
-            if has_both:
-                numbers = f"{old if is_old else '':>{digits}} {new if is_new else '':>{digits}}"
-            else:
-                numbers = f"{new if is_new else old:>{digits}}"
-            rows.append(_Row(hunk=index, place=place, numbers=numbers, top=top))
-            old += is_old
-            new += is_new
-            top += count_rows(_shown(line.text) + _end_mark(line.text, has_mixed_ends=has_mixed_ends), room)
-    return _Layout(
-        rows=tuple(rows), height=top, starts=tuple(starts), number_cells=number_cells, has_mixed_ends=has_mixed_ends
-    )
-
-
-def _shown(text: str) -> str:
-    """A line of the file as drawn, without its end: nothing hidden, tabs made into blanks."""
-    return show_invisible(text.removesuffix("\n").removesuffix("\r")).expandtabs(len(TAB))
-
-
-def _end_mark(text: str, *, has_mixed_ends: bool) -> str:
-    """What is said of a line's end: a newline that is missing, or which kind it is where both occur."""
-    if not text.endswith(("\n", "\r")):
-        return " (no newline at the end)"
-    return "␍" if has_mixed_ends and text.endswith("\r\n") else ""
+def _filled(line: Line, width: int) -> Pieces:
+    """The pieces of a line with blanks up to its width, on its ground."""
+    return (*line.pieces, Piece(" " * max(width - line.width, 0), line.fill or Style.null(), ""))
 
 
 def _grounds(kind: LineKind, inks: Inks, *, is_out: bool) -> tuple[Style, Style]:
@@ -290,21 +218,3 @@ def _grounds(kind: LineKind, inks: Inks, *, is_out: bool) -> tuple[Style, Style]
 
 def _word_ground(kind: LineKind, inks: Inks) -> Style:
     return inks.added_word_ground if kind is LineKind.ADDED else inks.removed_word_ground
-
-
-def _with_words(pieces: list[Piece], spans: Spans, ground: Style) -> list[Piece]:
-    """The pieces, the characters within the spans on another ground."""
-    if not spans:
-        return pieces
-    marked: list[Piece] = []
-    at = 0
-    edges = sorted({edge for span in spans for edge in span})
-    for piece in pieces:
-        end = at + len(piece.text)
-        cuts = [at, *(edge for edge in edges if at < edge < end), end]
-        for start, stop in pairwise(cuts):
-            is_within = any(first <= start < last for first, last in spans)
-            style = piece.style + ground if is_within else piece.style
-            marked.append(Piece(piece.text[start - at : stop - at], style, piece.copied))
-        at = end
-    return marked

@@ -7,7 +7,9 @@ from typing import assert_never
 
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import View
-from codeagent.tui.widgets.diff_lines import DiffLines
+from codeagent.tui.widgets.diff_layout import Side
+from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
+from codeagent.tui.widgets.diff_painter import DiffPainter
 from codeagent.tui.widgets.lines import Line
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.question_lines import offer_lines, question_lines, verdict_lines
@@ -31,15 +33,25 @@ class DrawnQuestion:
 
     def __init__(self) -> None:
         self.hunk_starts: Sequence[int] = ()
-        self._drawn: tuple[tuple[int, int, Palette], DiffLines] | None = None
+        self._drawn: tuple[tuple[int, int, Palette, Side, int], DiffLines] | None = None
+        self._above = 0
 
-    def lines(self, question: OpenQuestion, view: View, width: int, palette: Palette) -> Sequence[Line]:
+    def change_in(self, hunk: int) -> int:
+        """The line at which the first change of a hunk stands."""
+        return self._above + self._drawn[1].change_in(hunk) if self._drawn is not None else 0
+
+    @property
+    def painter(self) -> DiffPainter | None:
+        """What colours the change that is in view."""
+        return self._drawn[1].painter if self._drawn is not None else None
+
+    def lines(self, question: OpenQuestion, view: View, width: int, palette: Palette, side: Side) -> Sequence[Line]:
         """The lines of a view."""
         request = question.request
         self.hunk_starts = ()
         match view:
             case View.QUESTION | View.REFUSING | View.EXPLAINING | View.EDITING:
-                return self._question_lines(question, width, palette)
+                return self._question_lines(question, width, palette, side)
             case View.STORING:
                 return offer_lines(request.offers, width, palette)
             case View.ASKING_WHY:
@@ -47,11 +59,32 @@ class DrawnQuestion:
             case _:
                 assert_never(view)
 
-    def _question_lines(self, question: OpenQuestion, width: int, palette: Palette) -> Sequence[Line]:
-        key = (question.ticket, width, palette)
-        drawn = self._drawn[1] if self._drawn is not None and self._drawn[0] == key else None
-        current = question.hunk if question.hunks > 1 else None
-        shown = question_lines(question.request, width, palette, chosen=question.choice, current=current, drawn=drawn)
+    def _question_lines(self, question: OpenQuestion, width: int, palette: Palette, side: Side) -> Sequence[Line]:
+        diff = self._diff(question, width, palette, side)
+        shown = question_lines(question.request, width, palette, diff=diff)
         self.hunk_starts = shown.hunk_starts
-        self._drawn = (key, shown.diff) if shown.diff is not None else None
+        self._above = shown.hunk_starts[0] - diff.hunk_starts[0] if diff is not None and shown.hunk_starts else 0
         return shown.lines
+
+    def _diff(self, question: OpenQuestion, width: int, palette: Palette, side: Side) -> DiffLines | None:
+        """The change, laid out only when it was not before."""
+        around = question.around
+        if around is None:
+            self._drawn = None
+            return None
+        key = (question.ticket, width, palette, side, question.unfolded)
+        current = question.hunk if question.hunks > 1 else None
+        if self._drawn is not None and self._drawn[0] == key:
+            diff = self._drawn[1].marked(question.choice, current)
+        else:
+            diff = render_diff(
+                around.shown,
+                width,
+                palette,
+                chosen=question.choice,
+                current=current,
+                side=side if around.is_foldable else Side.BELOW,
+                folded=around.folded,
+            )
+        self._drawn = (key, diff)
+        return diff

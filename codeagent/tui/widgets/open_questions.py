@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from codeagent.core.approvals import ApprovalRequest, Approve, CommandPreview, DiffPreview, Scope, TextPreview
 from codeagent.core.diff import LineKind
+from codeagent.tui.widgets.surroundings import Surroundings
 
 
 @dataclass(slots=True, kw_only=True)
@@ -15,7 +16,8 @@ class OpenQuestion:
     """One question; ``left_out`` are the hunks taken out, ``was_shown`` that the person could have read it.
 
     ``unread`` are the lines never in view, ``was_warned`` that the person knows of them, ``is_anew`` that another
-    program changed what was shown before; ``draft`` is an edited proposal that was not sent.
+    program changed what was shown before; ``draft`` is an edited proposal that was not sent. ``around`` holds the lines
+    around the hunks, shown ``unfolded`` times more; ``counts`` are the lines that come and go.
     """
 
     ticket: int
@@ -27,6 +29,22 @@ class OpenQuestion:
     unread: int = 0
     is_anew: bool = False
     draft: str | None = None
+    unfolded: int = 0
+    around: Surroundings | None = field(init=False)
+    counts: tuple[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        preview = self.request.preview
+        self.around, self.counts = None, (0, 0)
+        if isinstance(preview, DiffPreview):
+            self.around = Surroundings(preview.diff, preview.proposal)
+            self.counts = (preview.diff.added, preview.diff.removed)
+
+    def open_fold(self) -> bool:
+        """Shows more of what is around the hunk; False when there is no more."""
+        is_more = self.around is not None and self.around.open(self.hunk)
+        self.unfolded += is_more
+        return is_more
 
     @property
     def hunks(self) -> int:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from rich.style import Style
 from textual.content import Content
+from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from codeagent.tui.widgets.diff_lines import OPEN_FOLD
 from codeagent.tui.widgets.lines import Line
 
 
@@ -24,6 +26,13 @@ class QuestionBody(ScrollView):
 
     class Moved(Message):
         """Other lines are in view."""
+
+    class FoldClicked(Message):
+        """What a line stands for is to be shown."""
+
+        def __init__(self, line: int) -> None:
+            super().__init__()
+            self.line = line
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,6 +73,17 @@ class QuestionBody(ScrollView):
         top = self.scroll_offset.y
         if not top <= line < top + max(self.size.height - 3, 1):
             self.scroll_to(y=max(line - 1, 0), animate=False, immediate=True)
+
+    def keep(self, line: int, row: int) -> None:
+        """Scrolls so that a line stands in a row of the view, as far as there are lines above it."""
+        self.scroll_to(y=max(line - row, 0), animate=False, immediate=True, force=True)
+
+    def on_click(self, event: Click) -> None:
+        """Tells when a fold was clicked."""
+        at = event.y + self.scroll_offset.y
+        piece = self._lines[at].piece_at(event.x) if at < len(self._lines) else None
+        if piece is not None and piece.link == OPEN_FOLD:
+            self.post_message(self.FoldClicked(at))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Tells the dialog, which says how much follows."""

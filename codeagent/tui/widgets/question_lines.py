@@ -71,23 +71,17 @@ def question_lines(
     width: int,
     palette: Palette,
     *,
-    chosen: frozenset[int] | None = None,
-    current: int | None = None,
-    drawn: DiffLines | None = None,
+    diff: DiffLines | None = None,
 ) -> QuestionLines:
     """The question itself: warnings first, then exactly what would happen.
 
-    ``chosen`` are the hunks that are taken (None: there is no choice) and ``current`` the one
-    being looked at, for a diff; ``drawn`` is the same diff as it was drawn before, which saves work.
+    ``diff`` is the change as it was drawn, when it is one.
     """
     top = list(_warnings(request, width, palette))
     preview = request.preview
     match preview:
         case DiffPreview():
-            if drawn is None:
-                diff = render_diff(preview.diff, width, palette, chosen=chosen, current=current)
-            else:
-                diff = drawn.marked(chosen, current)
+            diff = render_diff(preview.diff, width, palette) if diff is None else diff
             starts = tuple(start + len(top) for start in diff.hunk_starts)
             return QuestionLines(lines=Stacked(top, diff), hunk_starts=starts, diff=diff)
         case CommandPreview():

@@ -9,15 +9,17 @@ from codeagent.core.diff import ChangeKind
 from codeagent.core.text import show_invisible
 
 
-def question_title(request: ApprovalRequest, width: int, waiting: str, *, rule_style: str, is_anew: bool) -> Content:
+def question_title(
+    request: ApprovalRequest, width: int, waiting: str, *, rule_style: str, is_anew: bool, counts: tuple[int, int]
+) -> Content:
     """The title in at most ``width`` cells; ``waiting`` stands at the right end of a rule.
 
-    ``is_anew`` says that what was shown before was changed from outside.
+    ``is_anew`` says that what was shown before was changed from outside, ``counts`` how many lines come and go.
     """
     left = Content.styled(_name(request), "bold $text")
     preview = request.preview
     if isinstance(preview, DiffPreview):
-        added, removed = preview.diff.added, preview.diff.removed
+        added, removed = counts
         left = Content.assemble(left, (f"  +{added}", "$success"), " ", (f"−{removed}", "$error"))
     if is_anew:
         left = Content.assemble(left, " · ", ("changed just now by someone else", "$warning"))

@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -406,3 +407,54 @@ async def test_a_question_that_was_called_off_and_asked_anew_says_that_something
         await stage.until(lambda: "exact match" in stage.text)
         assert "someone else" not in stage.text
         await stage.until(lambda: "changed just now by someone else" in stage.text)
+
+
+async def test_s_puts_old_and_new_side_by_side_and_is_remembered(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff(), ask_diff("c2")), size=(130, 40)) as stage:
+        await ask(stage)
+        assert "s side by side" in stage.text
+        await stage.press_slowly("s")
+        assert re.search(r"3 − line 3 +│ +3 \+ line three", stage.text)
+        assert "s one column" in stage.text
+        await stage.until(lambda: stage.bench.chosen.side_by_side)
+        await stage.press_slowly("y")
+        assert re.search(r"3 − line 3 +│ +3 \+ line three", stage.text)
+
+
+async def test_side_by_side_needs_room(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff())) as stage:
+        await ask(stage)
+        await stage.press_slowly("s")
+        assert "needs a screen of 120 columns" in stage.text
+        assert "│   3 + line" not in stage.text
+
+
+async def test_o_shows_the_lines_around_and_the_change_stays_where_it_is(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff()), size=(120, 40)) as stage:
+        await ask(stage)
+        await stage.press_slowly("j")
+        assert "unchanged lines above" in stage.text
+        row = next(at for at, line in enumerate(stage.text.split("\n")) if "line thirty" in line)
+        await stage.press_slowly("o")
+        assert re.search(r"25 +25 +line 25", stage.text), stage.text
+        assert "unchanged lines above" not in stage.text
+        assert "line thirty" in stage.text.split("\n")[row]
+
+
+async def test_a_click_on_what_is_folded_shows_it(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff()), size=(120, 50)) as stage:
+        await ask(stage)
+        lines = stage.text.split("\n")
+        y = next(at for at, line in enumerate(lines) if "unchanged lines above" in line)
+        await stage.pilot.click(offset=(lines[y].index("unchanged"), y))
+        await stage.until(lambda: "line 20" in stage.text)
+        assert stage.app.main.approval.waiting
+
+
+async def test_the_hunks_that_are_chosen_are_the_same_side_by_side_and_unfolded(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking, size=(130, 40)) as stage:
+        await ask(stage)
+        await stage.press_slowly("s", "o", "j", "space", "y", "enter")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"].hunks == frozenset({0})

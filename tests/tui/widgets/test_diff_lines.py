@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from codeagent.core.diff import make_diff
 from codeagent.tui.themes import load_themes
+from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.diff_lines import render_diff
 from codeagent.tui.widgets.lines import Line
 
@@ -107,4 +108,51 @@ def test_there_are_exactly_as_many_rows_as_were_counted(old, new):
 def test_only_the_lines_looked_at_are_coloured():
     lines = render_diff(make_diff("a.py", None, "x = 1\n" * 10_000), 80, DARK)
     assert len(lines[:40]) == 40
-    assert lines._painter._stretch.cache_info().misses == 1
+    assert lines.painter._stretch.cache_info().misses == 1
+
+
+def beside(old: str, new: str, width: int = 43) -> list[str]:
+    diff = make_diff("a.txt", old, new)
+    return [line.text.rstrip() for line in render_diff(diff, width, DARK, side=Side.BESIDE)]
+
+
+def test_side_by_side_each_new_line_stands_beside_the_old_one():
+    assert beside("a\nb\nc\n", "a\nx\ny\nc\n") == [
+        "  1   a              │   1   a",
+        "  2 − b              │   2 + x",
+        "                     │   3 + y",
+        "  3   c              │   4   c",
+    ]
+
+
+def test_side_by_side_a_long_line_takes_as_many_rows_as_its_longer_side():
+    shown = beside("short\n", "x" * 30 + "\n")
+    assert [row.partition("│")[2].strip(" 1+") for row in shown] == ["x" * 14, "x" * 14, "xx"]
+    assert [row.partition("│")[0].strip() for row in shown] == ["1 − short", "", ""]
+
+
+def test_side_by_side_marks_changed_words_and_colours_code():
+    diff = make_diff("a.py", "def f(): return old\n", "def f(): return new\n")
+    line = render_diff(diff, 80, DARK, side=Side.BESIDE)[0]
+    assert (ground(line, "old"), ground(line, "new")) == (DARK.removed_word, DARK.added_word)
+    keywords = [piece for piece in line.pieces if piece.text == "def" and piece.style.color is not None]
+    assert [piece.style.color.name for piece in keywords] == [DARK.code.keyword] * 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text(st.sampled_from("ab \t日")), max_size=12),
+    st.lists(st.text(st.sampled_from("ab \t日")), max_size=12),
+)
+def test_side_by_side_nothing_is_lost_and_no_row_is_too_wide(old, new):
+    diff = make_diff("a.txt", "\n".join(old), "\n".join(new))
+    below, lines = (render_diff(diff, 40, DARK, side=side) for side in (Side.BELOW, Side.BESIDE))
+    assert all(line.width <= 40 for line in lines)
+    for sign in "−+":
+        assert sum(sign in line.text for line in lines) == sum(sign in line.text for line in below)
+
+
+def test_a_long_note_is_shown_whole():
+    diff = make_diff("a.txt", "a\n", "b\n", notes=("it becomes executable for everybody",))
+    shown = [line.text.strip() for line in render_diff(diff, 20, DARK)[:3]]
+    assert " ".join(shown) == "it becomes executable for everybody"

@@ -1,0 +1,171 @@
+"""Where each line of a change stands when it is drawn, one below the other or side by side.
+
+Only heights are worked out here, so that a change of ten thousand lines opens as
+fast as a small one.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import accumulate, zip_longest
+
+from codeagent.core.diff import ChangeKind, DiffLine, FileDiff, Hunk, LineKind
+from codeagent.core.text import show_invisible
+from codeagent.core.values import value
+from codeagent.tui.widgets.lines import TAB, count_rows
+
+NONE = -1
+"""In place of a line, where a side has none."""
+
+_WIDE_ENOUGH_FOR_BOTH_NUMBERS = 60
+_PLAIN = re.compile(r"[\x20-\x7e]*")
+_BETWEEN = 3
+
+
+class Side(StrEnum):
+    """How a change is laid out."""
+
+    BELOW = "one below the other"
+    BESIDE = "side by side"
+
+
+Entry = tuple[int, int]
+"""The places, in the lines of a hunk, of the old and of the new line that stand in one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class HunkLayout:
+    """The rows of a hunk: it begins at row ``top``, with ``headings`` rows; ``tops`` are those of the entries."""
+
+    top: int
+    headings: int
+    entries: Sequence[Entry]
+    tops: Sequence[int]
+
+
+@value
+class Layout:
+    """Where everything stands, whatever is chosen.
+
+    ``room`` is how many cells a line of code has, ``starts`` are the rows at which the hunks begin.
+    """
+
+    hunks: tuple[HunkLayout, ...]
+    height: int
+    digits: int
+    has_both_numbers: bool
+    room: int
+    side: Side
+    has_mixed_ends: bool
+
+    starts: tuple[int, ...]
+
+    def find(self, row: int) -> tuple[int, int, int]:
+        """Hunk, entry and row of the entry at a row; entry NONE is the hunk's heading, hunk NONE the notes on top."""
+        hunk = bisect_right(self.starts, row) - 1
+        if hunk < 0:
+            return NONE, NONE, row
+        found = self.hunks[hunk]
+        if row < found.top + found.headings:
+            return hunk, NONE, row - found.top
+        entry = bisect_right(found.tops, row) - 1
+        return hunk, entry, row - found.tops[entry]
+
+
+def lay_out(diff: FileDiff, width: int, side: Side, first_row: int) -> Layout:
+    """The places of all lines in ``width`` cells; the first one stands in row ``first_row``."""
+    last = max((max(hunk.old_start, hunk.new_start) + len(hunk.lines) for hunk in diff.hunks), default=1)
+    digits = max(len(str(last)), 3)
+    is_changed = diff.change is ChangeKind.CHANGED
+    has_both = is_changed and side is Side.BELOW and width >= _WIDE_ENOUGH_FOR_BOTH_NUMBERS
+    if side is Side.BESIDE:
+        room = max((width - _BETWEEN) // 2 - digits - 3, 1)
+    else:
+        room = max(width - (2 * digits + 1 if has_both else digits) - 3, 1)
+    mixed = has_mixed_ends(diff)
+    headings = int(len(diff.hunks) > 1 and is_changed)
+    top = first_row
+    hunks: list[HunkLayout] = []
+    for hunk in diff.hunks:
+        heights = [_rows(line, room, has_mixed_ends=mixed) for line in hunk.lines]
+        entries = list(_beside(hunk) if side is Side.BESIDE else _below(hunk))
+        taken = [max(heights[old] if old >= 0 else 0, heights[new] if new >= 0 else 0) for old, new in entries]
+        tops = list(accumulate(taken, initial=top + headings))
+        hunks.append(HunkLayout(top, headings, entries, tops[:-1]))
+        top = tops[-1]
+    return Layout(
+        hunks=tuple(hunks),
+        starts=tuple(hunk.top for hunk in hunks),
+        height=top,
+        digits=digits,
+        has_both_numbers=has_both,
+        room=room,
+        side=side,
+        has_mixed_ends=mixed,
+    )
+
+
+def numbers(hunk: Hunk) -> list[tuple[int, int]]:
+    """For each line of a hunk its number in the old and in the new file; that of the next line where it has none."""
+    counted: list[tuple[int, int]] = []
+    old, new = hunk.old_start, hunk.new_start
+    for line in hunk.lines:
+        counted.append((old, new))
+        old += line.kind is not LineKind.ADDED
+        new += line.kind is not LineKind.REMOVED
+    return counted
+
+
+def shown(text: str) -> str:
+    """A line of the file as drawn, without its end: nothing hidden, tabs made into blanks."""
+    return show_invisible(text.removesuffix("\n").removesuffix("\r")).expandtabs(len(TAB))
+
+
+def end_mark(text: str, *, has_mixed_ends: bool) -> str:
+    """What is said of a line's end: a newline that is missing, or which kind it is where both occur."""
+    if not text.endswith(("\n", "\r")):
+        return " (no newline at the end)"
+    return "␍" if has_mixed_ends and text.endswith("\r\n") else ""
+
+
+def has_mixed_ends(diff: FileDiff) -> bool:
+    """Whether lines end in more than one way."""
+    ends = {line.text[-2:] == "\r\n" for hunk in diff.hunks for line in hunk.lines if line.text.endswith("\n")}
+    return len(ends) > 1
+
+
+def _rows(line: DiffLine, room: int, *, has_mixed_ends: bool) -> int:
+    text = line.text
+    if len(text) <= room and text.endswith("\n") and not has_mixed_ends and _PLAIN.fullmatch(text, 0, len(text) - 1):
+        return 1
+    return count_rows(shown(text) + end_mark(text, has_mixed_ends=has_mixed_ends), room)
+
+
+def _below(hunk: Hunk) -> Iterator[Entry]:
+    for place, line in enumerate(hunk.lines):
+        yield (
+            NONE if line.kind is LineKind.ADDED else place,
+            NONE if line.kind is LineKind.REMOVED else place,
+        )
+
+
+def _beside(hunk: Hunk) -> Iterator[Entry]:
+    removed: list[int] = []
+    added: list[int] = []
+    for place, line in enumerate(hunk.lines):
+        if line.kind is LineKind.REMOVED:
+            if added:
+                yield from zip_longest(removed, added, fillvalue=NONE)
+                removed, added = [], []
+            removed.append(place)
+        elif line.kind is LineKind.ADDED:
+            added.append(place)
+        else:
+            yield from zip_longest(removed, added, fillvalue=NONE)
+            removed, added = [], []
+            yield place, place
+    yield from zip_longest(removed, added, fillvalue=NONE)
