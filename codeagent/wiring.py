@@ -17,7 +17,7 @@ from codeagent.agent.limits import Limits
 from codeagent.agent.prompt import system_prompt
 from codeagent.agent.record import Record
 from codeagent.agent.session import Session, before
-from codeagent.checks import write_folders
+from codeagent.checks import missing_folders, write_folders
 from codeagent.config.launch import Launch
 from codeagent.config.places import project_config_file
 from codeagent.config.settings import Settings
@@ -313,7 +313,7 @@ def _each(listeners: list[Emit]) -> Emit:
 
 
 def _notices(loaded: LoadedSettings, past: Past, root: Path, trusted: Trust) -> tuple[str, ...]:
-    notices = list(loaded.notices)
+    notices = [*loaded.notices, *missing_folders(loaded.settings)]
     project = project_config_file(root)
     if trusted in {Trust.UNTRUSTED, Trust.CHANGED} and project.is_file():
         since = "changed since you trusted it" if trusted is Trust.CHANGED else "is not trusted"

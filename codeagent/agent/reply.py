@@ -42,7 +42,8 @@ class Asker:
                 return await self._read(provider, request)
             except ProviderUnavailable as error:
                 attempt += 1
-                if attempt > self._limits.retries or (error.retry_after or 0) > _LONGEST_RETRY_AFTER:
+                retries = min(self._limits.retries, error.most_retries or self._limits.retries)
+                if attempt > retries or (error.retry_after or 0) > _LONGEST_RETRY_AFTER:
                     raise _given_up(error, attempt) from error
                 is_discarded = True
                 pause, reason = self._pause(attempt, error.retry_after), str(error)
@@ -50,9 +51,7 @@ class Asker:
                 if self._is_shown:
                     self._record.tell(ReplyEnded(discarded=is_discarded))
             self._pieces.clear()
-            self._record.tell(
-                RetryScheduled(attempt=attempt, attempts=self._limits.retries, seconds=pause, reason=reason)
-            )
+            self._record.tell(RetryScheduled(attempt=attempt, attempts=retries, seconds=pause, reason=reason))
             await asyncio.sleep(pause)
 
     async def _read(self, provider: Provider, request: ModelRequest) -> AssistantMessage:

@@ -65,11 +65,16 @@ class ProviderError(CodeagentError):
         hint: str = "",
         status: int | None = None,
         retry_after: float | None = None,
+        most_retries: int | None = None,
     ) -> None:
-        """``status`` is the HTTP status if there was one, ``retry_after`` is in seconds."""
+        """``status`` is the HTTP status if there was one, ``retry_after`` is in seconds.
+
+        Trying more often than ``most_retries`` has little hope; None leaves it to the settings.
+        """
         super().__init__(message, hint=hint)
         self.status = status
         self.retry_after = retry_after
+        self.most_retries = most_retries
 
 
 class ProviderUnavailable(ProviderError):

@@ -18,6 +18,7 @@ from codeagent.core.text import Redactor, clean
 from codeagent.providers.sse import as_object, as_text, parse_object
 
 _LONGEST_MESSAGE = 600
+_RETRIES_WHEN_REFUSED = 3  # some seconds: enough for a server that is being started again
 _BUSY = frozenset({408, 409, 425, 429, 499})
 _STATUS_OF_TYPE = {
     "invalid_request_error": 400,
@@ -106,7 +107,7 @@ class Service:
             )
         return ProviderUnavailable(f"{self.name} broke off its reply{_quoted(said)}")
 
-    def unreachable(self, error: BaseException) -> ProviderError:
+    def unreachable(self, error: BaseException) -> ProviderError:  # noqa: PLR0911 - one return a cause
         """The error for a request that got no answer."""
         cause = _deepest(error)
         if isinstance(cause, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in str(cause):
@@ -124,6 +125,12 @@ class Service:
             return ProviderUnavailable(
                 f"The proxy on the way to {self.place} refused{_quoted(self._safe(str(cause)))}",
                 hint="Check HTTPS_PROXY and NO_PROXY.",
+            )
+        if _is_refused(error):
+            return ProviderUnavailable(
+                f"Nothing answers at {self.place}: the connection was refused.",
+                hint=f"Start the server there, or change {self.url_variable}.",
+                most_retries=_RETRIES_WHEN_REFUSED,
             )
         if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError | ConnectionResetError):
             return ProviderUnavailable(f"{self.place} closed the connection without an answer.")
@@ -236,6 +243,15 @@ def _trouble(status: int) -> str:
 def _quoted(said: str) -> str:
     said = said.strip().rstrip(".")
     return f": {said}." if said else "."
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether nobody listens at the address, or at any of several."""
+    if error is None or isinstance(error, ConnectionRefusedError):
+        return error is not None
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_is_refused, error.exceptions))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] - a group of any errors
+    return _is_refused(error.__cause__ or error.__context__)
 
 
 def _deepest(error: BaseException) -> BaseException:

@@ -55,6 +55,13 @@ async def test_each_retry_is_announced_before_it_is_waited_for():
     assert stage.events.index(retries[0]) < stage.events.index(stage.of(TextStreamed)[0])
 
 
+async def test_a_failure_that_time_does_not_mend_is_tried_less_often():
+    stage = Stage(Model(*[ProviderUnavailable("refused", most_retries=1)] * 9))
+    ended = await stage.send()
+    assert ended.reason is TurnEnd.ERROR
+    assert [(event.attempt, event.attempts) for event in stage.of(RetryScheduled)] == [(1, 1)]
+
+
 async def test_pauses_double_with_some_chance_and_stop_growing():
     failures = [ProviderUnavailable("busy")] * 5
     limits = Limits(retries=5, retry_seconds=0.01, longest_pause=0.04)

@@ -191,7 +191,7 @@ def test_without_key_the_error_says_what_to_set(place):
     place.environ.pop("ANTHROPIC_API_KEY")
     place.environ.pop("ANTHROPIC_BASE_URL")
     finished = place.run("-p", "x")
-    assert "export ANTHROPIC_API_KEY" in finished.stderr
+    assert "set ANTHROPIC_API_KEY" in finished.stderr
     assert finished.returncode == 2
 
 
@@ -292,3 +292,10 @@ def test_a_command_that_does_not_exist_is_refused_before_any_request(place, mode
     assert model_server.requests == []
     model_server.reply(Reply(parts=(Say("Deployed."),)))
     assert place.run("-p", "/deploy", "--trust").stdout == "Deployed.\n"
+
+
+def test_a_folder_that_was_named_and_is_not_there_is_told(place, model_server):
+    model_server.reply(Reply(parts=(Say("Fine."),)))
+    finished = place.run("-p", "hi", "--add-dir", "/no/such/folder")
+    assert finished.stdout == "Fine.\n"
+    assert "There is no directory /no/such/folder" in finished.stderr
