@@ -91,6 +91,7 @@ class EncodedHistory:
         self._dialect = dialect
         self._known: list[_Encoded] = []
         self._said: list[Said] = []
+        self._used: set[str] = set()
         self.call_ids: set[str] = set()
 
     def missing(self, messages: Sequence[Message]) -> int:
@@ -102,14 +103,14 @@ class EncodedHistory:
         same = self._same(messages)
         entries = self._known[:same]
         said = self._said[: entries[-1].count if entries else 0]
-        used = {call.id for entry in entries for _, call in entry.calls} if same < len(messages) else set[str]()
+        used = self._used if same == len(self._known) else {call.id for entry in entries for _, call in entry.calls}
         for message in messages[same:]:
             previous = entries[-1] if entries else None
             fresh, calls = self._encode(previous, message, used)
             said += self._taking_turns(previous.role if previous else None, fresh)
             role = said[-1].role if said else None
             entries.append(_Encoded(message=message, count=len(said), role=role, calls=calls))
-        self._known, self._said = entries, said
+        self._known, self._said, self._used = entries, said, used
         self.call_ids |= used
         return said + self._closing(entries[-1] if entries else None)
 

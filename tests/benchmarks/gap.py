@@ -1,13 +1,15 @@
 """The gap between the end of a reply and the next request, against a scripted server.
 
-Without a screen in a session of 500 turns, and in the app in a turn of 500 steps;
-half of the calls read a file, half run ``true``.
+Without a screen in a session of 500 turns, by one service or by all three in
+turn, and in the app in a turn of 500 steps; half of the calls read a file, half
+run ``true``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import statistics
 import sys
 import tempfile
@@ -24,14 +26,21 @@ from tests.server.scripted_server import ScriptedServer
 TURNS = 500
 EDGE = 50
 CALLS = (("read", {"path": "a.py"}), ("bash", {"command": "true"}))
-PROTOCOLS = {"anthropic": "anthropic/test", "openai-chat": "openai-chat/test"}
+PROTOCOLS = {
+    "anthropic": ("anthropic/test",),
+    "openai-chat": ("openai-chat/test",),
+    "switching": ("anthropic/test", "openai-chat/test", "openai/test"),
+}
+WARM = 100  # turns after which memory is looked at first
 
 
 def run() -> list[Row]:
     """Each protocol by itself, then the app."""
     rows = []
-    for name, model in PROTOCOLS.items():
-        rows += _rows(name, asyncio.run(_gaps(model)), bar=20)
+    for name, models in PROTOCOLS.items():
+        gaps, grown = asyncio.run(_gaps(models))
+        rows += _rows(name, gaps, bar=20)
+        rows.append(row(f"{name}: memory grown from turn {WARM} on", [grown], "MB", bar="≤ 15", at_most=15))
     return rows + _rows("app", _app_gaps(), bar=30)
 
 
@@ -68,7 +77,8 @@ def _app_gaps() -> list[float]:
         return [(request.received_at - ended) * 1000 for ended, request in requests]
 
 
-async def _gaps(model: str) -> list[float]:
+async def _gaps(models: tuple[str, ...]) -> tuple[list[float], float]:
+    """Milliseconds between reply and request in each turn, and by how many megabytes the process grew."""
     with tempfile.TemporaryDirectory() as folder, ScriptedServer() as server:
         root = Path(folder) / "project"
         root.mkdir()
@@ -80,18 +90,31 @@ async def _gaps(model: str) -> list[float]:
             "ANTHROPIC_BASE_URL": server.url,
             "OPENAI_BASE_URL": server.openai_url,
         }
-        flags = {"model": {"name": model}, "budget": {"max_steps": 1_000}, "permissions": {"allow": ["bash(true)"]}}
-        parts = assemble(
-            Launch(root=root, places=find_places(environ), environ=environ, flags=flags), lambda _event: None, None
-        )
+        flags = {"model": {"name": models[0]}, "budget": {"max_steps": 1_000}, "permissions": {"allow": ["bash(true)"]}}
+        launch = Launch(root=root, places=find_places(environ), environ=environ, flags=flags)
+        parts = assemble(launch, lambda _event: None, None)
         calls = itertools.cycle(CALLS)
+        others = itertools.cycle(models)
         gaps: list[float] = []
-        for _ in range(TURNS):
+        resident = 0.0
+        for turn in range(TURNS):
+            if turn == WARM:
+                resident = _resident_megabytes()
+            if len(models) > 1:
+                await parts.bench.set_model(next(others))
             name, arguments = next(calls)
             server.reply(Reply(parts=(Say("I'll look."), Call(name, arguments))), Reply(parts=(Say("Seen."),)))
-            before = len(server.requests)
             await parts.session.send("look again, please")
-            ended, asked = server.answered_at[before], server.requests[before + 1].received_at
-            gaps.append((asked - ended) * 1000)
+            gaps.append((server.requests[1].received_at - server.answered_at[0]) * 1000)
+            assert server.refusals == []
+            server.requests.clear()  # the server shares this process
+            server.answered_at.clear()
+        grown = _resident_megabytes() - resident
         parts.close()
-        return gaps
+        return gaps, grown
+
+
+def _resident_megabytes() -> float:
+    """What the process holds in memory; 0 where the system does not say."""
+    status = Path("/proc/self/statm")
+    return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if status.exists() else 0.0
