@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from codeagent.agent.record import Record
 from codeagent.agent.shrinking import still_there
 from codeagent.config.launch import LATEST, Launch
 from codeagent.core.errors import FileProblem
-from codeagent.core.events import AgentEvent, TurnEnded, TurnStarted
+from codeagent.core.events import AgentEvent, Emit, TurnEnded, TurnStarted
 from codeagent.core.messages import Message
 from codeagent.core.text import Redactor
+from codeagent.store.archive import SessionArchive
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.journal import JournalFile, NoJournal, Past
 from codeagent.store.retention import clear_old
@@ -39,12 +41,20 @@ class Keeping:
     seen_file: Path | None
     past: Past
     store: ChangeStore
+    settle: Callable[[], None]
+
+    def recorder(self, emit: Emit) -> Record:
+        """What writes the session down and tells it; trouble with the writing is told too."""
+        record = Record(self.journal, emit)
+        self.journal.tell = record.tell
+        return record
 
     def after(self, event: AgentEvent) -> None:
         """Makes room for the output of commands with the first turn, keeps what was seen at the end of each."""
         if isinstance(event, TurnStarted):
             with suppress(OSError):
                 make_private_folder(self.logs)
+            self.settle()
         if isinstance(event, TurnEnded) and self.seen_file is not None:
             save_seen(self.seen_file, self.seen.snapshot())
 
@@ -68,7 +78,7 @@ class Keeping:
             shutil.rmtree(self.logs, ignore_errors=True)
 
 
-def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keeping:
+def open_keeping(launch: Launch, stored: Sessions, archive: SessionArchive, redactor: Redactor) -> Keeping:
     """A new record, the one to go on with, or none; raises JournalError and SessionBusy."""
     seen = SeenFiles()
     changes = launch.places.state / "checkpoints" / stored.folder.name
@@ -81,7 +91,7 @@ def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keepin
         journal = JournalFile(stored.path(session_id), redactor.redact)
         logs, seen_file = stored.logs(session_id), stored.seen(session_id)
     else:
-        session_id = stored.latest() if launch.resume == LATEST else stored.find(launch.resume)
+        session_id = _resumed(launch, stored, archive)
         journal, past = JournalFile.reopen(stored.path(session_id), redact=redactor.redact)
         logs, seen_file = stored.logs(session_id), stored.seen(session_id)
         seen.restore(load_seen(seen_file), _content)
@@ -94,7 +104,17 @@ def open_keeping(launch: Launch, stored: Sessions, redactor: Redactor) -> Keepin
         seen_file=seen_file,
         past=past,
         store=ChangeStore(launch.root.resolve(), changes, session_id),
+        settle=stored.settle if launch.keeps_session else lambda: None,
     )
+
+
+def _resumed(launch: Launch, stored: Sessions, archive: SessionArchive) -> str:
+    """The id of the session to go on with: itself, or a copy where that is wanted or it belongs to another place."""
+    wanted = launch.resume or LATEST
+    found = stored.path(stored.latest()) if wanted == LATEST else stored.locate(wanted)
+    if launch.forks or found.parent != stored.folder:
+        return archive.fork(found.stem)
+    return found.stem
 
 
 def _content(path: Path) -> bytes | None:

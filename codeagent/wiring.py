@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -23,6 +23,7 @@ from codeagent.config.places import project_config_file
 from codeagent.config.settings import Settings
 from codeagent.config.sources import LoadedSettings, load_settings
 from codeagent.core.approvals import Mode
+from codeagent.core.archive import ExportForm, SessionSummary
 from codeagent.core.desk import Approver, Desk
 from codeagent.core.events import (
     AgentEvent,
@@ -44,8 +45,11 @@ from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import Trust, trust_state
 from codeagent.providers.catalog import Catalog, Effort, ModelName, ProviderKind
+from codeagent.store.archive import SessionArchive
 from codeagent.store.journal import Past
 from codeagent.store.prompts import Prompts
+from codeagent.store.records import Record as StoredEvent
+from codeagent.store.records import Redact
 from codeagent.store.sessions import Sessions
 from codeagent.store.undoing import open_undoing
 from codeagent.toolbox import make_tools
@@ -120,11 +124,11 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     asked = settings.permissions
     redactor = Redactor((*secrets_in(launch.environ), *switch.keys.secrets()))
     stored = Sessions(launch.places.sessions, root)
-    prompts = make_prompts(launch, stored, redactor)
-    keeping = open_keeping(launch, stored, redactor)
+    prompts, archive = make_prompts(launch, stored, redactor), make_archive(stored, redactor)
+    keeping = open_keeping(launch, stored, archive, redactor)
     chosen = keeping.or_closed(partial(open_model, switch, launch, keeping.past.events))
     listeners: list[Emit] = [emit, keeping.after]
-    record = Record(keeping.journal, _each(listeners))
+    record = keeping.recorder(_each(listeners))
     modes = ModeSwitch(mode=asked.mode, emit=record.tell)
     confinement, sandbox = confine_commands(settings, root)
     extra = [Path(folder).expanduser() for folder in asked.add_dirs]
@@ -160,7 +164,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     keeping.on_left(session.messages)
     return Parts(
         session=session,
-        bench=Bench(root, settings, launch, session, gate, modes, prompts, stored, jobs, switch, sandbox, timeline),
+        bench=Bench(root, settings, launch, session, gate, modes, prompts, archive, jobs, switch, sandbox, timeline),
         started=_started(keeping.session_id, chosen.name, switch.effort or "", modes.get(), root),
         notices=(*_notices(loaded, keeping.past, root, trusted), *filter(None, [chosen.notice])),
         past=undoing.catch_up(keeping.past.events),
@@ -273,6 +277,22 @@ def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelN
             return OpenAIProvider(name.name, key.secret, settings.model.openai_base_url, limits, key.remedy)
 
 
+def open_archive(launch: Launch) -> SessionArchive:
+    """The stored sessions of a workspace, without opening one."""
+    return make_archive(Sessions(launch.places.sessions, launch.root.resolve()), Redactor(secrets_in(launch.environ)))
+
+
+def make_archive(stored: Sessions, redactor: Redactor) -> SessionArchive:
+    """The archive over stored sessions; what writes exports is loaded with the first of them."""
+
+    def write(summary: SessionSummary, told: Sequence[StoredEvent], form: ExportForm, redact: Redact) -> str:
+        from codeagent.store.exporting import exported
+
+        return exported(summary, told, form, redact)
+
+    return SessionArchive(stored, redactor.redact, write)
+
+
 def confine_commands(settings: Settings, root: Path) -> tuple[confine.Confinement | None, Held]:
     """How commands are confined, and what the screen says of it."""
     level = confine.Level(settings.sandbox.level)
@@ -320,5 +340,7 @@ def _notices(loaded: LoadedSettings, past: Past, root: Path, trusted: Trust) -> 
         notices.append(f"{project} {since} and has no effect. To let it: codeagent trust")
     if past.damaged:
         notices.append(f"{past.damaged} damaged lines of the session's record were passed over.")
+    if past.missing:
+        notices.append(f"{past.missing} large outputs that were kept beside the session's record are gone.")
     notices += clean_up((root, *(Path(folder).expanduser() for folder in loaded.settings.permissions.add_dirs)))
     return tuple(notices)

@@ -18,8 +18,9 @@ from codeagent.config.launch import Launch
 from codeagent.config.places import project_commands
 from codeagent.config.settings import Settings
 from codeagent.core.approvals import CommandPreview, Mode, Verdict
+from codeagent.core.archive import SessionNamed
 from codeagent.core.custom_commands import FoundCommands
-from codeagent.core.desk import Check, Habits, KnownTool, ModelChoice, SessionSummary, StoredRule, WorkspaceStatus
+from codeagent.core.desk import Check, Habits, KnownTool, ModelChoice, StoredRule, WorkspaceStatus
 from codeagent.core.events import Emit, ModeChanged, Progress
 from codeagent.core.jobs import Job
 from codeagent.core.json_types import JsonObject
@@ -29,8 +30,8 @@ from codeagent.core.text import clean
 from codeagent.model_switch import ModelSwitch
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.trust import Trust, trust_state
+from codeagent.store.archive import SessionArchive
 from codeagent.store.prompts import Prompts
-from codeagent.store.sessions import Sessions
 from codeagent.store.timeline import ChangeTimeline
 from codeagent.tools.walk import find_ripgrep, list_files
 from codeagent.workspace import git, process
@@ -79,7 +80,7 @@ class Bench:
     gate: ToolGate
     modes: ModeSwitch
     prompts: Prompts
-    stored: Sessions
+    archive: SessionArchive
     background: Jobs
     switch: ModelSwitch
     sandbox: Held
@@ -174,9 +175,9 @@ class Bench:
         """Ends a job with all it started; raises ToolError when there is none of that number."""
         await self.background.stop(number)
 
-    def sessions(self) -> tuple[SessionSummary, ...]:
-        """The stored sessions of this workspace, newest first."""
-        return self.stored.summaries()
+    def rename(self, title: str) -> None:
+        """Gives this session a title; told as SessionNamed."""
+        self.modes.emit(SessionNamed(title=title))
 
     async def doctor(self) -> tuple[Check, ...]:
         """Looks at terminal, key, model, git, ripgrep and sandbox."""

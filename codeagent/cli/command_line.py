@@ -15,7 +15,7 @@ from codeagent.core.values import value
 _COMMANDS = """commands:
   codeagent demo                 play a real session on a sample project; no key, no network
   codeagent doctor               check terminal, key, model, git, ripgrep and sandbox
-  codeagent sessions list        the stored sessions of this directory
+  codeagent sessions             list, search, show, export, rename, fork, replay and delete sessions
   codeagent sessions undo        take back the last change that the agent made here
   codeagent config               the settings in force; change one, keep a key, complete in your shell
   codeagent trust [PATH]         let a project's own settings take effect
@@ -59,6 +59,8 @@ def parse_options(words: Sequence[str]) -> Options:
         parser.error("there are two prompts; put quotes around the whole text")
     if found.resume == PICK and found.print is not None:
         parser.error("-r needs an ID with -p; codeagent sessions list shows them")
+    if found.fork and not (found.continues or found.resume):
+        parser.error("--fork goes with -c or -r: it opens a copy of that session")
     if not found.keeps_session and (found.continues or found.resume):
         parser.error("--no-session cannot go on with a stored session")
     return Options(
@@ -67,6 +69,7 @@ def parse_options(words: Sequence[str]) -> Options:
         output_format=found.output_format,
         directory=found.cd,
         resume=LATEST if found.continues else found.resume,
+        forks=found.fork,
         keeps_session=found.keeps_session,
         trusts=found.trust,
         tables=_tables(found),
@@ -125,6 +128,7 @@ def build_parser() -> argparse.ArgumentParser:
     resume.add_argument(
         "-r", "--resume", nargs="?", const=PICK, metavar="ID", help="go on with that session, or choose one from a list"
     )
+    add("--fork", action="store_true", help="with -c or -r: go on with a copy, the session itself stays as it is")
     add("--no-session", dest="keeps_session", action="store_false", help="keep no record of this session")
     add("--max-steps", type=int, metavar="N", help="requests one turn may take (default 50)")
     add("--max-cost", type=float, metavar="USD", help="stop when the session has cost more")

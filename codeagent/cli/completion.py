@@ -10,7 +10,7 @@ from codeagent.cli.command_line import Flag, flags
 COMMANDS: Mapping[str, str] = {
     "demo": "",
     "doctor": "",
-    "sessions": "list undo",
+    "sessions": "list search show export rename fork delete replay undo",
     "config": "path set unset set-key remove-key models completion",
     "trust": "",
     "permissions": "check",

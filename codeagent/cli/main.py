@@ -19,7 +19,8 @@ from codeagent.cli.opening import OpenDesk
 from codeagent.cli.options import Options
 from codeagent.config.launch import PICK, Launch
 from codeagent.config.places import Places, find_places
-from codeagent.core.desk import Approver, Desk, LocalServer, SessionSummary
+from codeagent.core.archive import Archive
+from codeagent.core.desk import Approver, Desk, LocalServer
 from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.events import Emit
 
@@ -95,7 +96,7 @@ def run(words: Sequence[str], frame: FirstFrame | None = None) -> int:  # noqa: 
         case ["sessions"]:
             from codeagent.cli import sessions
 
-            return sessions.run(words[1:])
+            return sessions.run(words[1:], _replay)
         case ["config"]:
             from codeagent.cli import config_command
 
@@ -168,11 +169,19 @@ def keep_theme(places: Places, name: str) -> None:
     change_setting(places, "ui.theme", name)
 
 
-def _stored(launch: Launch) -> tuple[SessionSummary, ...]:
-    """The stored sessions of the workspace, the latest first."""
-    from codeagent.store.sessions import Sessions
+def _stored(launch: Launch) -> Archive:
+    """The stored sessions of the workspace."""
+    from codeagent.wiring import open_archive
 
-    return Sessions(launch.places.sessions, launch.root.resolve()).summaries()
+    return open_archive(launch)
+
+
+def _replay(path: Path, speed: float) -> int:
+    """Plays a stored session; the screen is loaded for this alone."""
+    require_terminal()
+    from codeagent.cli import replay
+
+    return replay.run(path, speed, find_places(os.environ))
 
 
 async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
@@ -233,6 +242,7 @@ def prepare(options: Options) -> Launch:
         environ=dict(os.environ),
         flags=options.tables,
         resume=options.resume,
+        forks=options.forks,
         keeps_session=options.keeps_session,
         trusts=options.trusts,
     )

@@ -19,13 +19,14 @@ class OutputFormat(StrEnum):
 
 @value
 class Options:
-    """What the command line says; ``resume`` is an id, its start, or 'latest'."""
+    """What the command line says; ``resume`` is an id, its start, or 'latest', and ``forks`` opens a copy of it."""
 
     prompt: str = ""
     prints: bool = False
     output_format: OutputFormat = OutputFormat.TEXT
     directory: Path | None = None
     resume: str | None = None
+    forks: bool = False
     keeps_session: bool = True
     trusts: bool = False
     tables: dict[str, dict[str, object]] = field(default_factory=dict[str, dict[str, object]])

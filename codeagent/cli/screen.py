@@ -19,9 +19,9 @@ from codeagent.config.terminal_colours import DARK, LIGHT, follows_terminal, has
 from codeagent.core.desk import Approver, Desk, Opening
 from codeagent.core.events import Emit
 from codeagent.tui.app import CodeagentApp
+from codeagent.tui.archive_commands import OlderSessions
 from codeagent.tui.looks import Appearance
 from codeagent.tui.screens.welcome import DEMO, Offers
-from codeagent.tui.session_commands import OlderSessions
 from codeagent.workspace.private import make_private_folder, open_private
 
 __all__ = ["Offers", "open_app"]
@@ -55,6 +55,7 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
         if opening.base_url:
             launch = _with_model(launch, name=opening.model, openai_base_url=opening.base_url)
         wanted = launch if opening.is_first else replace(launch, resume=opening.resume or None)
+        wanted = replace(wanted, forks=opening.forks or (opening.is_first and launch.forks))
         if opening.model and not opening.base_url:
             wanted = _with_model(wanted, name=opening.model)
         desk = await open_desk(wanted, emit, approver)

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import assert_never
 
+from codeagent.core.archive import SessionNamed
 from codeagent.core.context import CompactionStarted, HistoryCompacted
 from codeagent.core.events import (
     AgentEvent,
@@ -77,6 +78,7 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
             return {"usage": asdict(usage), "window": window, "cost": cost, "context": context}
         case (
             SessionStarted()
+            | SessionNamed()
             | TurnStarted()
             | StepStarted()
             | TextStreamed()

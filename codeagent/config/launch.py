@@ -20,6 +20,7 @@ class Launch:
 
     ``root`` is the workspace, ``flags`` are settings given on the command line,
     ``resume`` is a session's id, the start of one, 'latest', or 'pick': the person chooses.
+    With ``forks`` a copy of that session is opened instead of itself.
     """
 
     root: Path
@@ -27,5 +28,6 @@ class Launch:
     environ: Mapping[str, str]
     flags: Tables = field(default_factory=dict[str, Mapping[str, object]])
     resume: str | None = None
+    forks: bool = False
     keeps_session: bool = True
     trusts: bool = False

@@ -27,6 +27,9 @@ class CommandName(StrEnum):
     COMPACT = "compact"
     CONTEXT = "context"
     COST = "cost"
+    FORK = "fork"
+    RENAME = "rename"
+    EXPORT = "export"
     PERMISSIONS = "permissions"
     TOOLS = "tools"
     JOBS = "jobs"
@@ -77,6 +80,13 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(name=CommandName.CONTEXT, summary="What fills the model's window, and how to free it"),
     Command(name=CommandName.COST, summary="Tokens and money, of the session and of each turn"),
+    Command(name=CommandName.FORK, summary="Go on with a copy of this session, from here or from before a message"),
+    Command(name=CommandName.RENAME, summary="Give this session a title", argument="TITLE"),
+    Command(
+        name=CommandName.EXPORT,
+        summary="Write this session, without secrets, to a .md, .html or .json file",
+        argument="FILE",
+    ),
     Command(
         name=CommandName.PERMISSIONS,
         summary="The rules in force, or what they say to a shell command",

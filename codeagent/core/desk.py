@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Scope, Verdict
+from codeagent.core.archive import Archive
 from codeagent.core.changes import Timeline
 from codeagent.core.context import ContextReport
 from codeagent.core.custom_commands import FoundCommands
@@ -127,17 +128,6 @@ class StoredRule:
 
 
 @value
-class SessionSummary:
-    """A stored session; ``updated_at`` is ISO 8601 in UTC."""
-
-    session_id: str
-    title: str
-    updated_at: str
-    turns: int
-    model: str
-
-
-@value
 class ModelChoice:
     """A model that can be chosen; ``detail`` says what is known of it."""
 
@@ -221,8 +211,13 @@ class Workbench(Protocol):
         """Ends a job with all it started; raises ToolError when there is none of that number."""
         ...
 
-    def sessions(self) -> tuple[SessionSummary, ...]:
-        """The stored sessions of this workspace, newest first."""
+    @property
+    def archive(self) -> Archive:
+        """The stored sessions of this workspace."""
+        ...
+
+    def rename(self, title: str) -> None:
+        """Gives this session a title; told as SessionNamed."""
         ...
 
     async def doctor(self) -> tuple[Check, ...]:
@@ -284,12 +279,17 @@ class Desk:
 class Opening:
     """Which session is wanted: ``resume`` is the id of an older one, and without it a new one.
 
-    ``is_first`` says that the command line decides. A ``model`` answers when one is
-    given; where it is one of a server at ``base_url``, in all sessions from now on.
+    ``is_first`` says that the command line decides. With ``forks`` a copy of it is
+    opened, which may be open elsewhere meanwhile; ``record`` is the event to look at first,
+    for the ``words`` in it. A ``model`` answers when one is given; where it is one of a
+    server at ``base_url``, in all sessions from now on.
     """
 
     resume: str = ""
     is_first: bool = False
+    forks: bool = False
+    record: int | None = None
+    words: str = ""
     model: str = ""
     base_url: str = ""
 

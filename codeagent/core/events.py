@@ -1,6 +1,6 @@
 """Everything the agent tells its listeners, as one closed union.
 
-The screen is a pure function of these events. What listeners may rely on:
+The screen is a pure function of these events, which hold only plain values. Listeners may rely on:
 
 * exactly one ``ToolStarted`` and one ``ToolEnded`` for each call id, on every
   way out, also for calls that never ran;
@@ -8,8 +8,6 @@ The screen is a pure function of these events. What listeners may rely on:
   what lies between may be missing, and repeats when the plan changed or a run ends in an offer;
 * nothing of a turn comes after its ``TurnEnded`` (background jobs belong to none);
 * results enter the history in call order, whatever order the tools end in.
-
-No event holds a future, a callback, a widget or a type of a model SDK.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from enum import StrEnum
 from typing import Literal
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Preview
+from codeagent.core.archive import SessionNamed
 from codeagent.core.context import CompactionStarted, HistoryCompacted
 from codeagent.core.jobs import Job
 from codeagent.core.messages import Message, ToolResult, Usage
@@ -326,6 +325,7 @@ class TurnEnded:
 
 AgentEvent = (
     SessionStarted
+    | SessionNamed
     | TurnStarted
     | StepStarted
     | TextStreamed

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,23 +14,32 @@ from pathlib import Path
 
 from codeagent.core.errors import JournalError, SessionBusy
 from codeagent.core.events import AgentEvent, Level, NoticeGiven
-from codeagent.store.records import Record, decode_record, encode_record
+from codeagent.store.beside import Beside
+from codeagent.store.records import Record, decode_record, encode_record, lightened
 from codeagent.workspace.private import make_private_folder
+
+MOST_UNWRITTEN = 32 * 1024 * 1024
+"""Bytes that are kept for a disk that refuses them; beyond that the session stays unrecorded."""
 
 _LONG_LINE = 256 * 1024
 _TORN = "The last line of the session's record was cut off, by a crash perhaps; it was set aside."
+_READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
+TellTrouble = Callable[[NoticeGiven], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
     """What a journal held when it was opened.
 
-    ``damaged`` counts lines that could not be read; ``torn`` is the notice about a
-    last line that was cut off, when there was one just now.
+    ``damaged`` counts lines that could not be read, ``missing`` the large parts whose
+    files are gone; ``torn`` is the notice about a last line that was cut off, when
+    there was one just now.
     """
 
     records: tuple[Record, ...]
     damaged: int = 0
+    missing: int = 0
     torn: NoticeGiven | None = None
 
     @property
@@ -38,7 +49,11 @@ class Past:
 
 
 class JournalFile:
-    """An open session record, locked against other processes until ``close``."""
+    """An open session record, locked against other processes until ``close``.
+
+    A disk that refuses does not stop the session: that is told once, and what could
+    not be written is kept and written as soon as the disk takes it.
+    """
 
     def __init__(self, path: Path, redact: Callable[[str], str]) -> None:
         """A new record at ``path``; the file comes with the first event that is appended.
@@ -47,101 +62,165 @@ class JournalFile:
         secrets out of a line before it is written.
         """
         self.path = path
+        self.tell: TellTrouble = _tell_nobody
+        self._beside = Beside(folder_beside(path))
         self._descriptor = -1
+        self._refusal: OSError | None = None
         self._redact = redact
         self._noted: list[bytes] = []
+        self._unwritten = b""
+        self._is_refused = self._is_given_up = False
         self._writing = asyncio.Lock()
+        self._guard = threading.Lock()
 
     @classmethod
     def reopen(cls, path: Path, *, redact: Callable[[str], str]) -> tuple[JournalFile, Past]:
         """Opens a record to go on with it, and reads what it holds.
 
         A last line without an end is closed off, so that it can spoil nothing
-        that follows, and a notice says so. Raises JournalError and SessionBusy.
+        that follows, and a notice says so. Raises JournalError and SessionBusy,
+        and then the file is as it was.
         """
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError as error:
-            raise JournalError(f"The session's record {path} cannot be opened: {error.strerror}.") from error
-        _lock(path, descriptor)
         journal = cls(path, redact)
-        journal._descriptor = descriptor
-        data = path.read_bytes()
-        past = read_past(data)
+        journal._open()
+        try:
+            data = path.read_bytes()
+            past = read_past(data, journal._beside)
+        except OSError as error:
+            journal._let_go()
+            raise JournalError(f"The session's record {path} cannot be read: {error.strerror}.") from error
+        except JournalError:
+            journal._let_go()
+            raise
         if data and not data.endswith(b"\n"):
-            notice = NoticeGiven(text=_TORN, level=Level.WARNING)
-            try:
-                journal._write(b"\n" + journal._line(notice))
-            except OSError as error:
-                raise _unwritable(path, error) from error
-            past = replace(read_past(path.read_bytes()), torn=notice)
+            journal._unwritten = b"\n"
+            if decode_record(data[data.rfind(b"\n") + 1 :]) is None:
+                notice = NoticeGiven(text=_TORN, level=Level.WARNING)
+                journal._unwritten += journal._line(notice)
+                past = replace(read_past(data + journal._unwritten, Beside(journal._beside.folder)), torn=notice)
         return journal, past
 
     async def append(self, event: AgentEvent) -> None:
-        """Returns when the event, and all that was noted before it, is in the file."""
-        line = self._line(event)
+        """Returns when the event, and all that was noted before it, is in the file, or the disk has refused it."""
+        self.note(event)
         async with self._writing:
-            noted, self._noted = self._noted, []
-            data = b"".join([*noted, line])
             try:
-                if len(data) > _LONG_LINE:
-                    await asyncio.to_thread(self._write, data)
+                if sum(map(len, self._noted)) > _LONG_LINE:
+                    await asyncio.to_thread(self._flush)
                 else:
-                    self._write(data)
+                    self._flush()
             except OSError as error:
-                raise _unwritable(self.path, error) from error
+                self._tell_refusal(error)
+            else:
+                self._tell_recovery()
 
     def note(self, event: AgentEvent) -> None:
         """Keeps an event for the next append."""
-        self._noted.append(self._line(event))
+        if not self._is_given_up:
+            self._noted.append(self._line(event))
 
     def close(self) -> None:
         """Writes what was noted and gives the record back."""
         if self._descriptor < 0:
             return
         try:
-            self._write(b"".join(self._noted))
+            self._flush()
             os.fsync(self._descriptor)
         except OSError:
             pass  # what could be kept is kept; there is nobody left to tell
         finally:
-            os.close(self._descriptor)
-            self._descriptor = -1
+            self._let_go()
 
     def _line(self, event: AgentEvent) -> bytes:
-        line = encode_record(Record(at=datetime.now(UTC).isoformat(timespec="milliseconds"), event=event))
-        return self._redact(line.decode()).encode()
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        return encode_record(Record(at=at, event=event), self._redact)
 
-    def _write(self, data: bytes) -> None:
+    def _flush(self) -> None:
+        """Writes all that is not in the file yet, in order and each byte once; raises OSError."""
+        with self._guard:
+            noted, self._noted = self._noted, []
+            self._unwritten += b"".join(lightened(line, self._beside) for line in noted)
+            if self._is_given_up or not self._unwritten:
+                return
+            try:
+                self._write()
+            except OSError:
+                if len(self._unwritten) > MOST_UNWRITTEN:
+                    self._is_given_up, self._unwritten = True, b""
+                raise
+
+    def _write(self) -> None:
+        if self._refusal is not None:
+            raise self._refusal
         if self._descriptor < 0:
             self._descriptor = _create(self.path)
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._descriptor, view) :]
+        while self._unwritten:
+            count = os.write(self._descriptor, self._unwritten)
+            self._unwritten = self._unwritten[count:]
+
+    def _tell_refusal(self, error: OSError) -> None:
+        if not self._is_refused:
+            self._is_refused = True
+            self.tell(_refused(self.path, error))
+
+    def _tell_recovery(self) -> None:
+        if self._is_refused and not self._is_given_up:
+            self._is_refused = False
+            self.tell(NoticeGiven(text="The session is recorded again, with all that happened meanwhile."))
+
+    def _open(self) -> None:
+        """Opens and locks what is there; where it may only be read, writing is refused later."""
+        flags = os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            try:
+                self._descriptor = os.open(self.path, os.O_RDWR | flags)
+            except OSError as error:
+                if error.errno not in _READ_ONLY:
+                    raise
+                self._descriptor = os.open(self.path, os.O_RDONLY | flags)
+                self._refusal = error
+        except OSError as error:
+            raise JournalError(f"The session's record {self.path} cannot be opened: {error.strerror}.") from error
+        _lock(self.path, self._descriptor)
+
+    def _let_go(self) -> None:
+        os.close(self._descriptor)
+        self._descriptor = -1
 
 
-def read_past(data: bytes) -> Past:
+def folder_beside(path: Path) -> Path:
+    """Where the large parts of the record at ``path`` lie."""
+    return path.with_suffix(".parts")
+
+
+def read_past(data: bytes, beside: Beside | None = None) -> Past:
     """All records of a journal; damaged lines are passed over and counted, those already told of are not."""
     records: list[Record] = []
     damaged = 0
     for line in data.split(b"\n"):
-        if not line:
+        if not line.strip(b"\0 \r"):
             continue
-        record = decode_record(line)
+        record = decode_record(line, beside)
         if record is None:
             damaged += 1
             continue
         if isinstance(record.event, NoticeGiven) and record.event.text == _TORN:
             damaged = max(0, damaged - 1)
         records.append(record)
-    return Past(records=tuple(records), damaged=damaged)
+    return Past(records=tuple(records), damaged=damaged, missing=beside.missing if beside is not None else 0)
 
 
-def _unwritable(path: Path, error: OSError) -> JournalError:
-    return JournalError(
-        f"The session's record {path} cannot be written: {error.strerror}.",
-        hint="Free some space, or set CODEAGENT_HOME to another folder; --no-session keeps no record.",
+def _tell_nobody(notice: NoticeGiven) -> None:
+    del notice
+
+
+def _refused(path: Path, error: OSError) -> NoticeGiven:
+    text = (
+        f"This session is not recorded at the moment: {path.parent} cannot be written ({error.strerror}). "
+        "The session goes on, and what happens is recorded as soon as that is possible again. "
+        "Free some space, or set CODEAGENT_HOME to another folder."
     )
+    return NoticeGiven(text=text, level=Level.ERROR)
 
 
 def _create(path: Path) -> int:
@@ -159,12 +238,15 @@ def _lock(path: Path, descriptor: int) -> None:
     except OSError as error:
         os.close(descriptor)
         raise SessionBusy(
-            f"The session {path.stem} is open in another codeagent.", hint="Close it there, or start a new session."
+            f"The session {path.stem} is open in another codeagent.",
+            hint="Close it there, or go on with a copy of it: --fork.",
         ) from error
 
 
 class NoJournal:
     """Keeps nothing: for sessions that are not to be recorded."""
+
+    tell: TellTrouble
 
     async def append(self, event: AgentEvent) -> None:
         """Forgets the event."""

@@ -1,8 +1,9 @@
-"""One line of a journal: an event with the time it happened, as JSON with a version."""
+"""One line of a journal: an event with the time it happened, as JSON with the version of the format."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -10,9 +11,17 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from codeagent.core.errors import JournalError
 from codeagent.core.events import AgentEvent
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.text import storable
+from codeagent.store.beside import LARGE, Beside, has_references
 
-VERSION = 1
+VERSION = 2
+
+Upgrade = Callable[[JsonObject], JsonObject]
+Redact = Callable[[str], str]
+
+_START = b'{"v":'
+_MOST_STARTS = 8
 
 _events: TypeAdapter[AgentEvent] = TypeAdapter(Annotated[AgentEvent, Field(discriminator="kind")])
 
@@ -25,13 +34,103 @@ class Record:
     event: AgentEvent
 
 
-def encode_record(record: Record) -> bytes:
-    """The line for a record, with its line feed; what is no Unicode text is replaced."""
+def encode_record(record: Record, redact: Redact | None = None) -> bytes:
+    """The line for a record, with its line feed; what is no Unicode text is replaced, what ``redact`` finds goes."""
     try:
         event = _events.dump_json(record.event)
     except ValueError:
         event = _with_what_is_no_text_replaced(record.event)
+    if redact is not None and redact(text := event.decode()) != text:
+        event = _dumped(redacted(json.loads(text), redact))
     return b'{"v":%d,"at":%s,"event":%s}\n' % (VERSION, json.dumps(record.at).encode(), event)
+
+
+def fields_of(event: AgentEvent) -> JsonObject:
+    """The event as plain JSON values."""
+    return json.loads(_events.dump_json(event))
+
+
+def event_from(fields: JsonValue) -> AgentEvent:
+    """The event that ``fields_of`` gave the fields of."""
+    return _events.validate_python(fields)
+
+
+def redacted(value: JsonValue, redact: Redact) -> JsonValue:
+    """The value with each of its texts redacted by itself, so that what is taken out never reaches beyond one."""
+    match value:
+        case str():
+            return redact(value)
+        case list():
+            return [redacted(item, redact) for item in value]
+        case dict():
+            return {key: redacted(item, redact) for key, item in value.items()}
+        case _:
+            return value
+
+
+def lightened(line: bytes, beside: Beside) -> bytes:
+    """The line with its large parts put into files; as it is when it is short, or when they cannot be written."""
+    if len(line) <= LARGE:
+        return line
+    fields: JsonObject = json.loads(line)
+    try:
+        event = beside.without_large(fields["event"])
+    except OSError:
+        return line
+    return _dumped({**fields, "event": event}) + b"\n"
+
+
+def decode_record(line: bytes, beside: Beside | None = None) -> Record | None:
+    """The record on a line, of whatever version until now; None when the line is damaged.
+
+    Where half a record or zeros stand before a whole one, as a crash can leave it,
+    the whole one counts. ``beside`` holds the large parts. Raises JournalError
+    when a newer version of the program wrote the line.
+    """
+    record = _decoded(line, beside)
+    at = 0
+    for _ in range(_MOST_STARTS):
+        if record is not None or (at := line.find(_START, at + 1)) < 0:
+            break
+        record = _decoded(line[at:], beside)
+    return record
+
+
+def upgraded(fields: JsonObject, version: int, upgrades: Sequence[Upgrade]) -> JsonObject:
+    """An event as it would be written today; ``upgrades`` lead from each version to the next, from version 1 on."""
+    for upgrade in upgrades[version - 1 :]:
+        fields = upgrade(fields)
+    return fields
+
+
+def _from_1_to_2(event: JsonObject) -> JsonObject:
+    """Version 2 may keep large parts in files of their own; what held them itself stays as it is."""
+    return event
+
+
+_UPGRADES: tuple[Upgrade, ...] = (_from_1_to_2,)
+
+
+def _decoded(line: bytes, beside: Beside | None) -> Record | None:
+    try:
+        fields: JsonObject = json.loads(line)
+        version, at, event = fields["v"], fields["at"], fields["event"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if type(version) is not int or version < 1 or not isinstance(at, str):
+        return None
+    if version > VERSION:
+        raise JournalError(
+            f"The session was written by a newer version of codeagent (format {version}).", hint="Update codeagent."
+        )
+    if version < VERSION and isinstance(event, dict):
+        event = upgraded(event, version, _UPGRADES)
+    if beside is not None and has_references(line):
+        event = beside.with_large(event)
+    try:
+        return Record(at=at, event=_events.validate_python(event))
+    except ValidationError:
+        return None
 
 
 def _with_what_is_no_text_replaced(event: AgentEvent) -> bytes:
@@ -39,23 +138,5 @@ def _with_what_is_no_text_replaced(event: AgentEvent) -> bytes:
     return storable(json.dumps(_events.dump_python(event, mode="json"), ensure_ascii=False)).encode()
 
 
-def decode_record(line: bytes) -> Record | None:
-    """The record on a line; None when the line is damaged.
-
-    Raises JournalError when a newer version of the program wrote it.
-    """
-    try:
-        fields = json.loads(line)
-        version, at, event = fields["v"], fields["at"], fields["event"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    if not isinstance(version, int) or not isinstance(at, str):
-        return None
-    if version > VERSION:
-        raise JournalError(
-            f"The session was written by a newer version of codeagent (format {version}).", hint="Update codeagent."
-        )
-    try:
-        return Record(at=at, event=_events.validate_python(event))
-    except ValidationError:
-        return None
+def _dumped(value: JsonValue) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

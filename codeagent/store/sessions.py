@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from codeagent.core.desk import SessionSummary
 from codeagent.core.errors import JournalError
-from codeagent.core.events import SessionStarted, TurnStarted
-from codeagent.store.records import decode_record
-
-_TITLE_LENGTH = 80
-_HEAD = 120  # the part of a line that names its kind
+from codeagent.store.homes import Home, home_of, homes, remember
 
 
 class Sessions:
     """The stored sessions of one workspace; ``folder`` holds those of all workspaces."""
 
     def __init__(self, folder: Path, workspace: Path) -> None:
-        key = hashlib.sha256(bytes(workspace)).hexdigest()[:12]
-        self.folder = folder / f"{workspace.name or 'root'}-{key}"
+        self._all = folder
+        self._workspace = workspace
+        self.folder = home_of(folder, workspace)
 
     def new_id(self) -> str:
         """An id for a new session: its time in UTC and a few letters no other has."""
@@ -39,49 +36,57 @@ class Sessions:
         """The file that says what the model has seen of the workspace's files."""
         return self.folder / f"{session_id}.seen"
 
+    def settle(self) -> None:
+        """Writes down which workspace these sessions belong to, so that they are found when it moves."""
+        with suppress(OSError):
+            remember(self.folder, self._workspace)
+
     def latest(self) -> str:
         """The id of the session that was used last; raises JournalError when there is none."""
-        ids = self._ids()
-        if not ids:
+        paths = self.paths()
+        if not paths:
             raise JournalError("There is no session of this directory to go on with.", hint="Start one without -c.")
-        return ids[0]
+        return paths[0].stem
 
     def find(self, start: str) -> str:
-        """The id that begins with ``start``; raises JournalError unless there is just one."""
-        found = [session_id for session_id in self._ids() if session_id.startswith(start)]
-        match found:
-            case [only]:
-                return only
-            case []:
-                problem = f"No session of this directory has the id {start}."
-            case _:
-                problem = f"{len(found)} sessions have an id that begins with {start}."
-        raise JournalError(problem, hint="codeagent sessions list shows them all.")
+        """The id of this workspace that begins with ``start``; raises JournalError unless there is just one."""
+        return _only([path for path in self.paths() if path.stem.startswith(start)], start).stem
 
-    def summaries(self) -> tuple[SessionSummary, ...]:
-        """What each session was about, the latest first."""
-        return tuple(self._summary(session_id) for session_id in self._ids())
+    def locate(self, start: str) -> Path:
+        """The record whose id begins with ``start``, of this workspace or else of any; raises as ``find``."""
+        here = [path for path in self.paths() if path.stem.startswith(start)]
+        if here or not start:
+            return _only(here, start)
+        elsewhere = [path for home in homes(self._all) for path in records(home.folder) if path.stem.startswith(start)]
+        return _only(elsewhere, start)
 
-    def _ids(self) -> list[str]:
-        used = {path.stem: path.stat().st_mtime for path in self.folder.glob("*.jsonl")}
-        return sorted(used, key=lambda session_id: (used[session_id], session_id), reverse=True)
+    def paths(self) -> list[Path]:
+        """The records of this workspace, the one used last first."""
+        return records(self.folder)
 
-    def _summary(self, session_id: str) -> SessionSummary:
-        title = model = updated_at = ""
-        turns = 0
-        with self.path(session_id).open("rb") as lines:
-            for line in lines:
-                is_start = b'"kind":"turn_started"' in line[:_HEAD]
-                turns += is_start
-                if (is_start and not title) or b'"kind":"session_started"' in line[:_HEAD]:
-                    record = decode_record(line)
-                    match record.event if record else None:
-                        case TurnStarted(text=text):
-                            title = " ".join(text.split())[:_TITLE_LENGTH]
-                        case SessionStarted(model=name):
-                            model = name
-                        case _:
-                            pass
-        changed = datetime.fromtimestamp(self.path(session_id).stat().st_mtime, UTC)
-        updated_at = changed.isoformat(timespec="seconds")
-        return SessionSummary(session_id=session_id, title=title, updated_at=updated_at, turns=turns, model=model)
+    def orphans(self) -> Iterator[Home]:
+        """Where sessions lie whose directory is no longer there."""
+        for home in homes(self._all):
+            if home.folder != self.folder and home.root is not None and not home.root.exists():
+                yield home
+
+
+def records(folder: Path) -> list[Path]:
+    """The session records in a folder, the one used last first."""
+    used: dict[Path, float] = {}
+    for path in folder.glob("*.jsonl"):
+        with suppress(OSError):  # it was removed meanwhile
+            used[path] = path.stat().st_mtime
+    return sorted(used, key=lambda path: (used[path], path.stem), reverse=True)
+
+
+def _only(found: list[Path], start: str) -> Path:
+    exact = [path for path in found if path.stem == start]
+    match exact or found:
+        case [only]:
+            return only
+        case []:
+            problem = f"No session of this directory has the id {start}."
+        case _:
+            problem = f"{len(found)} sessions have an id that begins with {start}."
+    raise JournalError(problem, hint="codeagent sessions list shows them all.")

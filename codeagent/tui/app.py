@@ -29,6 +29,7 @@ from codeagent.core.desk import Connect, Desk, Opening
 from codeagent.core.errors import CodeagentError, ConfigError, NoModel
 from codeagent.core.events import Delivery, Level
 from codeagent.core.keys import KEYS
+from codeagent.tui.archive_commands import ARCHIVE_COMMANDS, ArchiveCommands, OlderSessions, open_first
 from codeagent.tui.attention import WorkState, call_text, title_of
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.completer import Completer
@@ -45,7 +46,7 @@ from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, help_text
 from codeagent.tui.screens.welcome import Offers, WelcomeScreen
-from codeagent.tui.session_commands import OlderSessions, choose_session, first_opening, run_session_command
+from codeagent.tui.session_commands import run_session_command
 from codeagent.tui.undo_commands import UNDO_COMMANDS, UndoCommands
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.prompt import Prompt
@@ -130,7 +131,7 @@ class CodeagentApp(App[str]):
     async def _open(self, wanted: Opening | None = None) -> None:
         """Opens the session; what was sent meanwhile goes out first thing."""
         try:
-            desk = await self._door.open(wanted or await first_opening(self, self._older))
+            desk = await open_first(self, self._door, wanted, self._older)
         except NoModel as error:
             self.main.status.show(replace(self.main.status.status, is_connecting=False))
             await self.push_screen(WelcomeScreen(error, self._offers), self._welcomed)
@@ -271,6 +272,9 @@ class CodeagentApp(App[str]):
         try:
             if call.name in UNDO_COMMANDS:
                 await UndoCommands(self, self.main, self._open_desk, self._looks.palette).run(call)
+            elif call.name in ARCHIVE_COMMANDS:
+                if desk := await ArchiveCommands(self, self.main, self._door, self._open_desk).run(call):
+                    await self._take_up(desk)
             else:
                 await self._do(call)
         except CodeagentError as error:
@@ -280,11 +284,6 @@ class CodeagentApp(App[str]):
         match call.name:
             case CommandName.HELP:
                 await self.push_screen(Page("Help", help_text(self._keymap, self.size.width, self._custom)))
-            case CommandName.NEW:
-                await self._take_up(await self._door.open(Opening(model=self._open_desk.workbench.model())))
-            case CommandName.RESUME:
-                if chosen := await choose_session(self, self._open_desk, call.argument):
-                    await self._take_up(await self._door.open(Opening(resume=chosen)))
             case CommandName.THEME:
                 await self._choose_theme(call.argument)
             case CommandName.JOBS:

@@ -15,6 +15,7 @@ from textual.events import Focus
 from textual.timer import Timer
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Deny, Withdraw
+from codeagent.core.archive import SessionNamed
 from codeagent.core.context import CompactionStarted, HistoryCompacted
 from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.events import (
@@ -136,9 +137,9 @@ class Bridge:
             case CompactionStarted() | HistoryCompacted() | ContextMeasured() | UsageReported() | ModelChanged():
                 self._show_context(event)
             case ConversationRewound() | ConversationRestored():
-                self._screen.transcript.add_note(rewind_note(event))
-            case HistoryAppended() | CheckpointTaken():
-                pass  # what they hold was shown as it happened
+                self._show_rewind(event)
+            case HistoryAppended() | CheckpointTaken() | SessionNamed():
+                pass  # what they hold was shown as it happened, or is not shown here
             case _:
                 assert_never(event)
 
@@ -151,7 +152,7 @@ class Bridge:
             case TurnStarted():
                 self._turn_began = Focus().time
                 self._screen.end_greeting()
-                transcript.add_user(event.text)
+                transcript.begin_turn(event.turn, event.text)
                 self._show(is_working=True, activity="")
             case ModeChanged():
                 header.show(replace(header.heading, mode=event.mode))
@@ -184,6 +185,13 @@ class Bridge:
                 header.show(replace(header.heading, model=event.model, effort=event.effort))
             case _:
                 assert_never(event)
+
+    def _show_rewind(self, event: ConversationRewound | ConversationRestored) -> None:
+        note = rewind_note(event)
+        if isinstance(event, ConversationRewound):
+            self._screen.transcript.rewind(event.turn, note)
+        else:
+            self._screen.transcript.restore(note)
 
     def _show_reply(self, event: _ReplyEvent) -> None:
         transcript = self._screen.transcript
@@ -272,6 +280,10 @@ class Bridge:
                     self._show(context=_filled(event), cost=cost)
                 case _:
                     pass
+
+    def look_at(self, event: int, words: str) -> None:
+        """Goes to where an event of a resumed session is shown, counted from 0, and marks the words there."""
+        self._screen.call_after_refresh(self._screen.transcript.look_at, event, words)
 
     def start_over(self) -> None:
         """Another session is shown from now on: nothing of the one before stays on the screen."""

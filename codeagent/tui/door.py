@@ -66,6 +66,8 @@ class Door:
         self._open = (desk, wire)
         wire.open()
         self._bridge.replay(desk.past)
+        if opening.record is not None:
+            self._bridge.look_at(opening.record, opening.words)
         return desk
 
 

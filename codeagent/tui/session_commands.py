@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-
 from textual.app import App
 
 from codeagent.core.approvals import Mode
 from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand, NotReady
-from codeagent.core.desk import Conversation, Desk, Opening, SessionSummary, Workbench
+from codeagent.core.desk import Conversation, Desk, Workbench
 from codeagent.tui.costs import CostBook
 from codeagent.tui.modes import MODE_WORDS
 from codeagent.tui.screens.pages import Page, doctor_text, permissions_text
@@ -24,9 +21,6 @@ EFFORT_WORDS = {
     "high": "thinks long, for hard problems; costs more",
 }
 """How hard a model can be asked to think, in words."""
-
-OlderSessions = Callable[[], tuple[SessionSummary, ...]]
-"""Lists the stored sessions of the workspace; called on a thread."""
 
 
 async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: CommandCall) -> None:
@@ -63,36 +57,6 @@ async def _choose_mode(app: App[str], bench: Workbench, name: str) -> None:
         raise NoSuchCommand(f"There is no mode {name}; there are {', '.join(names)}.")
     if name:
         bench.set_mode(Mode(name))
-
-
-async def choose_session(app: App[str], desk: Desk, start: str) -> str:
-    """The id of an older session of this workspace, by the start of its id or from a list; empty for none."""
-    here = desk.conversation.session_id
-    sessions = [one for one in await asyncio.to_thread(desk.workbench.sessions) if one.session_id != here]
-    if not sessions:
-        raise NotReady("There is no older session of this workspace.")
-    if not start:
-        return await app.push_screen_wait(Picker("Sessions", list(map(session_item, sessions)))) or ""
-    found = [one.session_id for one in sessions if one.session_id.startswith(start)]
-    if len(found) != 1:
-        raise NotReady(f"{len(found)} older sessions begin with {start}.", hint="/resume lists them.")
-    return found[0]
-
-
-async def first_opening(app: App[str], older: OlderSessions | None) -> Opening:
-    """What the command line decides, or the session of ``older`` that the person picks; Esc takes a new one."""
-    if older is None:
-        return Opening(is_first=True)
-    items = [session_item(one) for one in await asyncio.to_thread(older)]
-    chosen = await app.push_screen_wait(Picker("Sessions", items)) if items else None
-    return Opening(resume=chosen or "")
-
-
-def session_item(session: SessionSummary) -> Item:
-    """A stored session as a line of the list."""
-    when = session.updated_at.replace("T", " ")[:16]
-    turns = "1 turn" if session.turns == 1 else f"{session.turns} turns"
-    return Item(value=session.session_id, detail=f"{when}  {turns:>9}  {session.title or '(nothing was said)'}")
 
 
 async def _choose_model(app: App[str], bench: Workbench, current: str, name: str) -> None:

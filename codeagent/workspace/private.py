@@ -63,13 +63,16 @@ def change_private(path: Path, change: Callable[[JsonObject], None]) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         content = read_private(path)
         change(content)
-        _replace(path, json.dumps(content, indent=1, sort_keys=True).encode())
+        write_private(path, json.dumps(content, indent=1, sort_keys=True).encode())
     finally:
         os.close(lock)
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """The new content takes the place of the old one whole or not at all."""
+def write_private(path: Path, data: bytes) -> None:
+    """Writes a file with mode 0600; it takes the place of an old one, or of a link, whole or not at all.
+
+    Raises OSError.
+    """
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     temporary = Path(name)
     try:

@@ -14,7 +14,7 @@ from textual.widgets import Markdown
 from codeagent.core.events import AgentEvent, HistoryAppended, ToolEnded, ToolStarted, TurnStarted
 from codeagent.core.messages import AssistantMessage, ReadDetails, StopReason, TextBlock, ToolResult
 from codeagent.tui.themes import load_themes, to_textual
-from codeagent.tui.widgets.transcript import Transcript
+from codeagent.tui.widgets.session_transcript import SessionTranscript
 from tests.benchmarks.row import Row, row
 
 SIZE = (120, 40)
@@ -55,7 +55,7 @@ class Page(App[None]):
         palette = load_themes()["dark"]
         self.register_theme(to_textual(palette))
         self.theme = "dark"
-        self.transcript = Transcript(palette)
+        self.transcript = SessionTranscript(palette)
         self.markdown = Markdown()
         self._of_textual = of_textual
         self.paints = 0

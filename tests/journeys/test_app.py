@@ -229,14 +229,29 @@ def test_c_goes_on_with_the_conversation_whatever_was_typed_last(place, model_se
         assert "damaged" not in terminal.text
 
 
-def test_a_session_that_is_open_elsewhere_ends_the_start_in_one_sentence(place, model_server):
-    model_server.reply(Reply(parts=(Say("First."),)))
+def test_a_session_that_is_open_elsewhere_goes_on_as_a_copy(place, model_server):
+    model_server.reply(Reply(parts=(Say("First."),)), Reply(parts=(Say("In the copy."),)))
     with place.open() as first:
         send(first, "hello")
         first.wait("First")
         with place.open("-c") as second:
-            assert second.wait_for_exit() == 1
-            assert "is open in another codeagent" in second.raw.decode()
+            second.wait("open in another codeagent")
+            second.press("enter")
+            second.wait("A copy of the session")
+            send(second, "and on")
+            second.wait("In the copy")
+    assert "hello" in json.dumps(model_server.requests[-1].messages)
+
+
+def test_a_session_that_is_open_elsewhere_is_refused_without_a_screen_and_the_remedy_works(place, model_server):
+    model_server.reply(Reply(parts=(Say("First."),)), Reply(parts=(Say("In the copy."),)))
+    with place.open() as first:
+        send(first, "hello")
+        first.wait("First")
+        refused = place.run("-c", "-p", "and on")
+        assert refused.returncode == 1
+        assert "--fork" in refused.stderr
+        assert place.run("-c", "--fork", "-p", "and on").stdout == "In the copy.\n"
 
 
 def test_a_call_that_a_kill_cut_off_is_shown_when_the_session_goes_on(place, model_server):

@@ -211,11 +211,21 @@ def test_a_session_in_which_nothing_was_said_leaves_no_file(tmp_path):
     assert not (tmp_path / "s").exists()
 
 
-async def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
-    (tmp_path / "file").write_text("")
-    journal = JournalFile(tmp_path / "file" / "a.jsonl", redact=same)
-    with pytest.raises(JournalError, match="CODEAGENT_HOME"):
-        await journal.append(EVENTS[0])
+async def test_a_folder_that_cannot_be_written_is_told_once_and_what_happened_is_written_later(tmp_path):
+    told = []
+    (tmp_path / "folder").write_text("")
+    journal = JournalFile(tmp_path / "folder" / "a.jsonl", redact=same)
+    journal.tell = told.append
+    for event in EVENTS[:4]:
+        await journal.append(event)
+    (notice,) = told
+    assert "CODEAGENT_HOME" in notice.text
+    (tmp_path / "folder").unlink()
+    for event in EVENTS[4:]:
+        await journal.append(event)
+    journal.close()
+    assert read_past(journal.path.read_bytes()).events == EVENTS
+    assert "recorded again" in told[1].text
 
 
 def test_a_link_in_place_of_a_record_is_not_followed(tmp_path):

@@ -10,6 +10,7 @@ from codeagent.core.errors import JournalError
 from codeagent.core.events import SessionStarted, TurnStarted
 from codeagent.store.journal import JournalFile
 from codeagent.store.sessions import Sessions
+from codeagent.store.summaries import summary_of
 
 
 async def write(sessions: Sessions, session_id: str, *requests: str, age: int = 0) -> None:
@@ -31,7 +32,7 @@ async def test_the_latest_is_the_one_used_last(tmp_path):
 async def test_a_summary_has_the_first_request_the_count_and_the_model(tmp_path):
     sessions = Sessions(tmp_path, Path("/src/shop"))
     await write(sessions, "a", "fix the\n totals", "and the tests")
-    (summary,) = sessions.summaries()
+    summary = summary_of(sessions.path("a"))
     assert (summary.title, summary.turns, summary.model) == ("fix the totals", 2, "scripted/x")
 
 

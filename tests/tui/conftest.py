@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from codeagent.core.approvals import (
     Verdict,
     VerdictPart,
 )
+from codeagent.core.archive import Hit, SessionNamed, SessionSummary
 from codeagent.core.context import ContextPart, ContextReport
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.desk import (
@@ -33,12 +34,11 @@ from codeagent.core.desk import (
     LocalServer,
     ModelChoice,
     Opening,
-    SessionSummary,
     StoredRule,
     WorkspaceStatus,
 )
 from codeagent.core.diff import make_diff
-from codeagent.core.errors import CodeagentError, ConfigError, SessionBusy
+from codeagent.core.errors import CodeagentError, ConfigError, JournalError, SessionBusy
 from codeagent.core.events import (
     AgentEvent,
     ConversationRestored,
@@ -167,8 +167,47 @@ class MemoryConversation:
 
 
 @dataclass
+class MemoryArchive:
+    """Three sessions; ``said`` is what a search finds in them."""
+
+    titles: dict[str, str] = field(
+        default_factory=lambda: {name: f"mend [{name}]" for name in ("s-1", "old-1", "locked")}
+    )
+    said: tuple[Hit, ...] = ()
+    forks: list[tuple[str, int | None]] = field(default_factory=list)
+    written: list[tuple[str, Path, bool]] = field(default_factory=list)
+
+    def summaries(self) -> tuple[SessionSummary, ...]:
+        return tuple(
+            SessionSummary(session_id=name, title=title, updated_at="2026-01-02T03:04:05", turns=2, model="m", cost=0.5)
+            for name, title in self.titles.items()
+        )
+
+    def search(self, words: str, is_stopped: Callable[[], bool]) -> Iterator[Hit]:
+        yield from (hit for hit in self.said if words in hit.text)
+
+    def rename(self, session_id: str, title: str) -> None:
+        if session_id == "locked":
+            raise SessionBusy("The session is open in another codeagent.")
+        self.titles[session_id] = title
+
+    def delete(self, session_id: str) -> None:
+        del self.titles[session_id]
+
+    def fork(self, session_id: str, turn: int | None = None) -> str:
+        self.forks.append((session_id, turn))
+        return "copy-1"
+
+    def export_to(self, session_id: str, path: Path, *, replaces: bool = False) -> None:
+        if path.exists() and not replaces:
+            raise JournalError("There is a file already.")
+        self.written.append((session_id, path, replaces))
+
+
+@dataclass
 class MemoryWorkbench:
     emit: Emit
+    archive: MemoryArchive = field(default_factory=MemoryArchive)
     timeline: ChangeTimeline | None = None
     current: Mode = Mode.ASK
     typed: list[str] = field(default_factory=lambda: ["older", "newer"])
@@ -235,13 +274,8 @@ class MemoryWorkbench:
         job = self.background[number - 1]
         self.background[number - 1] = replace(job, state=JobState.STOPPED, ended="stopped")
 
-    def sessions(self) -> tuple[SessionSummary, ...]:
-        return tuple(
-            SessionSummary(
-                session_id=name, title=f"mend [{name}]", updated_at="2026-01-02T03:04:05", turns=2, model="m"
-            )
-            for name in ("s-1", "old-1", "locked")
-        )
+    def rename(self, title: str) -> None:
+        self.emit(SessionNamed(title=title))
 
     async def doctor(self) -> tuple[Check, ...]:
         return (
@@ -352,7 +386,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
     desks: list[tuple[MemoryConversation, MemoryWorkbench]] = []
 
     async def connect(emit: Emit, approver: Approver, opening: Opening) -> Desk:
-        if opening.resume == "locked":
+        if opening.resume == "locked" and not opening.forks:
             raise SessionBusy("The session is open in another codeagent.")
         if gate is not None:
             await gate.wait()

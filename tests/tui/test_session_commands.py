@@ -196,11 +196,22 @@ async def test_resume_takes_the_beginning_of_an_id(stage_of):
         await stage.until(lambda: len(stage.desks) == 2)
 
 
-async def test_a_session_that_cannot_be_opened_leaves_the_one_that_is_open(stage_of):
+async def test_a_session_that_is_open_elsewhere_is_offered_as_a_copy(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/resume locked\n")
+        await stage.until(lambda: "open in another codeagent" in stage.text)
+        await stage.type("\n")
+        await stage.until(lambda: len(stage.desks) == 2)
+        assert stage.desks[1][0].opening.forks
+
+
+async def test_a_session_that_is_open_elsewhere_can_be_left_and_the_one_that_is_open_stays(stage_of):
     async with stage_of() as stage:
         await stage.type("stay\n")
         await stage.type("/resume locked\n")
-        await stage.until(lambda: "open in another codeagent" in stage.text)
+        await stage.until(lambda: "go on with a copy" in stage.text)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "go on with a copy" not in stage.text)
         await stage.type("still here\n")
         await stage.until(lambda: stage.conversation.sent == ["stay", "still here"])
 

@@ -32,8 +32,8 @@ from codeagent.tui.widgets.find_bar import FindBar
 from codeagent.tui.widgets.header import Header
 from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.queue import QueueLines
+from codeagent.tui.widgets.session_transcript import SessionTranscript
 from codeagent.tui.widgets.status import StatusLine
-from codeagent.tui.widgets.transcript import Transcript
 
 QUIET_SECONDS = 0.4
 """So long nothing may have been typed before a question takes the keyboard by itself."""
@@ -69,7 +69,7 @@ class MainScreen(Screen[None]):
         super().__init__(classes="-tall")  # as most are; another height changes it
         self.header = Header(root)
         self.greeting = Static(GREETING, id="greeting", markup=False)
-        self.transcript = Transcript(palette, reduced_motion=reduced_motion)
+        self.transcript = SessionTranscript(palette, reduced_motion=reduced_motion)
         self.queue_lines = QueueLines()
         self.completions = CompletionList()
         self.find_bar = FindBar()

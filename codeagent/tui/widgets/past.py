@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from codeagent.core.context import HistoryCompacted
 from codeagent.core.events import (
@@ -59,13 +59,33 @@ def _note(event: NoticeGiven | ConversationRewound | ConversationRestored) -> bl
     return blocks.NoteBlock(rewind_note(event))
 
 
-def past_blocks(events: Iterable[AgentEvent]) -> list[blocks.Block]:
-    """The blocks of a session that is over, in order; a call without an end shows as stopped."""
-    past = _Past()
-    for event in events:
+Boundary = TurnStarted | ConversationRewound | ConversationRestored
+"""An event with which another part of the transcript begins, or at which parts leave it or come back."""
+
+
+def past_parts(events: Iterable[AgentEvent]) -> Iterator[tuple[Boundary | None, list[tuple[int, blocks.Block]]]]:
+    """The blocks of a session that is over, in order, each with the number of its event; None begins the first part.
+
+    A call without an end shows as stopped.
+    """
+    past, begun = _Past(), None
+    numbers: list[int] = []
+    for number, event in enumerate(events):
+        if isinstance(event, TurnStarted | ConversationRewound | ConversationRestored):
+            past.close()
+            numbers += [number] * (len(past.blocks) - len(numbers))
+            yield begun, list(zip(numbers, past.blocks, strict=True))
+            past, begun, numbers = _Past(), event, []
         past.take(event)
+        numbers += [number] * (len(past.blocks) - len(numbers))
     past.close()
-    return past.blocks
+    numbers += [numbers[-1] if numbers else 0] * (len(past.blocks) - len(numbers))
+    yield begun, list(zip(numbers, past.blocks, strict=True))
+
+
+def past_blocks(events: Iterable[AgentEvent]) -> list[blocks.Block]:
+    """All blocks of a session that is over, in order, those of turns that were taken back among them."""
+    return [block for _, found in past_parts(events) for _, block in found]
 
 
 class _Past:

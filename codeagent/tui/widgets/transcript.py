@@ -6,22 +6,20 @@ what streams in is gathered and drawn a few dozen times a second at most.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from time import monotonic
 
 from textual.timer import Timer
 
 from codeagent.core.approvals import Preview
 from codeagent.core.context import HistoryCompacted
-from codeagent.core.events import AgentEvent, Level
+from codeagent.core.events import Level
 from codeagent.core.messages import ToolResult
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.blocks import Block, Kind, NoteBlock, PersonBlock, ThinkingBlock
+from codeagent.tui.widgets.blocks import Block, Kind, NoteBlock, PersonBlock
 from codeagent.tui.widgets.column import gap_between
 from codeagent.tui.widgets.compaction_block import CompactionBlock
 from codeagent.tui.widgets.live_reply import LiveReply
 from codeagent.tui.widgets.panel_column import PanelColumn
-from codeagent.tui.widgets.past import past_blocks
 from codeagent.tui.widgets.tool_panel import SPINNER, ToolPanel
 
 FRAMES_PER_SECOND = 25
@@ -154,14 +152,6 @@ class Transcript(PanelColumn):
             if self._countdown == len(self.column) - 1:
                 self._last = self._before_countdown
             self._countdown = None
-
-    def load(self, events: Iterable[AgentEvent]) -> None:
-        """Shows a session that was stored; drawn only where it is looked at, so that long ones open at once."""
-        self._end_reply()
-        for block in past_blocks(events):
-            index = self._append(block)
-            if isinstance(block, ToolPanel | ThinkingBlock):
-                self._foldables.append(index)
 
     def start_over(self) -> None:
         """Forgets everything: another session is shown."""

@@ -16,7 +16,7 @@ from codeagent.core.messages import (
     ToolResult,
 )
 from codeagent.tui.themes import load_themes, to_textual
-from codeagent.tui.widgets.transcript import Transcript
+from codeagent.tui.widgets.session_transcript import SessionTranscript
 
 THEMES = load_themes()
 
@@ -26,7 +26,7 @@ class Page(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.transcript = Transcript(THEMES["dark"], reduced_motion=True)
+        self.transcript = SessionTranscript(THEMES["dark"], reduced_motion=True)
         self.below: list[int] = []
         self.links: list[str] = []
 
@@ -35,32 +35,32 @@ class Page(App[None]):
         self.theme = "dark"
         yield self.transcript
 
-    def on_column_view_new_below(self, message: Transcript.NewBelow) -> None:
+    def on_column_view_new_below(self, message: SessionTranscript.NewBelow) -> None:
         self.below.append(message.count)
 
-    def on_panel_column_link_clicked(self, message: Transcript.LinkClicked) -> None:
+    def on_panel_column_link_clicked(self, message: SessionTranscript.LinkClicked) -> None:
         self.links.append(message.address)
 
 
 @asynccontextmanager
-async def opened(size: tuple[int, int] = (60, 12)) -> AsyncIterator[tuple[Transcript, Page, Pilot[None]]]:
+async def opened(size: tuple[int, int] = (60, 12)) -> AsyncIterator[tuple[SessionTranscript, Page, Pilot[None]]]:
     app = Page()
     async with app.run_test(size=size) as pilot:
         yield app.transcript, app, pilot
 
 
-def screen(transcript: Transcript) -> list[str]:
+def screen(transcript: SessionTranscript) -> list[str]:
     transcript.flush()
     return [transcript.render_line(y).text.rstrip() for y in range(transcript.size.height)]
 
 
-def fill(transcript: Transcript, count: int = 40) -> None:
+def fill(transcript: SessionTranscript, count: int = 40) -> None:
     for number in range(count):
         transcript.add_user(f"message {number}")
     transcript.flush()
 
 
-def finish(transcript: Transcript, call_id: str, code: int = 0, text: str = "done") -> None:
+def finish(transcript: SessionTranscript, call_id: str, code: int = 0, text: str = "done") -> None:
     details = CommandDetails(command="make", cwd=".", ended=f"exit code {code}", exit_code=code)
     transcript.tool_ended(ToolResult(call_id=call_id, blocks=(TextBlock(text=text),), details=details), 1)
 
@@ -174,7 +174,7 @@ async def test_a_click_on_its_heading_opens_a_panel():
         transcript.tool_started("1", "bash", '{"command": "make"}')
         finish(transcript, "1", text="all built")
         transcript.flush()
-        await pilot.click(Transcript, offset=(10, 0))
+        await pilot.click(SessionTranscript, offset=(10, 0))
         assert "     all built" in screen(transcript)
 
 
@@ -229,9 +229,9 @@ async def test_selecting_with_the_mouse_copies_words_across_blocks():
         transcript.stream_text("- yes\n- it is done")
         transcript.end_text()
         transcript.flush()
-        await pilot.mouse_down(Transcript, offset=(8, 0))
-        await pilot.hover(Transcript, offset=(8, 4))
-        await pilot.mouse_up(Transcript, offset=(8, 4))
+        await pilot.mouse_down(SessionTranscript, offset=(8, 0))
+        await pilot.hover(SessionTranscript, offset=(8, 4))
+        await pilot.mouse_up(SessionTranscript, offset=(8, 4))
         expected = "the totals of this cart please, all of them, and then say which ones\n\n- yes\n- it "
         assert app.screen.get_selected_text() == expected
         assert transcript.selected_text() == expected
@@ -243,7 +243,7 @@ async def test_a_click_clears_the_selection_and_a_double_click_marks_a_word():
         transcript.flush()
         transcript.select_word(Offset(13, 0))
         word = transcript.selected_text()
-        await pilot.click(Transcript, offset=(30, 8))
+        await pilot.click(SessionTranscript, offset=(30, 8))
         assert (word, transcript.selected_text()) == ("shop/cart.py", "")
 
 
@@ -261,7 +261,7 @@ async def test_a_clicked_address_is_told():
         transcript.stream_text("see https://a.example/b now")
         transcript.end_text()
         transcript.flush()
-        await pilot.click(Transcript, offset=(12, 0))
+        await pilot.click(SessionTranscript, offset=(12, 0))
         await pilot.pause()
         assert app.links == ["https://a.example/b"]
 
@@ -270,7 +270,7 @@ async def test_a_click_leaves_the_keyboard_where_it_was():
     async with opened() as (transcript, app, pilot):
         app.set_focus(None)
         transcript.add_user("hello")
-        await pilot.click(Transcript, offset=(5, 0))
+        await pilot.click(SessionTranscript, offset=(5, 0))
         assert app.focused is None
 
 
@@ -413,11 +413,11 @@ async def test_marking_beyond_the_edge_scrolls():
     async with opened() as (transcript, app, pilot):
         fill(transcript, 40)
         bottom = transcript.scroll_offset.y
-        await pilot.mouse_down(Transcript, offset=(6, 5))
-        await pilot.hover(Transcript, offset=(6, 2))
+        await pilot.mouse_down(SessionTranscript, offset=(6, 5))
+        await pilot.hover(SessionTranscript, offset=(6, 2))
         transcript._pointer = Offset(6, -3)
         transcript._drag()
-        await pilot.mouse_up(Transcript, offset=(6, 0))
+        await pilot.mouse_up(SessionTranscript, offset=(6, 0))
         assert transcript.scroll_offset.y == bottom - 3
         assert app.screen.get_selected_text()
 
@@ -470,5 +470,5 @@ async def test_a_click_on_the_rows_left_out_shows_them():
         transcript.flush()
         transcript.scroll_home(animate=False)
         await pilot.pause()
-        await pilot.click(Transcript, offset=(10, 1))
+        await pilot.click(SessionTranscript, offset=(10, 1))
         assert "     line 0" in screen(transcript)

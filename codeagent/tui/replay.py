@@ -1,0 +1,199 @@
+"""Plays a stored session on the screen as it happened, to look at only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from codeagent.core.events import (
+    AgentEvent,
+    HistoryAppended,
+    ReplyEnded,
+    SessionStarted,
+    TextStreamed,
+    ThinkingStreamed,
+)
+from codeagent.core.messages import AssistantMessage, TextBlock, ThinkingBlock
+from codeagent.core.text import show_invisible
+from codeagent.core.values import value
+from codeagent.tui.bridge import Bridge
+from codeagent.tui.screens.main import MainScreen
+from codeagent.tui.themes import Themes, to_textual
+
+LONGEST_PAUSE = 2.0
+"""Seconds; what took longer is not waited for, least of all the person."""
+
+FASTEST = 1_000.0
+_PIECE = 24
+_PIECE_SECONDS = 0.03
+_SLICE = 0.05
+_SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
+
+
+@value
+class Told:
+    """An event, and when it was recorded, in seconds since the session began."""
+
+    at: float
+    event: AgentEvent
+
+
+def beats(told: Sequence[Told]) -> Iterator[tuple[float, AgentEvent]]:
+    """The events as the screen got them, each after so many seconds; replies, not kept in pieces, stream anew."""
+    before = told[0].at if told else 0.0
+    for one in told:
+        pause, before = min(max(one.at - before, 0.0), LONGEST_PAUSE), one.at
+        match one.event:
+            case HistoryAppended(message=AssistantMessage() as message):
+                yield from _streamed(message)
+                yield 0.0, one.event
+            case _:
+                yield pause, one.event
+
+
+def _streamed(message: AssistantMessage) -> Iterator[tuple[float, AgentEvent]]:
+    for block in message.blocks:
+        if isinstance(block, ThinkingBlock) and block.text.strip():
+            yield from ((_PIECE_SECONDS, ThinkingStreamed(text=piece)) for piece in _pieces(block.text))
+        elif isinstance(block, TextBlock) and block.text.strip():
+            yield from ((_PIECE_SECONDS, TextStreamed(text=piece)) for piece in _pieces(block.text))
+    yield 0.0, ReplyEnded()
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+
+
+class ReplayScreen(MainScreen):
+    """The main screen with a line of its own where the prompt is."""
+
+    DEFAULT_CSS = """
+    ReplayScreen #replay { height: 1; padding: 0 1; color: $text-muted; }
+    """
+    AUTO_FOCUS = "SessionTranscript"
+
+    async def furnish(self) -> None:
+        """Nothing is typed here."""
+        self.query_one("#prompt-row").display = False
+        self.greeting.display = False
+        await self.query_one("#bottom", Vertical).mount(Static("", id="replay", markup=False))
+        self.set_focus(self.transcript)
+
+    def tell(self, text: Content) -> None:
+        """What stands in the line."""
+        self.query_one("#replay", Static).update(text)
+
+
+class ReplayApp(App[None]):
+    """A session played from its record."""
+
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "pause", show=False, priority=True),
+        Binding("plus,equals_sign", "faster(1)", show=False, priority=True),
+        Binding("minus", "faster(-1)", show=False, priority=True),
+        Binding("end", "skip", show=False, priority=True),
+        Binding("q,escape,ctrl+c,ctrl+d", "quit", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        *,
+        told: Sequence[Told],
+        title: str,
+        root: Path,
+        theme: str,
+        theme_folders: Sequence[Path] = (),
+        speed: float = 1.0,
+        reduced_motion: bool = False,
+    ) -> None:
+        super().__init__()
+        themes = Themes(theme_folders)
+        self.palette = themes[theme if theme in themes else "dark"]
+        self.register_theme(to_textual(self.palette))
+        self.theme = self.palette.name
+        self.animation_level = "none"
+        self.main = ReplayScreen(root=root, palette=self.palette, reduced_motion=reduced_motion, keymap={}, vi=False)
+        self.bridge = Bridge(self.main)
+        self.is_over = False
+        self._told, self._what, self._speed = told, title, speed
+        self._going = asyncio.Event()
+        self._going.set()
+        self._is_skipping = False
+
+    def get_default_screen(self) -> MainScreen:
+        """The main screen stands at once."""
+        return self.main
+
+    async def on_mount(self) -> None:
+        """Begins to play."""
+        await self.main.furnish()
+        self.main.status.show(replace(self.main.status.status, is_connecting=False))
+        self.run_worker(self._play, exclusive=True)
+
+    async def _play(self) -> None:
+        self._tell()
+        for pause, event in beats(self._told):
+            await self._wait(pause)
+            self.bridge.emit(event)
+            if isinstance(event, SessionStarted):
+                self._tell()
+        self.is_over = True
+        self._tell()
+
+    async def _wait(self, seconds: float) -> None:
+        """Waits in slices, so that a key acts at once; pausing holds it up even where there is nothing to wait for."""
+        left = seconds
+        await self._going.wait()
+        while left > 0 and not self._is_skipping:
+            step = min(left / self._speed, _SLICE)
+            await asyncio.sleep(step)
+            left -= step * self._speed
+            await self._going.wait()
+        if self._is_skipping:
+            await asyncio.sleep(0)
+
+    def _tell(self) -> None:
+        state = "the end" if self.is_over else "playing" if self._going.is_set() else "paused"
+        keys = "q leave" if self.is_over else f"space {self._verb} · + − speed · end skip · q leave"
+        speed = "" if self.is_over else f"{self._speed:g}×  "
+        self.main.tell(
+            Content.assemble(
+                (f"{state}  ", "bold $accent"),
+                (f"{speed}{keys}", "$text-muted"),
+                (f"   {show_invisible(self._what)}", ""),
+            )
+        )
+
+    @property
+    def _verb(self) -> str:
+        return "pause" if self._going.is_set() else "go on"
+
+    def action_pause(self) -> None:
+        """Holds it up, or lets it go on."""
+        if self._going.is_set():
+            self._going.clear()
+        else:
+            self._going.set()
+        self._tell()
+
+    def action_faster(self, by: int) -> None:
+        """The next speed, or the one before."""
+        above = [speed for speed in _SPEEDS if (speed > self._speed if by > 0 else speed < self._speed)]
+        if above:
+            self._speed = above[0] if by > 0 else above[-1]
+        self._tell()
+
+    def action_skip(self) -> None:
+        """Shows the rest at once."""
+        self._is_skipping = True
+        self._going.set()

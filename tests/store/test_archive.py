@@ -1,0 +1,325 @@
+"""Stored sessions: listed, searched, named, copied, exported, removed, and found again after a move."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from codeagent.agent.history import restore
+from codeagent.core.approvals import Mode
+from codeagent.core.archive import ExportForm, Speaker
+from codeagent.core.diff import make_diff
+from codeagent.core.errors import JournalError, SessionBusy
+from codeagent.core.events import (
+    ConversationRewound,
+    HistoryAppended,
+    SessionStarted,
+    ToolEnded,
+    TurnEnd,
+    TurnEnded,
+    TurnStarted,
+    UsageReported,
+)
+from codeagent.core.messages import (
+    AssistantMessage,
+    ChangeDetails,
+    ResultsMessage,
+    StopReason,
+    TextBlock,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from codeagent.core.text import Redactor
+from codeagent.store.archive import SessionArchive
+from codeagent.store.beside import Beside
+from codeagent.store.exporting import exported
+from codeagent.store.journal import JournalFile, folder_beside, read_past
+from codeagent.store.sessions import Sessions
+
+SECRET = "hunter2-hunter2"
+LONG = "all of the output\n" * 4_000
+
+
+def user(text: str) -> HistoryAppended:
+    return HistoryAppended(message=UserMessage(blocks=(TextBlock(text=text),)))
+
+
+def reply(text: str, *calls: ToolCall) -> HistoryAppended:
+    stop = StopReason.TOOL_USE if calls else StopReason.END_TURN
+    return HistoryAppended(message=AssistantMessage(blocks=(TextBlock(text=text), *calls), stop=stop))
+
+
+def turn(number: int, asked: str, answer: str, cost: float = 0.5):
+    return (
+        TurnStarted(turn=number, text=asked),
+        user(asked),
+        reply(answer),
+        UsageReported(usage=Usage(input_tokens=5), cost=cost),
+        TurnEnded(turn=number, reason=TurnEnd.DONE, text=answer, cost=cost),
+    )
+
+
+CALL = ToolCall(id="c1", name="edit", arguments_json='{"path": "shop/cart.py"}')
+RESULT = ToolResult(
+    call_id="c1",
+    blocks=(TextBlock(text=LONG + "the needle in the output"),),
+    details=ChangeDetails(diffs=(make_diff("shop/cart.py", "a <b>\n", "a & c\n"),)),
+)
+RICH = (
+    SessionStarted(session_id="x", model="scripted/x", mode=Mode.ASK, cwd="/"),
+    TurnStarted(turn=1, text="Why is <b>the total</b> wrong?"),
+    user("Why is <b>the total</b> wrong?"),
+    reply("Let me *look*. <script>alert(1)</script> ![x](http://evil.example/p.png)", CALL),
+    ToolEnded(result=RESULT),
+    HistoryAppended(message=ResultsMessage(results=(RESULT,))),
+    reply("It was the DISCOUNT: größer als hundert.\n\n```\nfence\n```"),
+    UsageReported(usage=Usage(input_tokens=5), cost=1.25),
+    TurnEnded(turn=1, reason=TurnEnd.DONE, text="It was the DISCOUNT.", cost=1.25),
+    *turn(2, "and the readme?", "It is written.", cost=1.5),
+)
+
+
+@pytest.fixture
+def workspace(tmp_path) -> Path:
+    root = tmp_path / "shop"
+    root.mkdir()
+    return root
+
+
+@pytest.fixture
+def sessions(tmp_path, workspace) -> Sessions:
+    return Sessions(tmp_path / "data", workspace)
+
+
+@pytest.fixture
+def archive(sessions) -> SessionArchive:
+    return SessionArchive(sessions, Redactor([SECRET]).redact, exported)
+
+
+async def keep(sessions: Sessions, session_id: str, *events, age: int = 0) -> Path:
+    journal = JournalFile(sessions.path(session_id), redact=Redactor([]).redact)
+    for event in events:
+        await journal.append(event)
+    journal.close()
+    os.utime(journal.path, (1_800_000_000 - age, 1_800_000_000 - age))
+    sessions.settle()
+    return journal.path
+
+
+def past_of(path: Path):
+    return read_past(path.read_bytes(), Beside(folder_beside(path)))
+
+
+def search(archive: SessionArchive, words: str):
+    return list(archive.search(words, lambda: False))
+
+
+async def test_a_summary_has_title_cost_and_last_words(sessions, archive):
+    await keep(sessions, "a", *RICH)
+    (summary,) = archive.summaries()
+    assert (summary.title, summary.turns, summary.cost) == ("Why is <b>the total</b> wrong?", 2, 1.5)
+    assert (summary.model, summary.last_words) == ("scripted/x", "It is written.")
+
+
+async def test_words_are_found_in_any_case_also_beyond_ascii_and_the_record_leads_to_them(sessions, archive):
+    path = await keep(sessions, "a", *RICH)
+    await keep(sessions, "b", *turn(1, "something else", "Nothing."), age=9)
+    for words in ("discount", "GRÖSSER".replace("SS", "ß"), "größer ALS"):
+        (hit,) = search(archive, words)
+        assert (hit.session_id, hit.speaker) == ("a", Speaker.AGENT)
+        assert hit.text[hit.start : hit.start + hit.length].lower() == words.lower()
+        assert past_of(path).events[hit.record] == RICH[6]
+
+
+async def test_words_of_the_person_of_calls_and_in_large_outputs_are_found(sessions, archive):
+    await keep(sessions, "a", *RICH)
+    assert [hit.speaker for hit in search(archive, "readme")] == [Speaker.PERSON]
+    assert [hit.speaker for hit in search(archive, "shop/cart.py")] == [Speaker.TOOL]
+    (hit,) = search(archive, "needle in the output")
+    assert (hit.speaker, hit.text) == (Speaker.TOOL, "the needle in the output")
+
+
+async def test_a_search_that_is_stopped_looks_no_further(sessions, archive):
+    await keep(sessions, "a", *RICH)
+    await keep(sessions, "b", *RICH, age=9)
+    stopped = []
+    found = archive.search("discount", lambda: bool(stopped))
+    next(found)
+    stopped.append(True)
+    assert list(found) == []
+
+
+async def test_a_new_title_stays_and_leaves_the_order_as_it_is(sessions, archive):
+    await keep(sessions, "new", *turn(1, "newer", "x"))
+    await keep(sessions, "old", *turn(1, "older", "x"), age=99)
+    archive.rename("old", "A better\ntitle")
+    assert [summary.title for summary in archive.summaries()] == ["newer", "A better title"]
+
+
+async def test_a_copy_up_to_a_message_has_the_history_before_it_and_leaves_the_origin_alone(sessions, archive):
+    path = await keep(sessions, "a", *RICH)
+    before = path.read_bytes()
+    new_id = archive.fork("a", 2)
+    copied = JournalFile.reopen(sessions.path(new_id), redact=str)
+    messages = restore(copied[1].events)
+    copied[0].close()
+    assert messages == restore(RICH[:9])
+    assert path.read_bytes() == before
+    archive.delete("a")
+    assert past_of(sessions.path(new_id)).damaged == 0
+    assert search(archive, "needle in the output")[0].session_id == new_id
+
+
+async def test_a_whole_copy_of_a_session_that_is_open_and_was_cut_off_has_every_whole_line(sessions, archive):
+    path = await keep(sessions, "a", *RICH)
+    journal, _ = JournalFile.reopen(path, redact=str)
+    with path.open("ab") as file:
+        file.write(b'{"v":2,"at":"now","eve')
+    new_id = archive.fork("a")
+    journal.close()
+    past = past_of(sessions.path(new_id))
+    assert past.damaged == 0
+    assert len(past.events) == len(RICH) + 1
+
+
+async def test_a_message_that_is_not_there_cannot_be_copied_to(sessions, archive):
+    await keep(sessions, "a", *RICH)
+    with pytest.raises(JournalError, match="no message 7"):
+        archive.fork("a", 7)
+
+
+async def test_deleting_leaves_nothing_and_is_refused_while_the_session_is_open(sessions, archive):
+    path = await keep(sessions, "a", *RICH)
+    journal, _ = JournalFile.reopen(path, redact=str)
+    with pytest.raises(SessionBusy):
+        archive.delete("a")
+    journal.close()
+    assert folder_beside(path).is_dir()
+    archive.delete("a")
+    assert [one.name for one in sessions.folder.iterdir() if one.name.startswith("a")] == []
+
+
+async def test_a_page_of_html_runs_nothing_loads_nothing_and_shows_everything(sessions, archive):
+    await keep(sessions, "a", *RICH)
+    page = archive.export("a", ExportForm.HTML)
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "default-src 'none'" in page
+    for shown in ("&lt;b&gt;the total", "<em>look</em>", "+ a &amp; c", "- a &lt;b&gt;", "It is written.", "$1.50"):
+        assert shown in page
+
+
+async def test_markdown_escapes_what_was_no_markdown(sessions, archive):
+    await keep(sessions, "a", *RICH)
+    text = archive.export("a", ExportForm.MARKDOWN)
+    assert text.startswith("# Why is \\<b\\>the total")
+    assert "> Why is \\<b\\>the total" in text
+    assert "```diff\n--- shop/cart.py" in text
+    assert "It was the DISCOUNT" in text
+
+
+async def test_json_has_every_event(sessions, archive):
+    await keep(sessions, "a", *RICH)
+    found = json.loads(archive.export("a", ExportForm.JSON))
+    assert found["session"]["session_id"] == "a"
+    assert [one["event"]["kind"] for one in found["events"]] == [event.kind for event in RICH]
+    assert "the needle in the output" in json.dumps(found)
+
+
+@pytest.mark.parametrize("form", ExportForm)
+async def test_secrets_leave_every_export_and_nothing_else_does(sessions, archive, form):
+    half_a_key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA"
+    await keep(sessions, "a", *turn(1, f"my password is {SECRET}", half_a_key), *turn(2, "after", "The end."))
+    text = archive.export("a", form)
+    assert SECRET not in text
+    assert "MIIEpAIBAAKCAQEA" not in text
+    assert "The end." in text
+
+
+async def test_turns_that_were_taken_back_are_not_exported_as_if_they_stood(sessions, archive):
+    await keep(sessions, "a", *RICH, ConversationRewound(turn=2), *turn(3, "third", "Instead."))
+    text = archive.export("a", ExportForm.MARKDOWN)
+    assert "readme" not in text
+    assert "Instead." in text
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+async def test_an_exported_file_is_for_its_owner_alone_and_replaces_nothing_unasked(sessions, archive, tmp_path, umask):
+    await keep(sessions, "a", *RICH)
+    target = tmp_path / "out.html"
+    before = os.umask(umask)
+    try:
+        archive.export_to("a", target)
+        assert stat.S_IMODE(target.stat().st_mode) == 0o600
+        assert target.read_text().startswith("<!doctype html>")
+        with pytest.raises(JournalError, match="already"):
+            archive.export_to("a", target)
+        archive.export_to("a", target, replaces=True)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+async def test_an_export_follows_no_link(sessions, archive, tmp_path):
+    await keep(sessions, "a", *RICH)
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    (tmp_path / "out.md").symlink_to(victim)
+    with pytest.raises(JournalError):
+        archive.export_to("a", tmp_path / "out.md")
+    archive.export_to("a", tmp_path / "out.md", replaces=True)
+    assert victim.read_text() == "mine"
+    assert not (tmp_path / "out.md").is_symlink()
+
+
+async def test_sessions_are_found_again_after_the_directory_was_moved(sessions, workspace, tmp_path):
+    await keep(sessions, "a", *RICH)
+    moved = tmp_path / "elsewhere" / "renamed"
+    moved.parent.mkdir()
+    workspace.rename(moved)
+    again = Sessions(tmp_path / "data", moved)
+    assert again.latest() == "a"
+    workspace.mkdir()
+    assert Sessions(tmp_path / "data", workspace).paths() == []
+    assert Sessions(tmp_path / "data", moved).latest() == "a"
+
+
+async def test_sessions_of_a_copy_stay_with_the_directory_that_has_them(sessions, workspace, tmp_path):
+    await keep(sessions, "a", *RICH)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    assert Sessions(tmp_path / "data", copy).paths() == []
+    assert Sessions(tmp_path / "data", workspace).latest() == "a"
+
+
+async def test_sessions_of_a_directory_that_is_gone_are_listed_from_there_and_copied_when_opened(
+    sessions, workspace, tmp_path
+):
+    await keep(sessions, "a", *RICH)
+    workspace.rmdir()
+    other = tmp_path / "fresh clone"
+    other.mkdir()
+    here = Sessions(tmp_path / "data", other)
+    archive = SessionArchive(here, str, exported)
+    (summary,) = archive.summaries()
+    assert summary.place == str(workspace)
+    assert here.locate("a").parent == sessions.folder
+    new_id = archive.fork("a")
+    assert here.latest() == new_id
+    assert sessions.latest() == "a"
+
+
+async def test_one_session_that_a_newer_version_wrote_hides_no_other(sessions, archive):
+    await keep(sessions, "good", *RICH)
+    newer = sessions.path("newer")
+    newer.write_bytes(b'{"v":99,"at":"now","event":{"kind":"turn_started","turn":1,"text":"x"}}\n')
+    titles = {summary.session_id: summary.title for summary in archive.summaries()}
+    assert titles["good"].startswith("Why is")
+    assert "newer version" in titles["newer"]
+    assert [hit.session_id for hit in search(archive, "discount")] == ["good"]
+    with pytest.raises(JournalError, match="Update codeagent"):
+        archive.fork("newer")
