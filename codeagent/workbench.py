@@ -165,6 +165,7 @@ class Bench:
             ),
         )
         self.session.add_shell_result(command, result)
+        await self.session.keep_asides()
         return result
 
     def jobs(self) -> tuple[Job, ...]:

@@ -80,14 +80,23 @@ class History:
 
     async def append(self, message: Message) -> None:
         """Adds a message once it is written; raises JournalError, and then it is not in the history."""
-        while isinstance(message, UserMessage) and self._asides:
-            await self._add(self._asides[0])
-            del self._asides[0]
+        if isinstance(message, UserMessage):
+            await self.keep_asides()
         await self._add(message)
 
     def set_aside(self, message: UserMessage) -> None:
         """Keeps a message that goes in right before the person's next one."""
         self._asides.append(message)
+
+    async def keep_asides(self) -> None:
+        """Adds what was set aside; no call may be open. Raises JournalError, and what is left stays set aside."""
+        while self._asides:
+            aside = self._asides.pop(0)
+            try:
+                await self._add(aside)
+            except JournalError:
+                self._asides.insert(0, aside)
+                raise
 
     async def compact(self, compaction: HistoryCompacted) -> None:
         """Makes the history shorter once that is written; raises JournalError, and then it is as it was."""

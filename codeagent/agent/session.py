@@ -189,6 +189,14 @@ class Session:
         text = f"I ran this in the shell myself:\n$ {command}\n{result.text}"
         self._history.set_aside(user_message(text, Origin.SHELL))
 
+    async def keep_asides(self) -> None:
+        """Writes down what waits for the next message, so that no crash loses it; during a turn that is its end."""
+        if self._turn is None:
+            try:
+                await self._history.keep_asides()
+            except JournalError as error:
+                self._record.announce(NoticeGiven(text=str(error), level=Level.ERROR))
+
     @property
     def rewound_turn(self) -> int | None:
         """The turn that the conversation just went back before, while nothing was said since."""
@@ -325,6 +333,7 @@ class Session:
         )
         try:
             await self._history.close_calls(turn.schedule.results)
+            await self._history.keep_asides()
             self._is_listening = False
             self._return_queued()
             await self._record.write(ended)

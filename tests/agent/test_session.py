@@ -13,6 +13,7 @@ from codeagent.core.events import (
     ApprovalAsked,
     ApprovalSettled,
     Delivery,
+    HistoryAppended,
     MessageDelivered,
     MessageQueued,
     MessagesReturned,
@@ -532,6 +533,24 @@ async def test_the_persons_own_command_is_shown_with_the_next_message():
     assert (shell.origin, words.text) == (Origin.SHELL, "why?")
     assert "$ make" in shell.text
     assert "it broke" in shell.text
+
+
+async def test_the_persons_own_command_is_written_down_at_once_and_during_a_turn_at_its_end(tmp_path):
+    stage = Stage(Model(reply("", call("c1", "bash", command="true")), reply("I see."), reply("Yes.")), Shell(tmp_path))
+    stage.session.add_shell_result("make", said("", "it broke"))
+    await stage.session.keep_asides()
+    assert ["$ make" in message.text for message in stage.session.messages] == [True]
+
+    def run_another(event):
+        if isinstance(event, ToolStarted):
+            stage.session.add_shell_result("make again", said("", "it works"))
+
+    stage.listeners.append(run_another)
+    await stage.send("why?")
+    assert [message.kind for message in stage.session.messages][-2:] == ["assistant", "user"]
+    assert "$ make again" in stage.session.messages[-1].text
+    kept = [event.message.text for event in stage.of(HistoryAppended) if event.message.kind == "user"]
+    assert [text.splitlines()[1] for text in kept if "$ " in text] == ["$ make", "$ make again"]
 
 
 async def test_what_is_sent_can_always_be_stored():

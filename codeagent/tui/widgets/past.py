@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 
 from codeagent.core.context import HistoryCompacted
@@ -23,6 +24,7 @@ from codeagent.core.events import (
 from codeagent.core.messages import (
     AssistantMessage,
     Message,
+    Origin,
     Outcome,
     ResultsMessage,
     TextBlock,
@@ -143,8 +145,18 @@ class _Past:
             case ResultsMessage(results=results):
                 for result in results:
                     self._end(result, 0.0)
+            case UserMessage(origin=Origin.SHELL):
+                self._own_command(message.text)
             case UserMessage():
                 pass
+
+    def _own_command(self, text: str) -> None:
+        """A shell command of the person's own, as the model was told: words, the command, its output."""
+        command, _, output = text.partition("\n$ ")[2].partition("\n")
+        self.blocks.append(blocks.PersonBlock(f"!{command}"))
+        call_id = f"own past {len(self.blocks)}"
+        self._start(call_id, "bash", json.dumps({"command": command}))
+        self._end(ToolResult(call_id=call_id, blocks=(TextBlock(text=output),)), 0.0)
 
     def _text(self, text: str) -> None:
         if len(text) <= _DRAWN_WHOLE:

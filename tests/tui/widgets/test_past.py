@@ -14,6 +14,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.messages import (
     AssistantMessage,
+    Origin,
     Outcome,
     ResultsMessage,
     StopReason,
@@ -74,3 +75,10 @@ def test_why_a_turn_ended_is_said_when_it_was_not_done():
 
 def test_a_long_reply_is_cut_into_its_parts():
     assert len(past_blocks([reply("words\n\n" * 1_000)])) > 500
+
+
+def test_a_shell_command_of_the_persons_own_is_shown_as_one():
+    told = "I ran this in the shell myself:\n$ make test\n2 passed\n[exit code 0]"
+    words, heading = shown(HistoryAppended(message=UserMessage(blocks=(TextBlock(text=told),), origin=Origin.SHELL)))
+    assert "!make test" in words
+    assert heading.split()[:4] == ["✓", "bash", "make", "test"]
