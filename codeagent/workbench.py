@@ -17,10 +17,11 @@ from codeagent.config.custom_commands import find_custom_commands
 from codeagent.config.launch import Launch
 from codeagent.config.places import project_commands
 from codeagent.config.settings import Settings
-from codeagent.core.approvals import CommandPreview, Mode, Verdict
+from codeagent.core.approvals import CommandPreview, Decision, Mode, Scope, Verdict
 from codeagent.core.archive import SessionNamed
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.desk import Check, Habits, KnownTool, ModelChoice, StoredRule, WorkspaceStatus
+from codeagent.core.errors import ConfigError
 from codeagent.core.events import Emit, ModeChanged, Progress
 from codeagent.core.jobs import Job
 from codeagent.core.json_types import JsonObject
@@ -29,6 +30,7 @@ from codeagent.core.protocols import ToolSpec
 from codeagent.core.text import clean
 from codeagent.model_switch import ModelSwitch
 from codeagent.policy.gate import ToolGate
+from codeagent.policy.rule_meaning import rule_meaning
 from codeagent.policy.trust import Trust, trust_state
 from codeagent.store.archive import SessionArchive
 from codeagent.store.prompts import Prompts
@@ -136,6 +138,24 @@ class Bench:
     def rules(self) -> tuple[StoredRule, ...]:
         """Every permission rule and grant in force."""
         return self.gate.stored_rules()
+
+    async def add_rule(self, decision: Decision, rule: str, scope: Scope) -> None:
+        """Puts a rule in force and keeps it as ``scope`` says; raises ConfigError."""
+        try:
+            await asyncio.to_thread(self.gate.add_rule, decision, rule, scope)
+        except OSError as error:
+            raise ConfigError(f"The rule could not be kept: {error.strerror}.", hint="Nothing was changed.") from error
+
+    async def remove_rule(self, rule: StoredRule) -> None:
+        """Takes a stored rule back; raises ConfigError."""
+        try:
+            await asyncio.to_thread(self.gate.remove_rule, rule)
+        except OSError as error:
+            raise ConfigError(f"The rule could not be removed: {error.strerror}.", hint="It still holds.") from error
+
+    def rule_meaning(self, decision: Decision, rule: str) -> str:
+        """What a rule would cover, in words; raises ConfigError for one that means nothing."""
+        return rule_meaning(rule, decision)
 
     def explain(self, command: str) -> Verdict:
         """What the gate would say to a shell command now."""

@@ -1,4 +1,4 @@
-"""``codeagent permissions check``: prints what would be allowed, asked or denied, and why."""
+"""``codeagent permissions``: prints what would be allowed, asked or denied, and why; keeps rules."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from codeagent.cli.permission_rules import add_parsers, run_rules
 from codeagent.core.approvals import Access, Mode, Verdict
 from codeagent.core.errors import CodeagentError
 from codeagent.core.json_types import JsonValue
@@ -59,6 +60,8 @@ class _Request(BaseModel):
 def run(argv: Sequence[str]) -> int:
     """Runs ``permissions`` with the words behind it; 0 whatever the verdict, 2 when the question makes no sense."""
     options = _parser().parse_args(argv)
+    if options.what != "check":
+        return run_rules(options)
     root = Path.cwd()
     extra_roots = tuple(Path(folder) for folder in options.add_dir)
     if options.json and options.command == "-":
@@ -115,10 +118,12 @@ def _complain(problem: str, *, as_json: bool = False) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="codeagent permissions", description="Shows what the permission rules say.")
-    check = parser.add_subparsers(required=True, metavar="check").add_parser(
-        "check", help="say what would be allowed, asked or denied, and why"
+    parser = argparse.ArgumentParser(
+        prog="codeagent permissions", description="Shows what the permission rules say, and changes those you stored."
     )
+    commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND", title="commands")
+    check = commands.add_parser("check", help="say what would be allowed, asked or denied, and why")
+    add_parsers(commands.add_parser)
     check.add_argument("command", nargs="?", metavar="COMMAND", help="the shell command; - with --json reads requests")
     check.add_argument("--path", help="judge a file instead of a command")
     check.add_argument(

@@ -89,7 +89,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name=CommandName.PERMISSIONS,
-        summary="The rules in force, or what they say to a shell command",
+        summary="The rules: list, add, remove; or what they say to a shell command",
         argument="COMMAND",
     ),
     Command(name=CommandName.TOOLS, summary="What the model can do, tool by tool"),

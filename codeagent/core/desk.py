@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Scope, Verdict
+from codeagent.core.approvals import Answer, ApprovalRequest, Decision, Mode, Scope, Verdict
 from codeagent.core.archive import Archive
 from codeagent.core.changes import Timeline
 from codeagent.core.context import ContextReport
@@ -117,14 +117,30 @@ class WorkspaceStatus:
     held: str = "sandboxed"
 
 
+class RuleSource(StrEnum):
+    """Where a permission rule comes from."""
+
+    SETTINGS = "settings"
+    PERSON = "you"
+
+
 @value
 class StoredRule:
-    """A permission rule in force, and where it comes from."""
+    """A permission rule in force, where it comes from, and how long it holds.
 
-    decision: str
+    ``place`` is the file that keeps it, for people; one of the settings is changed there.
+    """
+
+    decision: Decision
     rule: str
-    source: str
+    source: RuleSource
     scope: Scope
+    place: str = ""
+
+    @property
+    def can_be_removed(self) -> bool:
+        """Whether it was stored by an answer or in the list of rules, and so can be taken back there."""
+        return self.source is RuleSource.PERSON
 
 
 @value
@@ -193,6 +209,18 @@ class Workbench(Protocol):
 
     def rules(self) -> tuple[StoredRule, ...]:
         """Every permission rule and grant in force."""
+        ...
+
+    async def add_rule(self, decision: Decision, rule: str, scope: Scope) -> None:
+        """Puts a rule in force and keeps it as ``scope`` says; raises ConfigError."""
+        ...
+
+    async def remove_rule(self, rule: StoredRule) -> None:
+        """Takes a rule back that was stored by an answer or by ``add_rule``; raises ConfigError."""
+        ...
+
+    def rule_meaning(self, decision: Decision, rule: str) -> str:
+        """What a rule would cover, in words; raises ConfigError for one that means nothing."""
         ...
 
     def explain(self, command: str) -> Verdict:

@@ -29,10 +29,11 @@ from codeagent.core.errors import ConfigError, ToolError
 from codeagent.core.events import ApprovalAsked, ApprovalSettled, Emit
 from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import Allowed, Cover, Denied, Plan
-from codeagent.policy.grants import forget_grant, load_grants, store_grants
+from codeagent.policy.grants import Grant, forget_grant, load_grants, store_grants
 from codeagent.policy.judge import CommandCase, Judge, Surroundings
 from codeagent.policy.offers import command_offers, path_offers, warnings
-from codeagent.policy.rules import RuleSet
+from codeagent.policy.rule_meaning import rule_meaning
+from codeagent.policy.rules import Rule, RuleSet
 from codeagent.workspace.paths import PathSandbox
 
 _MOST_ROUNDS = 5
@@ -73,8 +74,8 @@ class ToolGate:
         self._cover = cover
         self._judge = Judge(sandbox, rules)
         if grants_file is not None:
-            for rule, scope in load_grants(grants_file, sandbox.root):
-                self._grant(rule, scope)
+            for grant in load_grants(grants_file, sandbox.root):
+                self._grant(grant)
 
     def judge(self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode) -> Verdict:
         """What the policy says to a call, without asking anybody."""
@@ -100,14 +101,29 @@ class ToolGate:
         return self._approver is None and self._mode() is Mode.AUTO
 
     def stored_rules(self) -> tuple[StoredRule, ...]:
-        """Every rule in force, from settings and from answers."""
-        return self._rules.stored()
+        """Every rule in force, from settings, answers and the list of rules; strictest first."""
+        kept_in = self._sandbox.show(self._grants_file) if self._grants_file is not None else ""
+        return tuple(
+            replace(rule, place=kept_in) if rule.can_be_removed and rule.scope is not Scope.SESSION else rule
+            for rule in self._rules.stored()
+        )
 
-    def revoke(self, rule: str) -> None:
-        """Takes back a rule that was stored with an answer; raises OSError and ConfigError."""
-        self._rules.revoke(rule)
-        if self._grants_file is not None:
-            forget_grant(self._grants_file, self._sandbox.root, rule)
+    def add_rule(self, decision: Decision, rule: str, scope: Scope) -> None:
+        """Puts a rule in force and keeps it as ``scope`` says; raises ConfigError and OSError."""
+        rule_meaning(rule, decision)
+        grant = Grant(rule=str(Rule.parse(rule)), decision=decision, scope=scope)
+        if scope in {Scope.PROJECT, Scope.ALWAYS} and self._grants_file is not None:
+            store_grants(self._grants_file, self._sandbox.root, [grant])
+        self._rules.grant(grant.rule, scope, decision)
+
+    def remove_rule(self, rule: StoredRule) -> None:
+        """Takes a stored rule back; raises ConfigError for one of the settings, and OSError."""
+        if not rule.can_be_removed:
+            raise ConfigError(f"{rule.rule} stands in the settings.", hint="Take it out there.")
+        grant = Grant(rule=rule.rule, decision=rule.decision, scope=rule.scope)
+        if rule.scope in {Scope.PROJECT, Scope.ALWAYS} and self._grants_file is not None:
+            forget_grant(self._grants_file, self._sandbox.root, grant)
+        self._rules.revoke(rule.rule, rule.scope, rule.decision)
 
     async def check(self, call: ToolCall, plan: Plan) -> Allowed | Denied:  # noqa: PLR0911 - one return a decision
         """Decides one call; what a person changed in it is judged again. Cancelling withdraws the question."""
@@ -183,22 +199,22 @@ class ToolGate:
         """Keeps the offered rules; that they cannot be written down is no reason to stop the call."""
         if scope is Scope.ONCE:
             return []
-        rules = [offer.rule for offer in request.offers]
-        for rule in rules:
-            self._grant(rule, scope)
-        if rules and scope is not Scope.SESSION and self._grants_file is not None:
+        grants = [Grant(rule=offer.rule, scope=scope) for offer in request.offers]
+        for grant in grants:
+            self._grant(grant)
+        if grants and scope is not Scope.SESSION and self._grants_file is not None:
             try:
-                await asyncio.to_thread(store_grants, self._grants_file, self._sandbox.root, rules, scope)
+                await asyncio.to_thread(store_grants, self._grants_file, self._sandbox.root, grants)
             except OSError:
-                for rule in rules:
-                    self._rules.revoke(rule)
-                    self._grant(rule, Scope.SESSION)
+                for grant in grants:
+                    self._rules.revoke(grant.rule, scope)
+                    self._grant(replace(grant, scope=Scope.SESSION))
         return []
 
-    def _grant(self, rule: str, scope: Scope) -> None:
-        """A stored rule that this version cannot read grants nothing."""
+    def _grant(self, grant: Grant) -> None:
+        """A stored rule that this version cannot read changes nothing."""
         try:
-            self._rules.grant(rule, scope)
+            self._rules.grant(grant.rule, grant.scope, grant.decision)
         except ConfigError:
             return
 
@@ -210,6 +226,8 @@ class ToolGate:
             offers = () if preview.held_back else command_offers(case)
         else:
             offers = path_offers(call.name, touches, self._sandbox) if verdict.remedy else ()
+        if not offers and not (isinstance(preview, CommandPreview) and preview.held_back):
+            verdict = replace(verdict, remedy="")  # the answers and the reasons name the same rules
         return ApprovalRequest(
             call_id=call.id,
             tool=call.name,

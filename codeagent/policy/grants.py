@@ -1,62 +1,80 @@
-"""Rules that a person stored from a question, for one project or for good; kept outside every repository."""
+"""Rules that a person stored, for one project or for good; kept outside every repository."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from codeagent.core.approvals import Scope
+from codeagent.core.approvals import Decision, Scope
 from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.values import value
 from codeagent.workspace.private import change_private, read_private
 
 _ALWAYS = "always"
 _PROJECTS = "projects"
 
 
-def load_grants(path: Path, root: Path) -> tuple[tuple[str, Scope], ...]:
-    """The stored rules that hold in the workspace ``root``, each with its scope."""
+@value
+class Grant:
+    """One stored rule as it is written, with its outcome and where it holds."""
+
+    rule: str
+    decision: Decision = Decision.ALLOW
+    scope: Scope = Scope.PROJECT
+
+
+def load_grants(path: Path, root: Path) -> tuple[Grant, ...]:
+    """The stored rules that hold in the workspace ``root``."""
     content = read_private(path)
     project = _table(content.get(_PROJECTS)).get(str(root))
-    return (
-        *((rule, Scope.ALWAYS) for rule in _texts(content.get(_ALWAYS))),
-        *((rule, Scope.PROJECT) for rule in _texts(project)),
-    )
+    return (*_read(_table(content.get(_ALWAYS)), Scope.ALWAYS), *_read(_table(project), Scope.PROJECT))
 
 
-def store_grants(path: Path, root: Path, rules: Iterable[str], scope: Scope) -> None:
+def store_grants(path: Path, root: Path, grants: Iterable[Grant]) -> None:
     """Keeps rules for this project or for good; raises OSError."""
-    wanted = tuple(rules)
+    wanted = tuple(grants)
 
     def add(content: JsonObject) -> None:
-        if scope is Scope.ALWAYS:
-            content[_ALWAYS] = _added(content.get(_ALWAYS), wanted)
-        else:
-            projects = _table(content.get(_PROJECTS))
-            projects[str(root)] = _added(projects.get(str(root)), wanted)
-            content[_PROJECTS] = projects
+        for grant in wanted:
+            rules = _rules(content, root, grant.scope)
+            rules[grant.decision.value] = [*dict.fromkeys([*_texts(rules.get(grant.decision.value)), grant.rule])]
 
     change_private(path, add)
 
 
-def forget_grant(path: Path, root: Path, rule: str) -> None:
-    """Takes a stored rule back wherever it holds in this workspace; raises OSError."""
+def forget_grant(path: Path, root: Path, grant: Grant) -> None:
+    """Takes a stored rule back; raises OSError."""
 
     def remove(content: JsonObject) -> None:
-        content[_ALWAYS] = [kept for kept in _texts(content.get(_ALWAYS)) if kept != rule]
-        projects = _table(content.get(_PROJECTS))
-        projects[str(root)] = [kept for kept in _texts(projects.get(str(root))) if kept != rule]
-        content[_PROJECTS] = projects
+        rules = _rules(content, root, grant.scope)
+        kept = _texts(rules.get(grant.decision.value))
+        rules[grant.decision.value] = [rule for rule in kept if rule != grant.rule]
 
     change_private(path, remove)
 
 
-def _added(old: JsonValue, rules: Iterable[str]) -> list[JsonValue]:
-    return [*dict.fromkeys([*_texts(old), *rules])]
+def _rules(content: JsonObject, root: Path, scope: Scope) -> JsonObject:
+    """The table, made where it is missing, that rules of a scope are kept in by their outcome."""
+    if scope is Scope.ALWAYS:
+        rules = _table(content.get(_ALWAYS))
+        content[_ALWAYS] = rules
+        return rules
+    projects = _table(content.get(_PROJECTS))
+    rules = _table(projects.get(str(root)))
+    projects[str(root)] = rules
+    content[_PROJECTS] = projects
+    return rules
 
 
-def _texts(value: JsonValue) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+def _read(rules: JsonObject, scope: Scope) -> Iterator[Grant]:
+    for decision in Decision:
+        for rule in _texts(rules.get(decision.value)):
+            yield Grant(rule=rule, decision=decision, scope=scope)
 
 
-def _table(value: JsonValue) -> JsonObject:
-    return dict(value) if isinstance(value, dict) else {}
+def _texts(found: JsonValue) -> tuple[str, ...]:
+    return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
+
+
+def _table(found: JsonValue) -> JsonObject:
+    return dict(found) if isinstance(found, dict) else {}

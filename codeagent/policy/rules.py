@@ -12,7 +12,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from codeagent.core.approvals import Access, Decision, Scope
-from codeagent.core.desk import StoredRule
+from codeagent.core.desk import RuleSource, StoredRule
 from codeagent.core.errors import ConfigError
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
@@ -125,52 +125,51 @@ class RuleSet:
 
     def __init__(self, *, deny: Iterable[Rule] = (), ask: Iterable[Rule] = (), allow: Iterable[Rule] = ()) -> None:
         self._rules = {Decision.DENY: tuple(deny), Decision.ASK: tuple(ask), Decision.ALLOW: tuple(allow)}
-        self._granted: list[tuple[Rule, Scope]] = []
+        self._granted: list[tuple[Decision, Rule, Scope]] = []
 
     @classmethod
     def parse(cls, *, deny: Iterable[str] = (), ask: Iterable[str] = (), allow: Iterable[str] = ()) -> RuleSet:
         """Reads the rules of the settings; raises ConfigError for one that cannot be read."""
         return cls(deny=map(Rule.parse, deny), ask=map(Rule.parse, ask), allow=map(Rule.parse, allow))
 
-    def grant(self, rule: str, scope: Scope = Scope.SESSION) -> None:
-        """Allows what ``rule`` covers from now on."""
-        parsed = Rule.parse(rule)
-        if (parsed, scope) not in self._granted:
-            self._granted.append((parsed, scope))
+    def grant(self, rule: str, scope: Scope = Scope.SESSION, decision: Decision = Decision.ALLOW) -> None:
+        """Puts a rule in force from now on; raises ConfigError."""
+        granted = decision, Rule.parse(rule), scope
+        if granted not in self._granted:
+            self._granted.append(granted)
 
-    def revoke(self, rule: str) -> None:
-        """Takes a grant back."""
-        parsed = Rule.parse(rule)
-        self._granted = [(granted, scope) for granted, scope in self._granted if granted != parsed]
+    def revoke(self, rule: str, scope: Scope, decision: Decision = Decision.ALLOW) -> None:
+        """Takes a granted rule back; raises ConfigError."""
+        revoked = decision, Rule.parse(rule), scope
+        self._granted = [granted for granted in self._granted if granted != revoked]
 
     def rules(self, decision: Decision) -> tuple[Rule, ...]:
-        """The rules with one outcome; granted ones come before those that allow by setting."""
-        if decision is Decision.ALLOW:
-            return (*(rule for rule, _ in self._granted), *self._rules[decision])
-        return self._rules[decision]
+        """The rules with one outcome; granted ones come before those of the settings."""
+        return (*(rule for outcome, rule, _ in self._granted if outcome is decision), *self._rules[decision])
 
     def stored(self) -> tuple[StoredRule, ...]:
-        """Every rule in force, for people."""
+        """Every rule in force, for people; strictest first, as they are applied."""
         settings = [
-            StoredRule(decision=decision.value, rule=str(rule), source="settings", scope=Scope.ALWAYS)
+            StoredRule(decision=decision, rule=str(rule), source=RuleSource.SETTINGS, scope=Scope.ALWAYS)
             for decision, rules in self._rules.items()
             for rule in rules
         ]
         granted = [
-            StoredRule(decision=Decision.ALLOW.value, rule=str(rule), source="answer", scope=scope)
-            for rule, scope in self._granted
+            StoredRule(decision=decision, rule=str(rule), source=RuleSource.PERSON, scope=scope)
+            for decision, rule, scope in self._granted
         ]
-        return (*settings, *granted)
+        order = (Decision.DENY, Decision.ASK, Decision.ALLOW)
+        return tuple(sorted((*granted, *settings), key=lambda rule: order.index(rule.decision)))
 
     def has_command_limits(self) -> bool:
         """Whether any rule denies commands or asks about them."""
-        limits = (*self._rules[Decision.DENY], *self._rules[Decision.ASK])
+        limits = (*self.rules(Decision.DENY), *self.rules(Decision.ASK))
         return any(rule.is_for_commands for rule in limits)
 
     @property
     def limits_reading(self) -> bool:
         """Whether any rule denies reading certain files."""
-        return any(rule.is_for("read") for rule in self._rules[Decision.DENY])
+        return any(rule.is_for("read") for rule in self.rules(Decision.DENY))
 
     def find_command(self, decision: Decision, words: Sequence[Word], *, maybe: bool = False) -> Rule | None:
         """The first rule with this outcome that concerns a command (``maybe``: that could concern it)."""

@@ -9,9 +9,10 @@ from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand, Not
 from codeagent.core.desk import Conversation, Desk, Workbench
 from codeagent.tui.costs import CostBook
 from codeagent.tui.modes import MODE_WORDS
-from codeagent.tui.screens.pages import Page, doctor_text, permissions_text
+from codeagent.tui.screens.pages import Page, doctor_text, verdict_text
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.reports import context_text, cost_text, tools_text
+from codeagent.tui.screens.rules import RulesScreen
 
 _AS_IT_LIKES = "default"
 EFFORT_WORDS = {
@@ -29,7 +30,7 @@ async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: 
         case CommandName.MODE:
             await _choose_mode(app, desk.workbench, call.argument)
         case CommandName.PERMISSIONS:
-            await app.push_screen(Page("Permissions", await permissions_text(desk.workbench, call.argument)))
+            await _permissions(app, desk.workbench, call.argument)
         case CommandName.DOCTOR:
             await app.push_screen(Page("Doctor", doctor_text(await desk.workbench.doctor())))
         case CommandName.MODEL:
@@ -57,6 +58,15 @@ async def _choose_mode(app: App[str], bench: Workbench, name: str) -> None:
         raise NoSuchCommand(f"There is no mode {name}; there are {', '.join(names)}.")
     if name:
         bench.set_mode(Mode(name))
+
+
+async def _permissions(app: App[str], bench: Workbench, command: str) -> None:
+    """The list of rules; with a command what they say to it."""
+    if not command:
+        await app.push_screen(RulesScreen(bench))
+        return
+    verdict = await asyncio.to_thread(bench.explain, command)
+    await app.push_screen(Page("Permissions", verdict_text(command, verdict)))
 
 
 async def _choose_model(app: App[str], bench: Workbench, current: str, name: str) -> None:

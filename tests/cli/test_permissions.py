@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 
 import pytest
 
 from codeagent.cli.permissions import run
+from codeagent.config.places import find_places
+from codeagent.core.errors import ConfigError
 
 
 @pytest.fixture
@@ -118,3 +121,64 @@ def test_half_characters_and_escapes_do_no_harm(workspace, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "<U+202E>" in out
+
+
+@pytest.fixture
+def at_home(workspace, tmp_path, monkeypatch):
+    monkeypatch.setenv("CODEAGENT_HOME", str(tmp_path / "home"))
+    return workspace
+
+
+def listed(capsys):
+    assert run(["list", "--json"]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_rule_is_added_listed_and_removed(at_home, capsys):
+    assert run(["add", "allow", "bash(npm test)"]) == 0
+    assert "`npm test` word for word" in capsys.readouterr().out
+    assert run(["add", "deny", "read(*.log)", "--scope", "always"]) == 0
+    capsys.readouterr()
+    rules = listed(capsys)
+    assert [(rule["decision"], rule["rule"], rule["scope"]) for rule in rules] == [
+        ("deny", "read(*.log)", "always"),
+        ("allow", "bash(npm test)", "project"),
+    ]
+    assert all(rule["place"].startswith(str(at_home / "home")) for rule in rules)
+    assert run(["remove", "allow", "bash(npm test)"]) == 0
+    assert run(["remove", "deny", "read(*.log)", "--scope", "always"]) == 0
+    capsys.readouterr()
+    assert listed(capsys) == []
+
+
+def test_a_rule_of_one_project_does_not_show_in_another(at_home, capsys, monkeypatch):
+    run(["add", "ask", "bash(make *)"])
+    run(["add", "ask", "bash(git push *)", "--scope", "always"])
+    capsys.readouterr()
+    (at_home / "other").mkdir()
+    monkeypatch.chdir(at_home / "other")
+    assert [rule["rule"] for rule in listed(capsys)] == ["bash(git push *)"]
+
+
+def test_rules_of_the_settings_are_listed_with_their_file(at_home, capsys):
+    config = find_places(os.environ).config_file
+    config.parent.mkdir(parents=True)
+    config.write_text('[permissions]\nallow = ["bash(pytest *)"]\n')
+    assert run(["list"]) == 0
+    out = capsys.readouterr().out
+    assert "allow  bash(pytest *)" in out
+    assert str(config) in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["add", "allow", "no rule"],
+        ["add", "allow", "fetch(x)"],
+        ["add", "allow", "bash()"],
+        ["remove", "allow", "bash(never stored)"],
+    ],
+)
+def test_what_cannot_be_stored_or_removed_is_said(at_home, words):
+    with pytest.raises(ConfigError):
+        run(words)

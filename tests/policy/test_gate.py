@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from codeagent.core.approvals import Approve, Decision, Deny, Mode, Scope, Withdraw
+from codeagent.core.errors import ConfigError
 from codeagent.core.events import ApprovalAsked, ApprovalSettled
 from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import Allowed, Denied, ToolContext
@@ -286,7 +287,7 @@ async def test_a_stored_answer_can_be_taken_back(root, tmp_path):
     grants = tmp_path / "state" / "grants.json"
     desk = Desk(root, Person(Approve(scope=Scope.ALWAYS)), grants=grants)
     await desk.check("bash", command="npm test")
-    desk.gate.revoke("bash(npm test)")
+    desk.gate.remove_rule(desk.gate.stored_rules()[0])
     assert desk.gate.stored_rules() == ()
     assert isinstance(await Desk(root, grants=grants).check("bash", command="npm test"), Denied)
 
@@ -440,3 +441,61 @@ async def test_a_background_command_is_judged_like_any_other(root):
 async def test_looking_at_a_job_asks_nobody_unless_a_rule_says_so(root):
     assert isinstance(await Desk(root).check("job", id=1, action="output"), Allowed)
     assert isinstance(await Desk(root, deny=["job"]).check("job", id=1, action="stop"), Denied)
+
+
+@pytest.mark.parametrize("scope", [Scope.SESSION, Scope.PROJECT, Scope.ALWAYS])
+async def test_a_rule_that_is_added_holds_at_once_and_until_it_is_removed(root, tmp_path, scope):
+    grants = tmp_path / "state" / "grants.json"
+    desk = Desk(root, grants=grants)
+    assert isinstance(await desk.check("bash", command="npm test"), Denied)
+    desk.gate.add_rule(Decision.ALLOW, "bash(npm *)", scope)
+    assert isinstance(await desk.check("bash", command="npm test"), Allowed)
+    desk.gate.add_rule(Decision.DENY, "bash(npm test)", scope)
+    assert isinstance(await desk.check("bash", command="npm test"), Denied)
+    assert [str(rule.decision) for rule in desk.gate.stored_rules()] == ["deny", "allow"]
+    assert isinstance(await Desk(root, grants=grants).check("bash", command="npm run x"), Allowed) == (
+        scope is not Scope.SESSION
+    )
+    for rule in desk.gate.stored_rules():
+        desk.gate.remove_rule(rule)
+    assert desk.gate.stored_rules() == ()
+    assert isinstance(await Desk(root, grants=grants).check("bash", command="npm run x"), Denied)
+
+
+async def test_a_rule_on_reading_that_is_added_holds_at_once(root):
+    desk = Desk(root)
+    (root / "plan.md").write_text("x")
+    desk.gate.add_rule(Decision.DENY, "read(plan.md)", Scope.SESSION)
+    assert isinstance(await desk.check("bash", command="grep -r x ."), Denied)
+    assert desk.gate.rule_against_reading(root / "plan.md") == "read(plan.md)"
+
+
+@pytest.mark.parametrize("rule", ["", "bash(", "bash()", "fetch(x)", "bash('a)", "no rule"])
+async def test_what_is_no_rule_is_not_added(root, tmp_path, rule):
+    desk = Desk(root, grants=tmp_path / "grants.json")
+    with pytest.raises(ConfigError):
+        desk.gate.add_rule(Decision.ALLOW, rule, Scope.ALWAYS)
+    assert desk.gate.stored_rules() == ()
+    assert not (tmp_path / "grants.json").exists()
+
+
+async def test_a_rule_of_the_settings_is_removed_there(root):
+    desk = Desk(root, deny=["bash(npm *)"])
+    with pytest.raises(ConfigError, match="stands in the settings"):
+        desk.gate.remove_rule(desk.gate.stored_rules()[0])
+
+
+@pytest.mark.parametrize("command", ["rm a.py", "python x.py", "sudo ls", "timeout 5 npm test", "curl x"])
+async def test_a_question_names_no_rule_that_it_does_not_offer(root, command):
+    person = Person(Deny())
+    await Desk(root, person).check("bash", command=command)
+    assert person.requests[0].offers == ()
+    assert person.requests[0].verdict.remedy == ""
+
+
+async def test_a_question_names_the_rules_that_it_offers(root):
+    person = Person(Deny())
+    await Desk(root, person).check("bash", command="npm test && npm run x")
+    request = person.requests[0]
+    assert request.verdict.remedy == " ".join(f"--allow '{offer.rule}'" for offer in request.offers)
+    assert len(request.offers) == 2

@@ -143,8 +143,8 @@ def test_every_rule_in_force_is_listed_with_its_source():
     listed = [(rule.decision, rule.rule, rule.source) for rule in rules.stored()]
     assert listed == [
         ("deny", "bash(rm *)", "settings"),
+        ("allow", "bash(npm test)", "you"),
         ("allow", "bash(ls)", "settings"),
-        ("allow", "bash(npm test)", "answer"),
     ]
 
 

@@ -18,6 +18,7 @@ from codeagent.core.approvals import (
     DiffPreview,
     Mode,
     RuleOffer,
+    Scope,
     Verdict,
     VerdictPart,
 )
@@ -34,6 +35,7 @@ from codeagent.core.desk import (
     LocalServer,
     ModelChoice,
     Opening,
+    RuleSource,
     StoredRule,
     WorkspaceStatus,
 )
@@ -216,6 +218,11 @@ class MemoryWorkbench:
     ran: list[str] = field(default_factory=list)
     chosen: Habits = field(default_factory=Habits)
     background: list[Job] = field(default_factory=list)
+    stored: list[StoredRule] = field(
+        default_factory=lambda: [
+            StoredRule(decision=Decision.ALLOW, rule="bash(pytest *)", source=RuleSource.SETTINGS, scope=Scope.ALWAYS)
+        ]
+    )
     custom: FoundCommands = field(
         default_factory=lambda: FoundCommands(folder=Path("/home/me/.config/codeagent/commands"))
     )
@@ -254,7 +261,18 @@ class MemoryWorkbench:
         return tuple(path for path in self.paths if query in path)[:limit]
 
     def rules(self) -> tuple[StoredRule, ...]:
-        return (StoredRule(decision="allow", rule="bash(pytest *)", source="config", scope="always"),)
+        return tuple(self.stored)
+
+    async def add_rule(self, decision: Decision, rule: str, scope: Scope) -> None:
+        self.stored.append(StoredRule(decision=decision, rule=rule, source=RuleSource.PERSON, scope=scope))
+
+    async def remove_rule(self, rule: StoredRule) -> None:
+        self.stored.remove(rule)
+
+    def rule_meaning(self, decision: Decision, rule: str) -> str:
+        if "(" not in rule:
+            raise ConfigError(f"{rule!r} is no permission rule.", hint='Write "bash(git status *)".')
+        return f"It {decision}s all that fits {rule}."
 
     def explain(self, command: str) -> Verdict:
         part = VerdictPart(words=tuple(command.split()), decision=Decision.ASK, because="no rule covers it")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import ClassVar
@@ -16,7 +15,7 @@ from textual.widgets import Static
 
 from codeagent.core.approvals import Decision, Verdict
 from codeagent.core.commands import COMMANDS
-from codeagent.core.desk import Check, CheckState, StoredRule, Workbench
+from codeagent.core.desk import Check, CheckState
 from codeagent.core.keys import Place, key_rows
 from codeagent.core.text import show_invisible
 from codeagent.tui.custom_commands import CustomCommands
@@ -78,33 +77,6 @@ def help_text(keymap: Mapping[str, str], width: int, custom: CustomCommands) -> 
         here = ((keys, what) for where, keys, what in rows if where is place)
         parts += [Content(), _heading(place), *_table(here, width)]
     return Content("\n").join(parts)
-
-
-async def permissions_text(bench: Workbench, command: str) -> Content:
-    """The rules in force, or what they say to a shell command."""
-    if not command:
-        return rules_text(bench.rules())
-    return verdict_text(command, await asyncio.to_thread(bench.explain, command))
-
-
-def rules_text(rules: Sequence[StoredRule]) -> Content:
-    """The permission rules in force, strictest first as they are applied."""
-    if not rules:
-        return Content.styled(
-            "No rules: the mode alone decides. “a” in a question stores one; so does --allow 'bash(pytest *)'.",
-            "$text-muted",
-        )
-    order = {"deny": 0, "ask": 1, "allow": 2}
-    style = {"deny": "$error", "ask": "$warning", "allow": "$success"}
-    lines = [
-        Content.assemble(
-            (f"{rule.decision:<7}", style.get(rule.decision, "")),
-            show_invisible(rule.rule),
-            (f"   {rule.scope} · {show_invisible(rule.source)}", "$text-muted"),
-        )
-        for rule in sorted(rules, key=lambda rule: order.get(rule.decision, 3))
-    ]
-    return Content("\n").join(lines)
 
 
 def verdict_text(command: str, verdict: Verdict) -> Content:

@@ -1,0 +1,90 @@
+"""``codeagent permissions list``, ``add`` and ``remove``: the rules that hold here, and those that you stored."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from codeagent.config.places import Places, find_places
+from codeagent.config.sources import load_settings
+from codeagent.core.approvals import Decision, Scope
+from codeagent.core.desk import RuleSource
+from codeagent.core.errors import ConfigError
+from codeagent.core.text import show_invisible
+from codeagent.policy.grants import Grant, forget_grant, load_grants, store_grants
+from codeagent.policy.rule_meaning import rule_meaning
+from codeagent.policy.rules import Rule
+from codeagent.policy.trust import is_trusted
+
+_DECISIONS = (Decision.DENY, Decision.ASK, Decision.ALLOW)
+_SCOPES = (Scope.PROJECT, Scope.ALWAYS)
+_WHERE = {Scope.PROJECT: "in this project", Scope.ALWAYS: "in every project"}
+
+
+def add_parsers(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Adds the three commands to those of ``codeagent permissions``."""
+    listing = add_parser("list", help="print the rules that hold in this directory")
+    listing.add_argument("--json", action="store_true", help="one JSON object a rule")
+    for name, what in (("add", "store a rule, outside the project"), ("remove", "take a stored rule back")):
+        parser = add_parser(name, help=what)
+        parser.add_argument("decision", choices=[str(one) for one in _DECISIONS], help="what happens to what fits it")
+        parser.add_argument("rule", metavar="RULE", help="such as 'bash(pytest *)' or 'edit(src/**)'")
+        parser.add_argument(
+            "--scope", choices=[str(one) for one in _SCOPES], default=str(Scope.PROJECT), help="default: project"
+        )
+
+
+def run_rules(options: argparse.Namespace) -> int:
+    """Lists, adds or removes; returns the exit code, raises ConfigError."""
+    root, places = Path.cwd().resolve(), find_places(os.environ)
+    if options.what == "list":
+        _list(root, places, as_json=options.json)
+        return 0
+    decision, scope = Decision(options.decision), Scope(options.scope)
+    grant = Grant(rule=str(Rule.parse(options.rule)), decision=decision, scope=scope)
+    try:
+        if options.what == "add":
+            meaning = rule_meaning(grant.rule, decision)
+            store_grants(places.grants_file, root, [grant])
+            print(show_invisible(f"{decision} {grant.rule} holds {_WHERE[scope]} from now on. {meaning}"))
+        elif grant in load_grants(places.grants_file, root):
+            forget_grant(places.grants_file, root, grant)
+            print(show_invisible(f"{decision} {grant.rule} no longer holds {_WHERE[scope]}."))
+        else:
+            raise ConfigError(
+                f"No rule {decision} {grant.rule} is stored {_WHERE[scope]}.",
+                hint="`codeagent permissions list` shows them.",
+            )
+    except OSError as error:
+        raise ConfigError(f"{places.grants_file} cannot be changed: {error.strerror}.") from error
+    return 0
+
+
+def _list(root: Path, places: Places, *, as_json: bool) -> None:
+    """Strictest first, as they are applied."""
+    loaded = load_settings(places, root, os.environ, {}, is_trusted=is_trusted(root, places.trust_file))
+    stored = load_grants(places.grants_file, root)
+    asked = loaded.settings.permissions
+    settings = {Decision.DENY: asked.deny, Decision.ASK: asked.ask, Decision.ALLOW: asked.allow}
+    found: list[dict[str, str]] = []
+    for decision in _DECISIONS:
+        origin = loaded.origins.get(("permissions", str(decision)), "settings")
+        kept = [(grant.rule, grant.scope) for grant in stored if grant.decision is decision]
+        found += [_row(decision, rule, scope, RuleSource.PERSON, str(places.grants_file)) for rule, scope in kept]
+        found += [_row(decision, rule, Scope.ALWAYS, RuleSource.SETTINGS, origin) for rule in settings[decision]]
+    if as_json:
+        for row in found:
+            print(json.dumps(row))
+        return
+    if not found:
+        print("No rules: the mode alone decides. Add one: codeagent permissions add allow 'bash(pytest *)'")
+    width = max((len(row["rule"]) for row in found), default=0)
+    for row in found:
+        print(show_invisible(f"{row['decision']:<6} {row['rule']:<{width}}  {row['scope']:<8} {row['place']}"))
+
+
+def _row(decision: Decision, rule: str, scope: Scope, source: RuleSource, place: str) -> dict[str, str]:
+    return {"decision": str(decision), "rule": rule, "scope": str(scope), "source": str(source), "place": place}
