@@ -77,6 +77,7 @@ class Outgoing:
         if last in queue.queued:
             queue.drop(last.message_id)
             self._screen.prompt.give_back(text)
+            self._screen.set_focus(self._screen.prompt)
         return True
 
     def _keep(self, text: str, *, is_later: bool) -> None:

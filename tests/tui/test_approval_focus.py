@@ -6,6 +6,7 @@ import pytest
 from textual import events
 
 from codeagent.core.approvals import Approve, Deny, Withdraw
+from codeagent.core.events import NoticeGiven
 from codeagent.tui.screens.main import QUIET_SECONDS
 from codeagent.tui.widgets.question_pane import REACTION_SECONDS
 
@@ -281,3 +282,42 @@ async def test_a_reason_typed_at_machine_speed_arrives_whole(stage_of, ask_diff)
         await stage.until(lambda: "nay" in stage.text)
         await stage.pilot.press("enter")
         await stage.until(lambda: asking.answers == {"c1": Deny(feedback="nay")})
+
+
+async def test_alt_up_at_a_question_takes_the_queued_message_back_and_goes_to_the_prompt(stage_of, ask_command):
+    async def turn(emit, approver):
+        await approver.ask(ask_command("make"))
+
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        dialog = stage.app.main.approval
+        await stage.until(lambda: dialog.waiting)
+        stage.conversation.steer("also negative ones")
+        await stage.pilot.press("tab")
+        await stage.until(lambda: dialog.has_focus)
+        await stage.pilot.press("alt+up")
+        await stage.until(lambda: stage.app.main.prompt.text == "also negative ones")
+        assert stage.app.main.prompt.has_focus
+        assert dialog.waiting
+
+
+async def test_pages_are_the_questions_when_it_is_longer_than_its_place_and_else_the_transcripts(
+    stage_of, ask_command, ask_diff
+):
+    async def turn(emit, approver):
+        for number in range(60):
+            emit(NoticeGiven(text=f"note {number}"))
+        await approver.ask(ask_command("make"))
+        await approver.ask(ask_diff())
+
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        dialog, transcript = stage.app.main.approval, stage.app.main.transcript
+        for is_transcripts in (True, False):
+            await stage.until(lambda: dialog.waiting)
+            await stage.pilot.press("tab")
+            await stage.until(lambda: dialog.answers_to(events.Focus().time))
+            transcript.scroll_to_end()
+            await stage.pilot.press("pagedown", "pageup")
+            await stage.until(lambda wanted=is_transcripts: transcript.follows is not wanted)
+            await stage.press_slowly("y")

@@ -258,8 +258,14 @@ class QuestionPane(Vertical, can_focus=True):
             self._body.bring(self._drawing.hunk_starts[question.hunk])
             self._paint_ahead(question.hunk + by)
 
-    def action_scroll(self, by: int, unit: Literal["line", "page", "all"]) -> None:
-        """Scrolls by lines, by pages that keep one line in view, or to the first or last line."""
+    async def action_scroll(self, by: int, unit: Literal["line", "page", "all"]) -> None:
+        """Scrolls by lines, by pages that keep one line in view, or to the first or last line.
+
+        Where all of the question is in view, pages are the transcript's.
+        """
+        if unit == "page" and self._body.total <= self._body.size.height:
+            await self.run_action(f"screen.scroll_page({by})")
+            return
         lines = {"line": 1, "page": max(self._body.size.height - 1, 1), "all": self._body.total}
         self._body.scroll_relative(y=by * lines[unit], animate=False)
 

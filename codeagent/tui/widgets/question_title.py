@@ -35,15 +35,15 @@ def question_title(
 
 def _name(request: ApprovalRequest) -> str:
     """The tool and its object in a few words, safe to show."""
-    preview = request.preview
+    preview, tool = request.preview, show_invisible(request.tool)
     if isinstance(preview, DiffPreview):
-        return f"{request.tool} {show_invisible(preview.diff.path)}"
+        return f"{tool} {show_invisible(preview.diff.path)}"
     if isinstance(preview, CommandPreview):
-        return f"{request.tool} in the background" if preview.background else request.tool
+        return f"{tool} in the background" if preview.background else tool
     if isinstance(preview, TextPreview):
         return show_invisible(preview.title)
     written = next((touch.written for touch in request.touches if touch.written), "")
-    return f"{request.tool} {show_invisible(written)}".rstrip()
+    return f"{tool} {show_invisible(written)}".rstrip()
 
 
 def _certainty(request: ApprovalRequest) -> tuple[str, bool]:

@@ -98,3 +98,29 @@ async def test_whatever_happens_the_end_is_followed_or_the_place_is_kept(seed):
             assert transcript.virtual_size.height == transcript.column.height
             rows = [transcript.render_line(y).cell_length for y in range(transcript.size.height)]
             assert set(rows) == {transcript.column.width}
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_after_any_resizes_it_looks_as_if_drawn_for_the_first_time(seed):
+    choose = random.Random(seed)
+    sizes = [(choose.randrange(20, 110), choose.randrange(5, 40)) for _ in range(6)]
+
+    async def shown(steps):
+        app = Page()
+        async with app.run_test(size=steps[0]) as pilot:
+            transcript = app.transcript
+            session = Session(transcript, seed)
+            for number in range(60):
+                session.act()
+                if number % 10 == 0:
+                    transcript.flush()
+                    await pilot.resize_terminal(*steps[number // 10 % len(steps)])
+                    await pilot.pause()
+            await pilot.resize_terminal(*steps[-1])
+            await pilot.pause()
+            transcript.end_text()
+            transcript.scroll_to_end()
+            transcript.flush()
+            return [transcript.render_line(row).text for row in range(transcript.size.height)]
+
+    assert await shown(sizes) == await shown(sizes[-1:])
