@@ -120,12 +120,10 @@ def start(words: Sequence[str], frame: FirstFrame | None = None) -> int:
     if options.prints:
         from codeagent.cli.faults import start_log
         from codeagent.cli.headless import run_headless, whole_prompt
-        from codeagent.wiring import open_headless
 
-        _wake_collector()
         start_log(os.environ)
         prompt = whole_prompt(options.prompt, sys.stdin)
-        return run_headless(lambda emit: open_headless(launch, emit), prompt, options.output_format)
+        return run_headless(partial(_open_headless, launch), prompt, options.output_format)
     require_terminal()
     from codeagent.cli.screen import Offers, open_app
 
@@ -187,7 +185,19 @@ def _replay(path: Path, speed: float) -> int:
 async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
     """Opens a session for a screen that already stands: what is heavy is loaded on a thread."""
     wiring = await asyncio.to_thread(_load_wiring)
-    return await wiring(launch, emit, approver)
+    try:
+        return await wiring(launch, emit, approver)
+    finally:
+        _wake_collector()
+
+
+async def _open_headless(launch: Launch, emit: Emit) -> Desk:
+    from codeagent.wiring import open_headless
+
+    try:
+        return await open_headless(launch, emit)
+    finally:
+        _wake_collector()
 
 
 def _load_wiring() -> OpenDesk:
@@ -196,13 +206,14 @@ def _load_wiring() -> OpenDesk:
     from codeagent.wiring import open_desk as wired
 
     start_log(os.environ)
-    _wake_collector()
     return wired
 
 
 def _wake_collector() -> None:
-    """Garbage is collected from now on, but never looked for among what was loaded: that pause would be seen."""
-    gc.collect()
+    """Garbage is collected from now on, but never looked for among what was loaded: that pause would be seen.
+
+    By now everything is loaded, the model's SDK too, which takes a fifth longer while garbage is looked for.
+    """
     gc.freeze()
     gc.enable()
 
