@@ -12,7 +12,7 @@ _Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ModelSettings(_Table):

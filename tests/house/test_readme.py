@@ -1,10 +1,14 @@
 """The README's tables are those of the program, and its commands do what .ci/run does."""
 
+import ast
+import inspect
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from codeagent.config import settings
 from codeagent.config.settings import Settings
 from codeagent.core.commands import COMMANDS
 from codeagent.core.keys import key_rows
@@ -24,16 +28,27 @@ def commands_table() -> list[str]:
     return [f"| `{command.usage}` | {command.summary} |" for command in COMMANDS]
 
 
+def sentences() -> dict[tuple[str, str], str]:
+    """What stands below each setting in its table's class; the program itself has no use for it."""
+    found = {}
+    for table in ast.parse(inspect.getsource(settings)).body:
+        if isinstance(table, ast.ClassDef):
+            for field, sentence in pairwise(table.body):
+                if isinstance(field, ast.AnnAssign) and isinstance(sentence, ast.Expr):
+                    found[table.name, field.target.id] = inspect.cleandoc(sentence.value.value)
+    return found
+
+
 def settings_table() -> list[str]:
-    rows = []
+    rows, said = [], sentences()
     for table, model in Settings():
         if isinstance(model, dict):
-            rows.append(f"| `[{table}]` | {model or 'none'} | {Settings.model_fields[table].description} |")
+            rows.append(f"| `[{table}]` | {model or 'none'} | {said['Settings', table]} |")
             continue
-        for name, field in type(model).model_fields.items():
+        for name in type(model).model_fields:
             default = getattr(model, name)
             shown = "not set" if default is None else "none" if default == () else str(default).lower()
-            rows.append(f"| `{table}.{name}` | {shown} | {field.description} |")
+            rows.append(f"| `{table}.{name}` | {shown} | {said[type(model).__name__, name]} |")
     return rows
 
 
