@@ -29,7 +29,6 @@ from codeagent.core.events import (
     ConversationRewound,
     HistoryAppended,
     JobChanged,
-    Level,
     MessageDelivered,
     MessageQueued,
     MessagesReturned,
@@ -56,7 +55,7 @@ from codeagent.core.text import clean
 from codeagent.tui.costs import CostBook
 from codeagent.tui.running import CallEvent, RunningCalls
 from codeagent.tui.screens.main import MainScreen
-from codeagent.tui.widgets.past import rewind_note
+from codeagent.tui.widgets.past import end_note, rewind_note
 from codeagent.tui.widgets.queue import Queued
 
 _SessionEvent = SessionStarted | TurnStarted | ModeChanged | JobChanged | NoticeGiven | TurnEnded
@@ -319,21 +318,10 @@ class Bridge:
         transcript = self._screen.transcript
         self._end_retry()
         transcript.end_text()
-        match event.reason:
-            case TurnEnd.DONE:
-                self.last_answer = event.text
-            case TurnEnd.CANCELLED:
-                transcript.add_note("Stopped.", Level.INFO)
-            case TurnEnd.STEP_LIMIT:
-                transcript.add_note(event.text or "The step limit is reached. Say “go on” to continue.", Level.WARNING)
-            case TurnEnd.BUDGET:
-                transcript.add_note(event.text or "The cost limit is reached.", Level.WARNING)
-            case TurnEnd.REFUSED:
-                transcript.add_note(event.text or "The model refused to answer.", Level.WARNING)
-            case TurnEnd.ERROR:
-                transcript.add_note(event.text, Level.ERROR)
-            case _:
-                assert_never(event.reason)
+        if event.reason is TurnEnd.DONE:
+            self.last_answer = event.text
+        if (note := end_note(event.reason, event.text)) is not None:
+            transcript.add_note(*note)
         self.calls.clear()
         self._show(is_working=False, activity="", running=0)
         self._screen.call_for_person(Focus().time - self._turn_began)

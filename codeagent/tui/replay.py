@@ -99,8 +99,8 @@ class ReplayApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "pause", show=False, priority=True),
-        Binding("plus,equals_sign", "faster(1)", show=False, priority=True),
-        Binding("minus", "faster(-1)", show=False, priority=True),
+        Binding("plus,plus_sign,equals_sign", "faster(1)", show=False, priority=True),
+        Binding("minus,hyphen", "faster(-1)", show=False, priority=True),
         Binding("end", "skip", show=False, priority=True),
         Binding("q,escape,ctrl+c,ctrl+d", "quit", show=False, priority=True),
     ]
@@ -134,8 +134,11 @@ class ReplayApp(App[None]):
         """The main screen stands at once."""
         return self.main
 
-    async def on_mount(self) -> None:
-        """Begins to play."""
+    def on_mount(self) -> None:
+        """The screen stands; now it is played."""
+        self.call_after_refresh(self._begin)
+
+    async def _begin(self) -> None:
         await self.main.furnish()
         self.main.status.show(replace(self.main.status.status, is_connecting=False))
         self.run_worker(self._play, exclusive=True)

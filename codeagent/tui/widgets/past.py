@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
+from codeagent.core.approvals import Deny
 from codeagent.core.context import HistoryCompacted
 from codeagent.core.events import (
     AgentEvent,
+    ApprovalSettled,
     ConversationRestored,
     ConversationRewound,
     HistoryAppended,
@@ -41,11 +43,20 @@ from codeagent.tui.widgets.tool_panel import ToolPanel
 # A longer text is cut into its parts, so that a look at its end does not draw all of it.
 _DRAWN_WHOLE = 4_000
 _ENDS = {
-    TurnEnd.CANCELLED: ("Stopped.", Level.INFO),
-    TurnEnd.STEP_LIMIT: ("Stopped at the step limit.", Level.WARNING),
-    TurnEnd.BUDGET: ("Stopped at the cost limit.", Level.WARNING),
-    TurnEnd.REFUSED: ("The model refused.", Level.WARNING),
+    TurnEnd.CANCELLED: "Stopped.",
+    TurnEnd.STEP_LIMIT: "The step limit is reached. Say “go on” to continue.",
+    TurnEnd.BUDGET: "The cost limit is reached.",
+    TurnEnd.REFUSED: "The model refused to answer.",
 }
+
+
+def end_note(reason: TurnEnd, text: str) -> tuple[str, Level] | None:
+    """What the end of a turn leaves to see; nothing when all went well."""
+    if reason is TurnEnd.DONE:
+        return None
+    if reason is TurnEnd.CANCELLED:
+        return _ENDS[reason], Level.INFO
+    return text or _ENDS.get(reason, ""), Level.ERROR if reason is TurnEnd.ERROR else Level.WARNING
 
 
 def rewind_note(event: ConversationRewound | ConversationRestored) -> str:
@@ -107,18 +118,27 @@ class _Past:
                 self.blocks.append(blocks.PersonBlock(text, f"seen before step {step}"))
             case HistoryAppended(message=message):
                 self._message(message)
-            case ToolStarted(call_id=call_id, name=name, arguments_json=arguments):
-                self._start(call_id, name, arguments)
-            case ToolPreviewed(call_id=call_id, preview=preview, label=label) if call_id in self._open:
-                self._open[call_id].show_preview(preview, label)
-            case ToolEnded(result=result, seconds=seconds):
-                self._end(result, seconds)
+            case ToolStarted() | ToolPreviewed() | ApprovalSettled() | ToolEnded():
+                self._call(event)
             case HistoryCompacted():
                 self.blocks.append(CompactionBlock(event))
             case NoticeGiven() | ConversationRewound() | ConversationRestored():
                 self.blocks.append(_note(event))
             case TurnEnded(reason=reason, text=text):
                 self._turn_ended(reason, text)
+            case _:
+                pass
+
+    def _call(self, event: ToolStarted | ToolPreviewed | ApprovalSettled | ToolEnded) -> None:
+        match event:
+            case ToolStarted(call_id=call_id, name=name, arguments_json=arguments):
+                self._start(call_id, name, arguments)
+            case ToolPreviewed(call_id=call_id, preview=preview, label=label) if call_id in self._open:
+                self._open[call_id].show_preview(preview, label)
+            case ApprovalSettled(call_id=call_id, answer=Deny(feedback=feedback)) if call_id in self._open:
+                self._open[call_id].deny(feedback)
+            case ToolEnded(result=result, seconds=seconds):
+                self._end(result, seconds)
             case _:
                 pass
 
@@ -180,8 +200,5 @@ class _Past:
 
     def _turn_ended(self, reason: TurnEnd, text: str) -> None:
         self.close()
-        if reason is TurnEnd.ERROR:
-            self.blocks.append(blocks.NoteBlock(text, Level.ERROR))
-        elif reason in _ENDS:
-            said, level = _ENDS[reason]
-            self.blocks.append(blocks.NoteBlock(text or said if level is Level.WARNING else said, level))
+        if (note := end_note(reason, text)) is not None:
+            self.blocks.append(blocks.NoteBlock(*note))
