@@ -180,7 +180,7 @@ class Turn:
         kind = Delivery.FOLLOW_UP if self._has_finished and not queue.has_steering else Delivery.STEER
         while (message := queue.take(kind)) is not None:
             try:
-                await self._setting.history.append(user_message(message.text, _ORIGINS[kind]))
+                await self._setting.history.append(user_message(message.text, _ORIGINS[kind], message.images))
             except JournalError:
                 queue.put_back(message)
                 raise

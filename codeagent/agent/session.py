@@ -226,13 +226,13 @@ class Session:
         is_waiting = bool(messages) and not isinstance(messages[-1], AssistantMessage)
         return await self._run_turn("", None if is_waiting else user_message("Go on.", Origin.HARNESS))
 
-    def steer(self, text: str) -> str:
+    def steer(self, text: str, images: tuple[ImageBlock, ...] = ()) -> str:
         """Says something as soon as the running tools allow; returns the message's id."""
-        return self._enqueue(text, Delivery.STEER)
+        return self._enqueue(text, Delivery.STEER, images)
 
-    def follow_up(self, text: str) -> str:
+    def follow_up(self, text: str, images: tuple[ImageBlock, ...] = ()) -> str:
         """Says something when the model has stopped calling tools; returns the message's id."""
-        return self._enqueue(text, Delivery.FOLLOW_UP)
+        return self._enqueue(text, Delivery.FOLLOW_UP, images)
 
     def take_back(self, message_id: str) -> str | None:
         """Takes a queued message out again; its text, or None when it is already on its way."""
@@ -253,9 +253,9 @@ class Session:
         self._turn.stop()
         await self._has_ended.wait()
 
-    def _enqueue(self, text: str, delivery: Delivery) -> str:
+    def _enqueue(self, text: str, delivery: Delivery, images: tuple[ImageBlock, ...]) -> str:
         """Queues a message; where no turn would take it any more it goes straight back to the prompt."""
-        message = self._queue.add(text, delivery)
+        message = self._queue.add(text, delivery, images)
         waits_for = "a turn"
         if self._turn is not None and self._is_listening:
             if delivery is Delivery.STEER:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from codeagent.core.events import Delivery
+from codeagent.core.messages import ImageBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +16,7 @@ class QueuedMessage:
     message_id: str
     text: str
     delivery: Delivery
+    images: tuple[ImageBlock, ...] = ()
 
 
 class Queue:
@@ -33,9 +35,9 @@ class Queue:
         """Whether a message waits that wants to be heard before more is done."""
         return any(message.delivery is Delivery.STEER for message in self._waiting)
 
-    def add(self, text: str, delivery: Delivery) -> QueuedMessage:
+    def add(self, text: str, delivery: Delivery, images: tuple[ImageBlock, ...] = ()) -> QueuedMessage:
         """Puts a message at the end."""
-        message = QueuedMessage(message_id=uuid4().hex[:12], text=text, delivery=delivery)
+        message = QueuedMessage(message_id=uuid4().hex[:12], text=text, delivery=delivery, images=images)
         self._waiting.append(message)
         return message
 

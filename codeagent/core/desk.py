@@ -43,11 +43,11 @@ class Conversation(Protocol):
         """Runs one turn to its end; raises SessionBusy while another is under way."""
         ...
 
-    def steer(self, text: str) -> str:
+    def steer(self, text: str, images: tuple[ImageBlock, ...] = ()) -> str:
         """Says something as soon as the running tools allow; returns the message's id."""
         ...
 
-    def follow_up(self, text: str) -> str:
+    def follow_up(self, text: str, images: tuple[ImageBlock, ...] = ()) -> str:
         """Says something when the model has stopped calling tools; returns the message's id."""
         ...
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import threading
 from difflib import SequenceMatcher, get_close_matches
 from itertools import islice
@@ -13,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeagent.core.approvals import Access, Touch
 from codeagent.core.diff import split_lines
 from codeagent.core.errors import FileProblem
-from codeagent.core.messages import ImageBlock, ReadDetails, TextBlock, ToolResult
+from codeagent.core.images import LARGEST_IMAGE, image_block, image_type
+from codeagent.core.messages import ReadDetails, TextBlock, ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
 from codeagent.tools.left_out import RuleAgainst, no_rule
 from codeagent.tools.ls import list_folder
@@ -26,15 +26,8 @@ from codeagent.workspace.seen import SeenFiles
 
 PAGE_LINES = 2_000
 PAGE_BYTES = 50 * 1024
-_LARGEST_IMAGE = 3_750_000
 _SIMILAR = 3
 _SIMILAR_FILES = 20_000
-_IMAGES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
 
 
 class ReadArguments(BaseModel):
@@ -95,7 +88,7 @@ class ReadTool:
         data = present(path)
         if data is None:
             raise FileProblem(f"{arguments.path} does not exist.", hint=self._similar(path, stop))
-        image = _image_type(data)
+        image = image_type(data)
         if image:
             return _image(path, data, image, call_id)
         try:
@@ -161,18 +154,12 @@ def _details(arguments: ReadArguments, first: int, last: int, total: int) -> Rea
     return ReadDetails(path=arguments.path, first_line=first, last_line=last, total_lines=total)
 
 
-def _image_type(data: bytes) -> str:
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for start, kind in _IMAGES if data.startswith(start)), "")
-
-
 def _image(path: Path, data: bytes, media_type: str, call_id: str) -> ToolResult:
-    if len(data) > _LARGEST_IMAGE:
+    if len(data) > LARGEST_IMAGE:
         raise FileProblem(
-            f"The image is too large to be shown: {len(data):,} bytes, at most {_LARGEST_IMAGE:,} are possible.",
+            f"The image is too large to be shown: {len(data):,} bytes, at most {LARGEST_IMAGE:,} are possible.",
             hint="Make a smaller copy with a command.",
         )
-    image = ImageBlock(media_type=media_type, data=base64.b64encode(data).decode("ascii"), name=path.name)
+    image = image_block(data, media_type, path.name)
     text = TextBlock(text=f"[{media_type}, {len(data):,} bytes]")
     return ToolResult(call_id=call_id, blocks=(text, image))

@@ -99,3 +99,10 @@ def split_words(text: str) -> list[str]:
     from shlex import split
 
     return split(text)
+
+
+def unquote_url(text: str) -> str:
+    """The path in an address of a file, its escapes resolved."""
+    from urllib.parse import unquote
+
+    return unquote(text)

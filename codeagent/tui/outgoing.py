@@ -92,14 +92,15 @@ class Outgoing:
         self._screen.queue_lines.add(message)
 
     def _queue(self, desk: Desk, text: str, *, is_later: bool) -> None:
+        images = self._screen.prompt.images_in(text)
         if is_later:
-            desk.conversation.follow_up(text)
+            desk.conversation.follow_up(text, images)
         else:
-            desk.conversation.steer(text)
+            desk.conversation.steer(text, images)
 
     async def _run_turn(self, desk: Desk, text: str, *, is_later: bool) -> None:
         try:
-            await desk.conversation.send(text)
+            await desk.conversation.send(text, self._screen.prompt.images_in(text))
         except SessionBusy:
             # another message started a turn a moment ago: this one belongs to it
             self._queue(desk, text, is_later=is_later)

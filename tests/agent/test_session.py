@@ -27,7 +27,7 @@ from codeagent.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from codeagent.core.messages import Origin, Outcome, StopReason
+from codeagent.core.messages import ImageBlock, Origin, Outcome, StopReason
 from codeagent.core.protocols import CallPiece, ReplyFinished, TextPiece
 from tests.agent.stage import (
     FreeProbe,
@@ -551,6 +551,20 @@ async def test_the_persons_own_command_is_written_down_at_once_and_during_a_turn
     assert "$ make again" in stage.session.messages[-1].text
     kept = [event.message.text for event in stage.of(HistoryAppended) if event.message.kind == "user"]
     assert [text.splitlines()[1] for text in kept if "$ " in text] == ["$ make", "$ make again"]
+
+
+async def test_images_go_with_the_message_that_was_said_meanwhile(tmp_path):
+    stage = Stage(Model(reply("", call("c1", "bash", command="true")), reply("A cat.")), Shell(tmp_path))
+    cat, dog = (ImageBlock(media_type="image/png", data="AAAA", name=name) for name in ("cat", "dog"))
+
+    def say_more(event):
+        if isinstance(event, ToolStarted):
+            stage.session.steer("and this", (dog,))
+
+    stage.listeners.append(say_more)
+    await stage.session.send("look", (cat,))
+    said = [message for message in stage.model.requests[-1].messages if message.kind == "user"]
+    assert [[block for block in message.blocks if block.kind == "image"] for message in said] == [[cat], [dog]]
 
 
 async def test_what_is_sent_can_always_be_stored():

@@ -85,6 +85,7 @@ class MemoryConversation:
     approver: Approver
     turn: Turn = nothing
     sent: list[str] = field(default_factory=list)
+    images: list[ImageBlock] = field(default_factory=list)
     queued: dict[str, str] = field(default_factory=dict)
     taken_back: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
@@ -104,6 +105,7 @@ class MemoryConversation:
         if self.running is not None:
             raise SessionBusy("Another turn is under way.")
         self.sent.append(text)
+        self.images += images
         self.emit(TurnStarted(turn=len(self.sent), text=text))
         reason = TurnEnd.DONE
         self.over.clear()
@@ -126,10 +128,12 @@ class MemoryConversation:
     async def run(self) -> None:
         await self.turn(self.emit, self.approver)
 
-    def steer(self, text: str) -> str:
+    def steer(self, text: str, images: tuple[ImageBlock, ...] = ()) -> str:
+        self.images += images
         return self._queue(text, Delivery.STEER)
 
-    def follow_up(self, text: str) -> str:
+    def follow_up(self, text: str, images: tuple[ImageBlock, ...] = ()) -> str:
+        self.images += images
         return self._queue(text, Delivery.FOLLOW_UP)
 
     def _queue(self, text: str, delivery: Delivery) -> str:

@@ -15,8 +15,10 @@ from textual.worker import Worker
 
 from codeagent.core.first_words import PLACEHOLDER
 from codeagent.core.keys import Place
+from codeagent.core.messages import ImageBlock
 from codeagent.core.text import clean
 from codeagent.tui.keys import bindings
+from codeagent.tui.widgets.attached_images import AttachedImages
 from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
 from codeagent.tui.widgets.editing_keys import edit_for
 from codeagent.tui.widgets.folded_paste import FoldedPastes
@@ -83,6 +85,7 @@ class Prompt(TextArea):
         self._completions = completions
         self._complete: Complete | None = None
         self._pastes = FoldedPastes()
+        self._images = AttachedImages()
         self._typed_before = TypedBefore()
         self._dismissed: Completing | None = None
         self._suggesting: Worker[None] | None = None
@@ -99,6 +102,10 @@ class Prompt(TextArea):
     def full_text(self) -> str:
         """What would be sent: the text with folded pastes in full."""
         return self._pastes.unfold(self.text)
+
+    def images_in(self, text: str) -> tuple[ImageBlock, ...]:
+        """The images that a text from here has marks of."""
+        return self._images.found_in(text)
 
     @property
     def typed_before(self) -> tuple[str, ...]:
@@ -125,7 +132,7 @@ class Prompt(TextArea):
     def insert_typed(self, text: str) -> None:
         """Inserts at the cursor, as if pasted."""
         self._type_text()
-        folded = self._pastes.fold(clean(text.replace("\r\n", "\n").replace("\r", "\n")))
+        folded = self._images.attach(text) or self._pastes.fold(clean(text.replace("\r\n", "\n").replace("\r", "\n")))
         result = self.replace(folded, *self.selection, maintain_selection_offset=False)
         self.move_cursor(result.end_location)
 
@@ -193,9 +200,10 @@ class Prompt(TextArea):
             super().action_cursor_down(select)
 
     def action_delete_left(self) -> None:
-        """Deletes to the left; a folded paste as a whole."""
+        """Deletes to the left; a folded paste or an image as a whole."""
         row, column = self.cursor_location
-        span = self._pastes.mark_at(self.document.get_line(row), column)
+        line = self.document.get_line(row)
+        span = self._pastes.mark_at(line, column) or self._images.mark_at(line, column)
         if span and span[1] == column and self.selection.is_empty:
             self.replace("", (row, span[0]), (row, span[1]), maintain_selection_offset=False)
         else:

@@ -1,0 +1,87 @@
+"""Images whose paths were pasted or dragged into the prompt: short marks there, whole images in the message."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+
+from codeagent.core.images import LARGEST_IMAGE, image_block, image_type
+from codeagent.core.messages import ImageBlock
+from codeagent.core.text import clean
+from codeagent.tui.later import split_words, unquote_url
+
+_MARK = re.compile(r"\[image #\d+ · [^\]\n]+\]")
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_LONGEST_PASTE = 8_192
+
+
+class AttachedImages:
+    """The images behind the marks; they stay, since text that was sent can come back."""
+
+    def __init__(self) -> None:
+        self._images: dict[str, ImageBlock] = {}
+
+    def attach(self, pasted: str) -> str | None:
+        """Marks in place of a paste that names images and nothing else; None for any other paste.
+
+        The files are read now, so what is sent is what was there when it was pasted.
+        """
+        if len(pasted) > _LONGEST_PASTE or not any(suffix in pasted.lower() for suffix in _SUFFIXES):
+            return None
+        images = [_read(path) for path in _paths(pasted.strip())]
+        if not images or None in images:
+            return None
+        return " ".join(self._mark(image) for image in images if image is not None) + " "
+
+    def found_in(self, text: str) -> tuple[ImageBlock, ...]:
+        """The images that a text has marks of, each once."""
+        return tuple(self._images[mark] for mark in dict.fromkeys(_MARK.findall(text)) if mark in self._images)
+
+    def mark_at(self, line: str, column: int) -> tuple[int, int] | None:
+        """Start and end of the mark that the cursor is in or directly behind."""
+        for found in _MARK.finditer(line):
+            if found.start() < column <= found.end() and found[0] in self._images:
+                return found.span()
+        return None
+
+    def _mark(self, image: ImageBlock) -> str:
+        mark = f"[image #{len(self._images) + 1} · {image.name}]"
+        self._images[mark] = image
+        return mark
+
+
+def _paths(pasted: str) -> list[Path]:
+    """The paths in a paste: the whole of it, else its words as a shell reads them, as terminals drag files."""
+    if "\n" not in pasted and _is_image_name(pasted):
+        whole = Path(pasted).expanduser()
+        if whole.is_file():
+            return [whole]
+    try:
+        words = split_words(pasted)
+    except ValueError:
+        return []
+    paths = [Path(unquote_url(word.removeprefix("file://")) if word.startswith("file://") else word) for word in words]
+    return [path.expanduser() for path in paths] if all(_is_image_name(path.name) for path in paths) else []
+
+
+def _is_image_name(name: str) -> bool:
+    return name.lower().endswith(_SUFFIXES)
+
+
+def _read(path: Path) -> ImageBlock | None:
+    """The image in a plain file; None when it is none, too large, or cannot be read."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_IMAGE:
+                return None
+            data = file.read(LARGEST_IMAGE + 1)
+    except (OSError, ValueError):
+        return None
+    media_type = image_type(data)
+    if not media_type or len(data) > LARGEST_IMAGE:
+        return None
+    name = re.sub(r"[\[\]\s]+", " ", clean(path.name)).strip() or "image"
+    return image_block(data, media_type, name)
