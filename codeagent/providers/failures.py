@@ -18,6 +18,10 @@ from codeagent.core.text import Redactor, clean
 from codeagent.providers.sse import as_object, as_text, parse_object
 
 _LONGEST_MESSAGE = 600
+_LONGEST_QUOTE = 200
+_LONGEST_PAGE = 20_000
+_PAGE = re.compile(r"\s*<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+_TAG = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _RETRIES_WHEN_REFUSED = 3  # some seconds: enough for a server that is being started again
 _BUSY = frozenset({408, 409, 425, 429, 499})
 _STATUS_OF_TYPE = {
@@ -147,9 +151,10 @@ class Service:
 
     def not_a_stream(self, content_type: str, start: str) -> ProviderRejected:
         """The error for an answer that is no model's reply, such as a web page."""
-        kind = content_type.partition(";")[0] or "no content type"
+        kind = "a web page" if _PAGE.match(start) else content_type.partition(";")[0] or "no content type"
+        said = self._safe(start[:_LONGEST_PAGE])[:_LONGEST_QUOTE]
         return ProviderRejected(
-            f"{self.place} answered with {kind}, not with a model's reply{_quoted(self._safe(start[:200]))}",
+            f"{self.place} answered with {kind}, not with a model's reply{_quoted(said)}",
             hint=f"Check the base URL ({self.url_variable}).",
         )
 
@@ -184,7 +189,8 @@ class Service:
         return ProviderRejected(f"{text}{_quoted(said)}", hint=hint, status=status)
 
     def _safe(self, text: str) -> str:
-        short = " ".join(clean(text).split())
+        words = _TAG.sub(" ", text[:_LONGEST_PAGE]) if _PAGE.match(text) else text
+        short = " ".join(clean(words).split())
         if self.secret:
             short = short.replace(self.secret, "[redacted]")
         short = Redactor((self.secret,)).redact(short)

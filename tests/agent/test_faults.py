@@ -72,6 +72,7 @@ def wired(name: str) -> Reply:
 
 
 WELL = (say("", note()), say("Done."))
+WELCOME = ": Welcome to nginx. Check the"
 PAGE = b"<html><body><h1>Welcome to nginx</h1></body></html>"
 LATER = format_datetime(datetime.now(UTC) - timedelta(seconds=30), usegmt=True)
 
@@ -135,7 +136,7 @@ CASES: dict[str, Case] = {
     "402": ended("payment", "credit", answers=[Refuse(status=402)]),
     "403": ended("key", "API_KEY", answers=[Refuse(status=403)]),
     "404": ended("no model test", "BASE_URL", answers=[Refuse(status=404)]),
-    "404 with a web page": ended("no model test", "BASE_URL", answers=[Refuse(status=404, body=PAGE)]),
+    "404 with a web page": ended("no model test", WELCOME, answers=[Refuse(status=404, body=PAGE)]),
     "422": ended("HTTP 422", "another model", answers=[Refuse(status=422)]),
     "501": ended("HTTP 501", "another model", answers=[Refuse(status=501)]),
     "413": ended("window", "/compact", "/model", answers=[Refuse(status=413)]),
@@ -169,7 +170,7 @@ CASES: dict[str, Case] = {
         "key", "API_KEY", answers=[spoilt(fault=StreamError(after=0, type="authentication_error"))]
     ),
     "an error object": ended("Bad thing", "another model", answers=error_object("invalid_request_error", "Bad thing")),
-    "a web page": ended("text/html", "BASE_URL", answers=[RawStream(chunks=(PAGE,), content_type="text/html")]),
+    "a web page": ended("a web page", WELCOME, answers=[RawStream(chunks=(PAGE,), content_type="text/html")]),
     "a web page that calls itself a stream": ended("Welcome", "BASE_URL", answers=[RawStream(chunks=(PAGE,))]),
     "a list": ended("BASE_URL", answers=[RawStream(chunks=(b"[]",), content_type="application/json")]),
     "nothing at all": again(RawStream(chunks=())),
@@ -382,10 +383,9 @@ async def test_a_weak_model_that_writes_its_calls_as_text_gets_its_work_done(mod
     await provider.aclose()
 
 
+@pytest.mark.parametrize("scene", ["messages", "chat"], indirect=True)
 async def test_a_reply_that_is_whole_is_taken_though_its_stream_never_ends(scene):
-    """Only Chat Completions and Messages have a stop reason before their last event."""
-    if scene.protocol == "responses":
-        pytest.skip("its last event is its end")
+    """These two have a stop reason before their last event."""
     stage = scene.stage()
 
     def without_last_event(stream: bytes):
