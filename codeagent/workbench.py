@@ -19,6 +19,7 @@ from codeagent.config.places import project_commands
 from codeagent.config.settings import Settings
 from codeagent.core.approvals import CommandPreview, Decision, Mode, Scope, Verdict
 from codeagent.core.archive import SessionNamed
+from codeagent.core.changes import BranchDiff
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.desk import Check, Habits, KnownTool, ModelChoice, StoredRule, WorkspaceStatus
 from codeagent.core.errors import ConfigError
@@ -27,16 +28,18 @@ from codeagent.core.jobs import Job
 from codeagent.core.json_types import JsonObject
 from codeagent.core.messages import CommandDetails, Outcome, TextBlock, ToolResult
 from codeagent.core.protocols import ToolSpec
-from codeagent.core.text import clean
+from codeagent.core.text import clean, storable
 from codeagent.model_switch import ModelSwitch
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rule_meaning import rule_meaning
 from codeagent.policy.trust import Trust, trust_state
 from codeagent.store.archive import SessionArchive
+from codeagent.store.difference import diff_of_contents
 from codeagent.store.prompts import Prompts
 from codeagent.store.timeline import ChangeTimeline
 from codeagent.tools.walk import find_ripgrep, list_files
 from codeagent.workspace import git, process
+from codeagent.workspace.git_branch import branch_changes
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.private import change_private, read_private
 
@@ -196,6 +199,10 @@ class Bench:
         """Ends a job with all it started; raises ToolError when there is none of that number."""
         await self.background.stop(number)
 
+    async def branch_diff(self) -> BranchDiff | None:
+        """What the branch changed, whoever did it, committed or not; None where git knows of nothing to compare."""
+        return await asyncio.to_thread(_branch_diff, self.root)
+
     def rename(self, title: str) -> None:
         """Gives this session a title; told as SessionNamed."""
         self.modes.emit(SessionNamed(title=title))
@@ -256,6 +263,15 @@ def known_tool(spec: ToolSpec) -> KnownTool:
     names = properties if isinstance(properties, dict) else {}
     arguments = tuple(name if name in needed else f"{name}?" for name in names)
     return KnownTool(name=spec.name, description=spec.description, arguments=arguments)
+
+
+def _branch_diff(root: Path) -> BranchDiff | None:
+    found = branch_changes(root)
+    if found is None:
+        return None
+    files = ((file, diff_of_contents(storable(file.name), file.before, file.after)) for file in found.files)
+    diffs = tuple(diff for file, diff in files if file.before != file.after)
+    return BranchDiff(origin=found.origin, diffs=diffs, left_out=found.left_out)
 
 
 class FileIndex:

@@ -61,6 +61,15 @@ class TurnChanges:
     diffs: tuple[FileDiff, ...]
 
 
+@value
+class BranchDiff:
+    """What a branch changed since it left ``origin``; ``left_out`` counts files that are not among the diffs."""
+
+    origin: str
+    diffs: tuple[FileDiff, ...]
+    left_out: int = 0
+
+
 class Timeline(Protocol):
     """The changes of a session, to look at and to take back."""
 

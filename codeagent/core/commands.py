@@ -72,7 +72,11 @@ COMMANDS: tuple[Command, ...] = (
     Command(name=CommandName.UNDO, summary="Take back the agent's last change of files, after showing it"),
     Command(name=CommandName.REDO, summary="Bring back what was last taken back"),
     Command(name=CommandName.REWIND, summary="Go back to before a message: conversation, files or both"),
-    Command(name=CommandName.DIFF, summary="All that the agent changed here; LAST: in the last turn", argument="LAST"),
+    Command(
+        name=CommandName.DIFF,
+        summary="What the agent changed here; WHAT is last, the number of a turn, or branch: all since it began",
+        argument="WHAT",
+    ),
     Command(
         name=CommandName.COMPACT,
         summary="Make room: sum up, keeping FOCUS above all",

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Decision, Mode, Scope, Verdict
 from codeagent.core.archive import Archive
-from codeagent.core.changes import Timeline
+from codeagent.core.changes import BranchDiff, Timeline
 from codeagent.core.context import ContextReport
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.events import AgentEvent, Emit, Progress, TurnEnded
@@ -282,6 +282,10 @@ class Workbench(Protocol):
 
     def draft(self) -> str:
         """The unsent prompt that was kept."""
+        ...
+
+    async def branch_diff(self) -> BranchDiff | None:
+        """What the branch changed, whoever did it, committed or not; None where git knows of nothing to compare."""
         ...
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from codeagent.core.diff import ChangeKind, FileDiff, make_diff
 from codeagent.core.errors import CheckpointError, FileProblem
@@ -27,6 +27,12 @@ def diff_of(change: FileChange, blobs: Blobs) -> FileDiff:
     if _is_same_content(change):
         return FileDiff(path=path, change=kind, hunks=(), notes=tuple(notes))
     before, after = (None if state is None else blobs.read(state.blob) for state in (change.before, change.after))
+    return diff_of_contents(path, before, after, notes=notes)
+
+
+def diff_of_contents(path: str, before: bytes | None, after: bytes | None, *, notes: Sequence[str] = ()) -> FileDiff:
+    """Two contents as a diff, None where there is no file; what is no text is said in words."""
+    kind = ChangeKind.CREATED if before is None else ChangeKind.DELETED if after is None else ChangeKind.CHANGED
     texts = _texts(before, after)
     if isinstance(texts, str):
         sizes = " → ".join("none" if data is None else f"{len(data):,} bytes" for data in (before, after))

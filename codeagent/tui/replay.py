@@ -77,6 +77,9 @@ class ReplayScreen(MainScreen):
     """The main screen with a line of its own where the prompt is."""
 
     DEFAULT_CSS = """
+    ReplayScreen StatusLine { display: none; }
+    ReplayScreen #bottom { padding: 0; border-top: solid $panel; }
+    ReplayScreen.-tall #bottom { padding: 0; }
     ReplayScreen #replay { height: 1; padding: 0 1; color: $text-muted; }
     """
     AUTO_FOCUS = "SessionTranscript"

@@ -17,7 +17,7 @@ from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.themes import Palette
 
 _BOTH, _FILES, _CONVERSATION = "both", "files", "conversation"
-_LAST = "last"
+_LAST, _BRANCH = "last", "branch"
 UNDO_COMMANDS = frozenset({CommandName.UNDO, CommandName.REDO, CommandName.REWIND, CommandName.DIFF})
 
 
@@ -28,6 +28,7 @@ class UndoCommands:
         self._app = app
         self._main = main
         self._conversation = desk.conversation
+        self._bench = desk.workbench
         self._timeline = desk.workbench.timeline
         self._palette = palette
 
@@ -90,15 +91,34 @@ class UndoCommands:
                 self._main.prompt.put(turn.text)
 
     async def _show_changes(self, argument: str) -> None:
-        if argument not in {"", _LAST}:
-            raise NoSuchCommand(f"/diff takes {_LAST} or nothing, not {argument}.")
+        if argument == _BRANCH:
+            await self._show_branch()
+            return
         turns = await self._timeline.turns()
-        number = turns[-1].turn if argument == _LAST and turns else None
+        known = [turn.turn for turn in turns]
+        if not argument:
+            number, which = None, "this session"
+        elif argument == _LAST:
+            number, which = known[-1] if known else None, "the last turn"
+        elif argument.isdecimal() and int(argument) in known:
+            number, which = int(argument), f"turn {argument}"
+        else:
+            turns_there = f" or a turn from {known[0]} to {known[-1]}" if known else ""
+            raise NoSuchCommand(f"/diff takes {_LAST}, {_BRANCH}{turns_there}, not {argument}.")
         diffs = await self._timeline.changes(number)
         if not diffs:
-            raise NothingToUndo("The agent changed no files" + (" in the last turn." if argument else " yet."))
-        title = "Changes of the last turn" if argument else "Changes of this session"
-        await self._app.push_screen(ChangesScreen(title, self._palette, diffs))
+            raise NothingToUndo(f"The agent changed no files in {which}.")
+        await self._app.push_screen(ChangesScreen(f"Changes of {which}", self._palette, diffs))
+
+    async def _show_branch(self) -> None:
+        found = await self._bench.branch_diff()
+        if found is None:
+            raise NotReady("There is no commit here to compare with.", hint="/diff shows what the agent changed.")
+        if not found.diffs:
+            raise NothingToUndo(f"Nothing was changed since {show_invisible(found.origin)}.")
+        more = f", and {found.left_out} more files" if found.left_out else ""
+        title = f"Changes since {show_invisible(found.origin)}{more}"
+        await self._app.push_screen(ChangesScreen(title, self._palette, found.diffs))
 
 
 def _described(turn: TurnChanges) -> str:

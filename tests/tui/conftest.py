@@ -23,6 +23,7 @@ from codeagent.core.approvals import (
     VerdictPart,
 )
 from codeagent.core.archive import Hit, SessionNamed, SessionSummary
+from codeagent.core.changes import BranchDiff
 from codeagent.core.context import ContextPart, ContextReport
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.desk import (
@@ -214,6 +215,7 @@ class MemoryArchive:
 class MemoryWorkbench:
     emit: Emit
     archive: MemoryArchive = field(default_factory=MemoryArchive)
+    branch: BranchDiff | None = None
     timeline: ChangeTimeline | None = None
     current: Mode = Mode.ASK
     typed: list[str] = field(default_factory=lambda: ["older", "newer"])
@@ -298,6 +300,9 @@ class MemoryWorkbench:
 
     def rename(self, title: str) -> None:
         self.emit(SessionNamed(title=title))
+
+    async def branch_diff(self) -> BranchDiff | None:
+        return self.branch
 
     async def doctor(self) -> tuple[Check, ...]:
         return (
