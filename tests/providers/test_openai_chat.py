@@ -98,6 +98,14 @@ async def test_a_missing_done_is_forgiven_when_there_was_a_finish_reason(model_s
     assert (await ask(chat)).text == "hi"
 
 
+async def test_silence_after_the_finish_reason_does_not_cost_the_reply(model_server, chat):
+    model_server.reply(RawStream(chunks=data_lines(delta(content="hi"), delta(finish="stop")), stalls=True))
+
+    assert (await ask(chat)).text == "hi"
+    assert (await ask(chat)).text
+    assert len(model_server.requests) == 2
+
+
 async def test_calls_without_ids_get_different_ones(model_server, chat):
     function = {"name": "read", "arguments": "{}"}
     model_server.reply(odd(calling(index=0, function=function), calling(index=1, function=function), DONE))

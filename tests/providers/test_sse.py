@@ -58,3 +58,16 @@ def test_readers_take_anything(value):
     assert isinstance(as_list(value), list)
     assert isinstance(as_text(value), str)
     assert as_count(value) >= 0
+
+
+def test_what_is_no_stream_is_kept_as_text_without_the_fields_of_events():
+    lines = EventLines()
+
+    assert lines.feed(b": wait\nevent: x\n<html>") == []
+    assert lines.feed(b"\n</html>") == []
+    assert lines.finish() == []
+    assert (lines.is_stream, lines.text) == (False, b"<html>\n</html>")
+
+
+def test_an_error_on_a_line_of_its_own_is_a_payload():
+    assert EventLines().feed(b'error: {"code": 500}\n') == [b'{"error":{"code": 500}}']

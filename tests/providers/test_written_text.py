@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from codeagent.core.messages import StopReason, TextBlock, ThinkingBlock
 from codeagent.core.protocols import ModelRequest
+from codeagent.providers.openai_chat import OpenAIChatProvider
 from codeagent.providers.written_text import WrittenText
 from tests.providers.conftest import READ, ask, events_of, said
 from tests.server.replies import Call, Reply, Say, say
@@ -295,3 +296,12 @@ async def test_a_call_cut_before_its_name_by_the_output_limit_leaves_no_tag(mode
     message = await ask(chat)
 
     assert (message.text.strip(), message.stop) == ("I look.", StopReason.MAX_TOKENS)
+
+
+def test_what_openais_own_models_write_is_never_taken_for_a_call():
+    request = ModelRequest(system="", messages=(), tools=(READ,))
+    chunk = {"choices": [{"delta": {"content": f"<tool_call>{JSON_A}</tool_call>"}, "finish_reason": "stop"}]}
+    for url, count in ((None, 0), ("http://127.0.0.1:9/v1", 1)):
+        reply = OpenAIChatProvider("m", "key", url)._reply(request)
+        reply.take(json.dumps(chunk).encode())
+        assert len(reply.message().calls) == count

@@ -142,11 +142,15 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawStream:
-    """Bytes sent as they are, one entry after the other: for what only odd servers send."""
+    """Bytes sent as they are, one entry after the other: for what only odd servers send.
+
+    With ``stalls``, silence follows them, not the end.
+    """
 
     chunks: tuple[bytes, ...]
     content_type: str | None = "text/event-stream"
     pace: float = 0.0
+    stalls: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

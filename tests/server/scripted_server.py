@@ -269,7 +269,10 @@ class _Handler(BaseHTTPRequestHandler):
                 for chunk in answer.chunks:
                     self._chunk(chunk)
                     self._sleep(answer.pace)
-                self._end()
+                if answer.stalls:
+                    self._break(Stall(after=0))
+                else:
+                    self._end()
             case Reply():
                 self._sleep(answer.delay)
                 self._open_stream(answer.content_type)
