@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codeagent.core.events import Emit, JobChanged, Level, NoticeGiven
-from codeagent.core.jobs import Job, JobState
+from codeagent.core.jobs import Job
 from codeagent.workspace.jobs import Jobs
 
 _LONGEST_COMMAND = 80
@@ -13,7 +13,7 @@ def tell_person(job: Job, emit: Emit) -> None:
     """A job was started or is over; its end is a notice as well."""
     emit(JobChanged(job=job))
     if not job.is_running:
-        went_well = job.state is JobState.STOPPED or job.ended == "exit code 0"
+        went_well = job.ended in {"stopped", "exit code 0"}
         emit(NoticeGiven(text=f"{_end_of(job)}.", level=Level.INFO if went_well else Level.WARNING))
 
 

@@ -93,7 +93,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name=CommandName.PERMISSIONS,
-        summary="The rules: list, add, remove; or what they say to a shell command",
+        summary="The rules, to change; or what they say to a command",
         argument="COMMAND",
     ),
     Command(name=CommandName.TOOLS, summary="What the model can do, tool by tool"),

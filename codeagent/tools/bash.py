@@ -76,6 +76,17 @@ class Shell:
             _log.exception("the command analysis failed")
             return False
 
+    def changed_git_meanwhile(self) -> str:
+        """What of git's hooks and settings a job changed, in words; put back where nobody can be asked."""
+        changes = self.watch.look()
+        if not changes:
+            return ""
+        said = f"it changed {named(changes, self.sandbox.root)}"
+        if self.puts_git_back():
+            said += f"; {put_back(changes, self.sandbox.root)}"
+            self.watch.look_again()
+        return said
+
 
 class BashTool:
     """Runs commands, each in a new shell that starts in the workspace."""
@@ -116,7 +127,7 @@ class BashTool:
             is_read_only=is_read_only,
             confine=confine,
             jobs=jobs,
-            watch=GitWatch(sandbox.root),
+            watch=GitWatch(lambda: sandbox.roots),
             warn=warn,
             puts_git_back=puts_git_back,
         )
@@ -279,6 +290,7 @@ class CommandPlan:
             log=log,
             timeout=self.preview.timeout or None,
             confine=shell.confine,
+            at_end=shell.changed_git_meanwhile,
         )
         details = CommandDetails(
             command=job.command, cwd=str(self.preview.cwd), ended=f"{job.name}, in the background", log=str(log)

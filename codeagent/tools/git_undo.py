@@ -22,7 +22,11 @@ _LONGEST_SHOWN = 20_000
 
 def named(changes: Sequence[GitChange], root: Path) -> str:
     """The changed files in a few words."""
-    return ", ".join(str(change.path.relative_to(root)) for change in changes)
+    return ", ".join(_shown(change.path, root) for change in changes)
+
+
+def _shown(path: Path, root: Path) -> str:
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
 def put_back(changes: Sequence[GitChange], root: Path) -> str:
@@ -65,9 +69,7 @@ class GitUndoPlan:
         )
         concern = Concern(kind=ConcernKind.SENSITIVE, reason=reason)
         return tuple(
-            Touch(
-                path=change.path, access=Access.WRITE, written=str(change.path.relative_to(self.root)), concern=concern
-            )
+            Touch(path=change.path, access=Access.WRITE, written=_shown(change.path, self.root), concern=concern)
             for change in self.changes
         )
 
@@ -101,7 +103,7 @@ class GitUndoPlan:
         raise PlanFixed(f"What was there is put back, nothing else ({len(text)} characters sent).")
 
     def _text(self, change: GitChange, entry: Entry | None) -> str:
-        name = change.path.relative_to(self.root)
+        name = _shown(change.path, self.root)
         if entry is None:
             return ""
         if stat.S_ISDIR(entry.mode):

@@ -152,7 +152,12 @@ def find_confinement(level: Level, root: Path, write_dirs: Sequence[Path], *, ha
     temporary = Path(tempfile.gettempdir()).resolve()
     home = Path.home()
     caches = [path.resolve() for path in (home / cache for cache in _CACHES) if path.is_dir()]
-    writable = [temporary] if level is Level.READ_ONLY else [root, *write_dirs, temporary, *caches]
+    if level is Level.READ_ONLY:
+        # Nothing can be taken out of a writable folder again, so a workspace in the temporary one closes all of it.
+        is_apart = not any(place.resolve().is_relative_to(temporary) for place in (root, *write_dirs))
+        writable = [temporary] if is_apart else []
+    else:
+        writable = [root, *write_dirs, temporary, *caches]
     bounds = Bounds(root=root, writable=tuple(dict.fromkeys(writable)), has_network=has_network)
     guarded = replace(bounds, protects_git=True)
     if sys.platform == "darwin":
@@ -175,22 +180,24 @@ def in_words(found: Confinement, level: Level) -> str:
         for path in bounds.writable
         if path != temporary
     ]
-    places = ", ".join([*shown, f"{temporary} (temporary files)"])
-    only = "only " if level is Level.READ_ONLY else ""
+    if temporary in bounds.writable:
+        shown.append(f"{temporary} (temporary files)")
+    places = f"to {', '.join(shown)}" if shown else "nowhere, as the workspace lies among temporary files"
+    only = "only " if level is Level.READ_ONLY and shown else ""
     network = "network open" if bounds.has_network else "network closed"
     limits = f"; it cannot stop {found.cannot_stop}" if found.cannot_stop else ""
-    return f"sandboxed by {found.name}: writes {only}to {places}; {network}{limits}"
+    return f"sandboxed by {found.name}: writes {only}{places}; {network}{limits}"
 
 
 def seatbelt_profile(bounds: Bounds) -> str:
     """The profile in Seatbelt's language: everything but writing outside, and the network where it is off."""
-    allowed = " ".join(f"(subpath {json.dumps(str(path))})" for path in bounds.writable)
+    allowed = " ".join(f"(subpath {json.dumps(str(path))})" for path in (*bounds.writable, Path("/dev")))
     protected = " ".join(f"(subpath {json.dumps(str(bounds.root / '.git' / part))})" for part in GIT_PARTS)
     lines = [
         "(version 1)",
         "(allow default)",
         '(deny file-write* (subpath "/"))',
-        f'(allow file-write* {allowed} (subpath "/dev"))',
+        f"(allow file-write* {allowed})",
         f"(deny file-write* {protected})",
         f"(deny file-write-unlink (literal {json.dumps(str(bounds.root / '.git'))}))",
     ]

@@ -10,7 +10,8 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,31 +63,46 @@ class GitWatch:
     """Compares before and after each command; what goes on running in between is held against the next one.
 
     A state from before the first thing that still runs is kept until nothing does:
-    what it changes is seen at the end of the next command.
+    what it changes is seen at the end of the next command, or when somebody looks.
+    Looked at are the workspace and the folders added to it. Safe to call on any thread.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._kept: GitState | None = None
+    def __init__(self, roots: Callable[[], Sequence[Path]]) -> None:
+        self._roots = roots
+        self._kept: tuple[GitState, ...] = ()
+        self._lock = threading.Lock()
 
-    def begin(self) -> GitState:
+    def begin(self) -> tuple[GitState, ...]:
         """What the end of a command is to be compared with."""
-        return self._kept or git_state(self._root)
+        with self._lock:
+            return self._kept or self._now()
 
-    def end(self, began: GitState, *, goes_on: bool) -> tuple[GitChange, ...]:
+    def end(self, began: tuple[GitState, ...], *, goes_on: bool) -> tuple[GitChange, ...]:
         """What changed since ``began``; ``goes_on``: something that was started still runs."""
-        changes = git_changes(began)
-        self._kept = git_state(self._root) if goes_on else None
+        with self._lock:
+            changes = tuple(change for state in began for change in git_changes(state))
+            self._kept = self._now() if goes_on else ()
         return changes
+
+    def look(self) -> tuple[GitChange, ...]:
+        """What was changed by now by what goes on running; each change is told once."""
+        return self.end(self._kept, goes_on=True) if self._kept else ()
 
     def look_again(self) -> None:
         """Changes were put back: what still runs is held against how things stand now."""
-        if self._kept is not None:
-            self._kept = git_state(self._root)
+        with self._lock:
+            if self._kept:
+                self._kept = self._now()
 
-    def go_on(self, began: GitState) -> None:
+    def go_on(self, began: tuple[GitState, ...]) -> None:
         """Something was started that goes on running."""
-        self._kept = began
+        with self._lock:
+            self._kept = began
+
+    def _now(self) -> tuple[GitState, ...]:
+        roots = self._roots()
+        apart = [root for root in roots if not any(root != other and root.is_relative_to(other) for other in roots)]
+        return tuple(git_state(root) for root in apart)
 
 
 def git_state(root: Path) -> GitState:

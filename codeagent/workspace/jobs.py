@@ -49,11 +49,13 @@ class Jobs:
         log: Path,
         timeout: float | None,  # noqa: ASYNC109 - running out of time is a way for a job to end
         confine: Confine | None,
+        at_end: Callable[[], str] = lambda: "",
     ) -> Job:
         """Starts a command and comes back at once; it ends by itself, by ``stop``, after ``timeout`` seconds, or here.
 
         All its output goes to ``log``, which must not exist yet. Raises CommandProblem
-        when it can not be started, or when too many run already.
+        when it can not be started, or when too many run already. ``at_end`` is asked on
+        another thread what else there is to say of its end.
         """
         if sum(one.state is JobState.RUNNING for one in self._running) >= MOST_RUNNING:
             raise CommandProblem(f"{MOST_RUNNING} jobs are running already.", hint="Stop one of them first.")
@@ -73,7 +75,7 @@ class Jobs:
 
         begun = job.now()
         self._tell(begun)
-        threading.Thread(target=job.see_to_its_end, args=(shell, ended), name="job", daemon=True).start()
+        threading.Thread(target=job.see_to_its_end, args=(shell, ended, at_end), name="job", daemon=True).start()
         return begun
 
     def all(self) -> tuple[Job, ...]:
@@ -158,7 +160,7 @@ class _Running:
             del self._tail[:-_TAIL_BYTES]
         self._wake()
 
-    def see_to_its_end(self, shell: ShellProcess, tell: Callable[[], None]) -> None:
+    def see_to_its_end(self, shell: ShellProcess, tell: Callable[[], None], at_end: Callable[[], str]) -> None:
         """In a thread of its own: waits for the end, or brings it about when the time is over."""
         timed_out = False
         try:
@@ -171,6 +173,7 @@ class _Running:
             shell.drained.result(_END_PATIENCE)
         shell.drained.add_done_callback(lambda _: self._all.close(keep_log=True))
         left = left_of(self.tree) if self.tree is not None else ()
+        more = at_end()
         with self._lock:
             self._over_at = time.monotonic()
             self.left = left
@@ -178,6 +181,7 @@ class _Running:
             self.ended = f"timed out after {self.timeout:g} s" if timed_out else ending(code)
             if self._is_stopping:
                 self.ended = "stopped"
+            self.ended += f"; {more}" if more else ""
         self._over.set()
         self._wake()
         tell()

@@ -95,3 +95,14 @@ async def test_a_job_edited_by_the_person_is_what_is_started(at):
     assert "this was run: echo mine" in (await plan.run(lambda _: None)).text
     await asyncio.sleep(0.2)
     assert (await do(at, "job", id=1, action="output")).startswith("mine\n")
+
+
+async def test_a_job_that_changes_gits_hooks_is_told_when_it_ends(at):
+    await do(at, "bash", command="git init -q .")
+    command = "until [ -e go ]; do sleep 0.05; done; echo x > .git/hooks/pre-push; chmod +x .git/hooks/pre-push"
+    await do(at, "bash", command=command, background=True)
+    (at.root / "go").touch()
+    while at.jobs.all()[0].is_running:
+        await asyncio.sleep(0.05)
+    assert at.jobs.all()[0].ended == "exit code 0; it changed .git/hooks/pre-push"
+    assert "it changed .git/hooks/pre-push" in await do(at, "job", id=1, action="output")

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from codeagent.workspace import landlock
-from codeagent.workspace.confine import Bounds, Bubblewrap, Landlock, Level, find_confinement, seatbelt_profile
+from codeagent.workspace.confine import (
+    Bounds,
+    Bubblewrap,
+    Landlock,
+    Level,
+    find_confinement,
+    in_words,
+    seatbelt_profile,
+)
 
 needs_landlock = pytest.mark.skipif(landlock.abi() < landlock.LEAST_ABI, reason="this kernel has no Landlock")
 
@@ -110,3 +118,24 @@ def test_the_seatbelt_profile_quotes_paths_and_ends_with_what_is_denied():
     assert '(subpath "/a \\"b")' in profile
     assert profile.splitlines()[-1] == "(deny network*)"
     assert profile.index("(deny file-write* (subpath") < profile.index("(allow file-write*")
+
+
+@pytest.mark.parametrize("place", [".", "deep/er"])
+def test_read_only_keeps_a_workspace_among_temporary_files_as_it_is(tmp_path, monkeypatch, place):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    root = tmp_path / place
+    root.mkdir(parents=True, exist_ok=True)
+    found = find_confinement(Level.READ_ONLY, root, (), has_network=True)
+    if found is None:
+        pytest.skip("nothing confines here")
+    assert found.bounds.writable == ()
+    assert "writes nowhere" in in_words(found, Level.READ_ONLY)
+    assert run_confined(found.bounds, f"echo x > {root}/new") != 0
+    assert not (root / "new").exists()
+
+
+def test_read_only_keeps_an_added_folder_among_temporary_files_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp/more").mkdir(parents=True)
+    found = find_confinement(Level.READ_ONLY, tmp_path, (tmp_path / "tmp/more",), has_network=True)
+    assert found is None or found.bounds.writable == ()

@@ -178,7 +178,7 @@ def test_what_was_changed_again_stays_as_it_is(repository):
 
 
 def test_what_a_job_changes_is_seen_at_the_end_of_the_next_command(repository):
-    watch = GitWatch(repository)
+    watch = GitWatch(lambda: (repository,))
     watch.go_on(watch.begin())
     hook(repository)
     changes = watch.end(watch.begin(), goes_on=True)
@@ -187,7 +187,7 @@ def test_what_a_job_changes_is_seen_at_the_end_of_the_next_command(repository):
 
 
 def test_what_the_person_changes_between_commands_is_nobodys_business(repository):
-    watch = GitWatch(repository)
+    watch = GitWatch(lambda: (repository,))
     assert watch.end(watch.begin(), goes_on=False) == ()
     hook(repository)
     assert watch.end(watch.begin(), goes_on=False) == ()
@@ -296,3 +296,46 @@ def test_a_work_tree_that_is_added_or_removed_is_no_matter(repository):
         git(repository, "worktree", "remove", "old")
 
     assert changes_by(repository, act) == ()
+
+
+def test_repositories_in_folders_that_were_added_are_watched(repository, tmp_path):
+    other = tmp_path / "other"
+    (other / "clone").mkdir(parents=True)
+    git(other / "clone", "init", "-q")
+    watch = GitWatch(lambda: (repository, other, other / "clone"))
+    began = watch.begin()
+    hook(other / "clone")
+    (repository / ".git/info").mkdir(exist_ok=True)
+    (repository / ".git/info/attributes").write_text("* filter=x\n")
+    changes = watch.end(began, goes_on=False)
+    assert [change.path for change in changes] == [
+        repository / ".git/info/attributes",
+        other / "clone/.git/hooks/pre-commit",
+    ]
+    assert all(undo_git_change(change) for change in changes)
+
+
+@pytest.mark.parametrize("part", ["hooks/post-checkout", "config", "info/attributes"])
+def test_a_clone_that_lies_in_the_workspace_is_watched(repository, part):
+    clone = repository / "vendor/clone"
+    clone.mkdir(parents=True)
+    git(clone, "init", "-q")
+
+    def act():
+        path = clone / ".git" / part
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("[core]\n\tfsmonitor = ./x\n")
+        path.chmod(0o755)
+
+    changes = changes_by(repository, act)
+    assert names(repository, changes) == [f"vendor/clone/.git/{part}"]
+    assert undo_git_change(changes[0])
+
+
+def test_what_goes_on_running_is_seen_when_somebody_looks(repository):
+    watch = GitWatch(lambda: (repository,))
+    assert watch.look() == ()
+    watch.go_on(watch.begin())
+    hook(repository)
+    assert names(repository, watch.look()) == [".git/hooks/pre-commit"]
+    assert watch.look() == ()
