@@ -102,7 +102,7 @@ async def test_a_job_that_changes_gits_hooks_is_told_when_it_ends(at):
     command = "until [ -e go ]; do sleep 0.05; done; echo x > .git/hooks/pre-push; chmod +x .git/hooks/pre-push"
     await do(at, "bash", command=command, background=True)
     (at.root / "go").touch()
-    while at.jobs.all()[0].is_running:
-        await asyncio.sleep(0.05)
+    while (await at.jobs.look(1, 5.0)).job.is_running:
+        pass
     assert at.jobs.all()[0].ended == "exit code 0; it changed .git/hooks/pre-push"
     assert "it changed .git/hooks/pre-push" in await do(at, "job", id=1, action="output")
