@@ -41,6 +41,7 @@ from codeagent.model_list import LastList
 from codeagent.model_switch import ModelSwitch
 from codeagent.models import key_for, script_of
 from codeagent.open_model import open_model
+from codeagent.pinned_files import read_pinned
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import Trust, trust_state
@@ -160,6 +161,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         judges=Judges(approver=approver, reviews=lambda: modes.get() in {Mode.ASK, Mode.PLAN}),
         before=before(keeping.past.events, bookmarks),
         on_left=keeping.on_left,
+        read_pin=partial(read_pinned, paths),
     )
     keeping.on_left(session.messages)
     return Parts(

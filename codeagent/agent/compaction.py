@@ -11,6 +11,7 @@ from codeagent.agent.digest import session_text, summary_request, with_certainti
 from codeagent.agent.history import History
 from codeagent.agent.limits import Limits
 from codeagent.agent.meter import Meter, tokens_of, tokens_of_text
+from codeagent.agent.pins import Pins
 from codeagent.agent.record import Record
 from codeagent.agent.reply import Asker
 from codeagent.agent.shrinking import cut_point, long_results, shorten, shrunk
@@ -33,6 +34,7 @@ _SHORTEST_RESULT = 1_000
 _CHARACTERS = 3  # a token, counted so low that what is cut by it surely fits
 _MOST_SUMMARY, _LEAST_SUMMARY = 8_000, 400
 _MOST_FAILURES = 3
+_PINS_SHARE, _USUAL_WINDOW = 4, 32_000
 _GIVEN_UP = "It is not tried by itself again. /compact tries once more, /new starts a new session."
 
 Pay = Callable[[AssistantMessage], Awaitable[None]]
@@ -54,7 +56,7 @@ class Judges:
 class Compactor:
     """Keeps one history within the window; ``provider`` is asked for anew each time."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that making room depends on
         self,
         history: History,
         meter: Meter,
@@ -64,6 +66,7 @@ class Compactor:
         ledger: Ledger,
         limits: Limits,
         judges: Judges,
+        pins: Pins,
     ) -> None:
         self._history = history
         self._meter = meter
@@ -72,6 +75,7 @@ class Compactor:
         self._ledger = ledger
         self._limits = limits
         self._judges = judges
+        self._pins = pins
         self._asker = Asker(record, limits, is_shown=False)
         self._failures = 0
         self._overflows = 0
@@ -82,6 +86,11 @@ class Compactor:
     def window(self) -> int | None:
         """The window of the model that answers now, in tokens."""
         return self._ledger.window(self._provider().model)
+
+    @property
+    def most_pinned(self) -> int:
+        """Tokens that all pins together may have."""
+        return (self.window or _USUAL_WINDOW) // _PINS_SHARE
 
     @property
     def is_due(self) -> bool:
@@ -132,10 +141,11 @@ class Compactor:
             keep = min(keep, sum(map(tokens_of, messages)) // 3)
         cut = cut_point(messages, keep)
         older, kept = messages[:cut], messages[cut:]
+        spared = frozenset[str]() if reason is CompactionReason.OVERFLOW else self._pins.spared(messages)
         plan = HistoryCompacted(
             reason=reason,
             kept=len(kept),
-            cleared=long_results(older, _CLEARED_FROM),
+            cleared=tuple(call for call in long_results(older, _CLEARED_FROM) if call not in spared),
             before=before,
             window=self.window,
         )
@@ -148,7 +158,10 @@ class Compactor:
             raise _NotSummedUp("There is nothing that could be summed up.")
         plan = replace(plan, cleared=())
         summary = await self._summary(reason, older, kept, room, focus, pay)
-        return None if summary is None else self._measured(messages, replace(plan, summary=summary))
+        if summary is None:
+            return None
+        pinned = await self._pins.text(kept, room // _PINS_SHARE * _CHARACTERS)
+        return self._measured(messages, replace(plan, summary=summary, pinned=pinned))
 
     async def _summary(
         self,
@@ -205,6 +218,8 @@ class Compactor:
             "The model's window is nearly full. From here on the model would see this summary in place of the "
             "earlier messages; the session's record keeps them. Editing changes what it will know."
         )
+        if self._pins.all:
+            because += f" Pinned, so kept word for word behind it: {', '.join(pin.label for pin in self._pins.all)}."
         return await approver.ask(
             ApprovalRequest(
                 call_id=f"compaction-{next(self._numbers)}",

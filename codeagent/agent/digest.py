@@ -74,10 +74,16 @@ def _words_of_the_person(messages: Iterable[Message]) -> Iterator[str]:
     return (message.text for message in messages if isinstance(message, UserMessage) and message.origin in own)
 
 
+def _without_pins(message: UserMessage) -> str:
+    """An earlier summary; what was pinned is put behind the new one anyway."""
+    first = message.blocks[0]
+    return first.text if isinstance(first, TextBlock) else message.text
+
+
 def _as_text(message: Message) -> str:
     match message:
         case UserMessage(origin=Origin.SUMMARY):
-            return f"EARLIER SUMMARY:\n{message.text}"
+            return f"EARLIER SUMMARY:\n{_without_pins(message)}"
         case UserMessage(origin=Origin.HARNESS):
             return f"PROGRAM: {shorten(message.text, _LONGEST_SAID)}"
         case UserMessage():

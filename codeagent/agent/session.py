@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.breaker import Breaker, Repeats
@@ -15,11 +16,12 @@ from codeagent.agent.history import History, OnLeft, user_message
 from codeagent.agent.limits import Limits
 from codeagent.agent.loop import OVERFLOW, Ending, Setting, Turn
 from codeagent.agent.meter import Meter
+from codeagent.agent.pins import Pins, ReadPin, parse_pin, pinnable, pins_of, read_nothing
 from codeagent.agent.record import Record
 from codeagent.agent.spending import Spending
 from codeagent.agent.steering import Queue
 from codeagent.agent.tool_call import Workshop
-from codeagent.core.context import ContextReport
+from codeagent.core.context import ContextPart, ContextReport, Pin
 from codeagent.core.errors import CodeagentError, ContextOverflow, JournalError, SessionBusy
 from codeagent.core.events import (
     AgentEvent,
@@ -52,11 +54,12 @@ class Before:
     turns: int = 0
     cost: float | None = 0.0
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
+    pins: tuple[Pin, ...] = ()
 
 
 def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
     """What a resumed session had done before."""
-    turns, cost = 0, 0.0
+    turns, cost, past = 0, 0.0, tuple(past)
     for event in past:
         match event:
             case TurnStarted(turn=number):
@@ -65,7 +68,7 @@ def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
                 cost = known
             case _:
                 pass
-    return Before(turns=turns, cost=cost, bookmarks=bookmarks)
+    return Before(turns=turns, cost=cost, bookmarks=bookmarks, pins=pins_of(past))
 
 
 class Session:
@@ -91,6 +94,7 @@ class Session:
         judges: Judges | None = None,
         before: Before | None = None,
         on_left: OnLeft = lambda _: None,
+        read_pin: ReadPin = read_nothing,
     ) -> None:
         """``system`` is the system prompt; ``history`` and ``before`` are what a resumed session starts from.
 
@@ -99,12 +103,11 @@ class Session:
         ``on_left`` is told of the messages that are left whenever some went.
         ``before_turn`` gives what it should hear right before the person's next message.
         """
-        limits = limits or Limits()
-        self._session_id = session_id
-        self._provider = provider
+        limits, before = limits or Limits(), before or Before()
+        self._session_id, self._provider = session_id, provider
         self._record = Record(journal, emit)
-        before = before or Before()
         self._history = History(history, self._record, before.bookmarks, on_left)
+        self.pins = Pins(self._record, read_pin, before.pins)
         self._before_turn = before_turn
         self._queue = Queue()
         self._turn: Turn | None = None
@@ -112,8 +115,9 @@ class Session:
         self._has_ended = asyncio.Event()
         self._turns = max(before.turns, before.bookmarks.last_turn, sum(map(_opens_turn, self._history.messages)))
         workshop = _workshop(tools, gate, locks, hooks, self._record, limits)
-        judges = judges or Judges()
         meter = Meter(lambda: self._history.latest, system, tools.specs())
+        room = partial(Compactor, self._history, meter, self._record, self._current)
+        compactor = room(ledger=ledger, limits=limits, judges=judges or Judges(), pins=self.pins)
         self._setting = Setting(
             provider=self._current,
             system=system,
@@ -125,10 +129,8 @@ class Session:
             news=news,
             spending=Spending(ledger, before.cost),
             meter=meter,
-            compactor=Compactor(
-                self._history, meter, self._record, self._current, ledger=ledger, limits=limits, judges=judges
-            ),
-            budget=Budget(limits, judges.approver),
+            compactor=compactor,
+            budget=Budget(limits, judges.approver if judges else None),
         )
 
     @property
@@ -172,7 +174,25 @@ class Session:
     def context(self) -> ContextReport:
         """What fills the model's window now."""
         setting = self._setting
-        return setting.meter.report(setting.compactor.window, setting.workshop.limits.compact_at)
+        report = setting.meter.report(setting.compactor.window, setting.workshop.limits.compact_at)
+        return replace(report, pins=tuple(ContextPart(name=pin.label, tokens=pin.tokens) for pin in self.pins.all))
+
+    def pinnable(self) -> tuple[Pin, ...]:
+        """The latest messages, which could be pinned, newest first."""
+        return pinnable(self._history.latest)
+
+    def pinned(self) -> tuple[Pin, ...]:
+        """What stays word for word when room is made."""
+        return self.pins.all
+
+    async def pin(self, pin: Pin | str) -> None:
+        """Keeps it word for word when room is made; text names a file as ``@PATH:10-40``. Raises CodeagentErrors."""
+        pin = parse_pin(pin) if isinstance(pin, str) else pin
+        await self.pins.add(pin, self._setting.compactor.most_pinned)
+
+    def unpin(self, label: str) -> None:
+        """Takes a pin away; raises a CodeagentError when there is none of that label."""
+        self.pins.remove(label)
 
     async def compact(self, focus: str = "") -> None:
         """Makes the history shorter: before the next request of the turn under way, else at once.

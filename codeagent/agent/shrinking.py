@@ -21,6 +21,7 @@ from codeagent.core.messages import (
 
 CLEARED = "[The output of this call was removed to make room. Make the call again if you need it.]"
 _CUT_MARK = "\n[… {count} characters were removed here to make room …]\n"
+_PINNED = "The person wants this to stay word for word:"
 _CUT = re.compile(r"\[… [\d,]+ characters were removed here to make room …\]")
 _OPENING = (
     "The conversation so far was summed up to make room. What follows is the summary; the work goes on from here.\n\n"
@@ -35,8 +36,10 @@ def shrunk(messages: Sequence[Message], compaction: HistoryCompacted) -> list[Me
         kept = [_lightened(message, cleared, shortened, compaction.shortened_to) for message in kept]
     if not compaction.summary:
         return kept
-    summary = UserMessage(blocks=(TextBlock(text=_OPENING + compaction.summary),), origin=Origin.SUMMARY)
-    return [summary, *kept]
+    blocks = [TextBlock(text=_OPENING + compaction.summary)]
+    if compaction.pinned:
+        blocks.append(TextBlock(text=f"{_PINNED}\n{compaction.pinned}"))
+    return [UserMessage(blocks=tuple(blocks), origin=Origin.SUMMARY), *kept]
 
 
 def cut_point(messages: Sequence[Message], most: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import assert_never
 
 from codeagent.core.archive import SessionNamed
-from codeagent.core.context import CompactionStarted, HistoryCompacted
+from codeagent.core.context import CompactionStarted, HistoryCompacted, PinsChanged
 from codeagent.core.events import (
     AgentEvent,
     ApprovalAsked,
@@ -97,6 +97,7 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
             | ModelChanged()
             | CompactionStarted()
             | HistoryCompacted()
+            | PinsChanged()
             | ContextMeasured()
             | NoticeGiven()
         ):

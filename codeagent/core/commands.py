@@ -25,6 +25,8 @@ class CommandName(StrEnum):
     REWIND = "rewind"
     DIFF = "diff"
     COMPACT = "compact"
+    PIN = "pin"
+    UNPIN = "unpin"
     CONTEXT = "context"
     COST = "cost"
     FORK = "fork"
@@ -82,6 +84,12 @@ COMMANDS: tuple[Command, ...] = (
         summary="Make room: sum up, keeping FOCUS above all",
         argument="FOCUS",
     ),
+    Command(
+        name=CommandName.PIN,
+        summary="Keep word for word when room is made: @FILE:10-40, a text, or a message from the list",
+        argument="WHAT",
+    ),
+    Command(name=CommandName.UNPIN, summary="Take a pin away", argument="WHAT"),
     Command(name=CommandName.CONTEXT, summary="What fills the model's window, and how to free it"),
     Command(name=CommandName.COST, summary="Tokens and money, of the session and of each turn"),
     Command(name=CommandName.FORK, summary="Go on with a copy of this session, from here or from before a message"),

@@ -23,7 +23,8 @@ class ContextReport:
     ``used`` is the provider's own count brought up to date by an estimate, or only
     an estimate when ``is_estimate``; the parts add up to it. ``by_tool`` and
     ``by_file`` say what tool results are about, the largest first. ``compact_at``
-    is the part of the window at which room is made, None when it is off.
+    is the part of the window at which room is made, None when it is off; ``pins`` stay
+    when it is.
     """
 
     used: int
@@ -33,6 +34,31 @@ class ContextReport:
     by_tool: tuple[ContextPart, ...] = ()
     by_file: tuple[ContextPart, ...] = ()
     compact_at: float | None = None
+    pins: tuple[ContextPart, ...] = ()
+
+
+@value
+class Pin:
+    """Something that stays word for word when room is made: a ``text``, or the lines of a file as they are then.
+
+    ``label`` is its line in lists, and its name. ``first`` and ``last`` count from 1
+    and are None for a whole file; ``tokens`` is about what it takes.
+    """
+
+    label: str
+    text: str = ""
+    path: str = ""
+    first: int | None = None
+    last: int | None = None
+    tokens: int = 0
+
+
+@value
+class PinsChanged:
+    """The person pinned something or took a pin away; these are all that there are now."""
+
+    kind: Literal["pins_changed"] = "pins_changed"
+    pins: tuple[Pin, ...] = ()
 
 
 class CompactionReason(StrEnum):
@@ -55,16 +81,18 @@ class CompactionStarted:
 class HistoryCompacted:
     """The history became shorter; what was said before stays in the record, but the model no longer sees it.
 
-    ``summary`` stands for all but the last ``kept`` messages; empty when nothing was
-    summed up. ``cleared`` are calls whose output was taken out, ``shortened`` calls
-    whose output was cut to ``shortened_to`` characters. ``before`` and ``after`` are
-    tokens of the window; ``window`` is None when its size is unknown.
+    ``summary`` stands for all but the last ``kept`` messages, and ``pinned`` behind it
+    for what the person pinned; both are empty when nothing was summed up. ``cleared``
+    are calls whose output was taken out, ``shortened`` calls whose output was cut to
+    ``shortened_to`` characters. ``before`` and ``after`` are tokens of the window;
+    ``window`` is None when its size is unknown.
     """
 
     kind: Literal["compacted"] = "compacted"
     reason: CompactionReason
     kept: int
     summary: str = ""
+    pinned: str = ""
     cleared: tuple[str, ...] = ()
     shortened: tuple[str, ...] = ()
     shortened_to: int = 0

@@ -10,7 +10,7 @@ from typing import Protocol
 from codeagent.core.approvals import Answer, ApprovalRequest, Decision, Mode, Scope, Verdict
 from codeagent.core.archive import Archive
 from codeagent.core.changes import BranchDiff, Timeline
-from codeagent.core.context import ContextReport
+from codeagent.core.context import ContextReport, Pin
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.events import AgentEvent, Emit, Progress, TurnEnded
 from codeagent.core.jobs import Job
@@ -65,6 +65,22 @@ class Conversation(Protocol):
 
     def context(self) -> ContextReport:
         """What fills the model's window now."""
+        ...
+
+    def pinnable(self) -> tuple[Pin, ...]:
+        """The latest messages, which could be pinned, newest first."""
+        ...
+
+    def pinned(self) -> tuple[Pin, ...]:
+        """What stays word for word when room is made."""
+        ...
+
+    async def pin(self, pin: Pin | str) -> None:
+        """Keeps it word for word when room is made; text names a file as ``@PATH:10-40``. Raises CodeagentErrors."""
+        ...
+
+    def unpin(self, label: str) -> None:
+        """Takes a pin away; raises a CodeagentError when there is none of that label."""
         ...
 
     async def cancel(self) -> None:

@@ -19,7 +19,7 @@ from typing import Literal
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Preview
 from codeagent.core.archive import SessionNamed
-from codeagent.core.context import CompactionStarted, HistoryCompacted
+from codeagent.core.context import CompactionStarted, HistoryCompacted, PinsChanged
 from codeagent.core.jobs import Job
 from codeagent.core.messages import Message, ToolResult, Usage
 from codeagent.core.values import value
@@ -346,6 +346,7 @@ AgentEvent = (
     | HistoryAppended
     | CompactionStarted
     | HistoryCompacted
+    | PinsChanged
     | ContextMeasured
     | UsageReported
     | ModelChanged

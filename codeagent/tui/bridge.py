@@ -16,7 +16,7 @@ from textual.timer import Timer
 
 from codeagent.core.approvals import Answer, ApprovalRequest, Deny, Withdraw
 from codeagent.core.archive import SessionNamed
-from codeagent.core.context import CompactionStarted, HistoryCompacted
+from codeagent.core.context import CompactionStarted, HistoryCompacted, PinsChanged
 from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.events import (
     AgentEvent,
@@ -60,7 +60,7 @@ from codeagent.tui.widgets.queue import Queued
 
 _SessionEvent = SessionStarted | TurnStarted | ModeChanged | JobChanged | NoticeGiven | TurnEnded
 _ReplyEvent = StepStarted | TextStreamed | ThinkingStreamed | CallStreamed | ReplyEnded | RetryScheduled
-_ContextEvent = CompactionStarted | HistoryCompacted | ContextMeasured | UsageReported | ModelChanged
+_ContextEvent = CompactionStarted | HistoryCompacted | PinsChanged | ContextMeasured | UsageReported | ModelChanged
 _QueueEvent = MessageQueued | MessageDelivered | MessagesReturned
 
 
@@ -133,7 +133,14 @@ class Bridge:
                 self._show_call(event)
             case MessageQueued() | MessageDelivered() | MessagesReturned():
                 self._show_queue(event)
-            case CompactionStarted() | HistoryCompacted() | ContextMeasured() | UsageReported() | ModelChanged():
+            case (
+                CompactionStarted()
+                | HistoryCompacted()
+                | PinsChanged()
+                | ContextMeasured()
+                | UsageReported()
+                | ModelChanged()
+            ):
                 self._show_context(event)
             case ConversationRewound() | ConversationRestored():
                 self._show_rewind(event)
@@ -176,6 +183,10 @@ class Bridge:
                 self._screen.end_greeting()
                 self._screen.transcript.compacted(event)
                 self._show(context=_share(event.after, event.window), activity="")
+            case PinsChanged(pins=pins):
+                self._screen.end_greeting()
+                named = ", ".join(pin.label for pin in pins)
+                self._screen.transcript.add_note(f"Stays word for word: {named}" if pins else "Nothing is pinned now.")
             case ContextMeasured():
                 self._show(context=_share(event.tokens, event.window))
             case UsageReported():

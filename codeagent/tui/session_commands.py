@@ -7,14 +7,15 @@ import asyncio
 from textual.app import App
 
 from codeagent.core.approvals import Mode
-from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand, NotReady
-from codeagent.core.desk import Conversation, Desk, Workbench
+from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand
+from codeagent.core.desk import Desk, Workbench
 from codeagent.tui.costs import CostBook
 from codeagent.tui.modes import MODE_WORDS
 from codeagent.tui.screens.pages import Page, doctor_text, verdict_text
 from codeagent.tui.screens.picker import Item, Picker
-from codeagent.tui.screens.reports import context_text, cost_text, tools_text
+from codeagent.tui.screens.reports import cost_text, tools_text
 from codeagent.tui.screens.rules import RulesScreen
+from codeagent.tui.window_commands import run_window_command
 
 _AS_IT_LIKES = "default"
 EFFORT_WORDS = {
@@ -39,10 +40,8 @@ async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: 
             await _choose_model(app, desk.workbench, costs.model, call.argument)
         case CommandName.EFFORT:
             await _choose_effort(app, desk.workbench, call.argument)
-        case CommandName.COMPACT:
-            await _compact(desk.conversation, call.argument)
-        case CommandName.CONTEXT:
-            await app.push_screen(Page("Context", context_text(desk.conversation.context(), costs.model)))
+        case CommandName.COMPACT | CommandName.PIN | CommandName.UNPIN | CommandName.CONTEXT:
+            await run_window_command(app, desk.conversation, costs.model, call)
         case CommandName.TOOLS:
             await app.push_screen(Page("Tools", tools_text(desk.workbench.tools(), app.size.width)))
         case CommandName.COST:
@@ -86,9 +85,3 @@ async def _choose_effort(app: App[str], bench: Workbench, level: str) -> None:
         level = await app.push_screen_wait(Picker("Effort", items, current=now)) or now
     if level != now:
         await bench.set_effort("" if level == _AS_IT_LIKES else level)
-
-
-async def _compact(conversation: Conversation, focus: str) -> None:
-    if not any(part.name.startswith("what") and part.tokens for part in conversation.context().parts):
-        raise NotReady("Nothing was said yet that could be summed up.")
-    await conversation.compact(focus)

@@ -24,7 +24,7 @@ from codeagent.core.approvals import (
 )
 from codeagent.core.archive import Hit, SessionNamed, SessionSummary
 from codeagent.core.changes import BranchDiff
-from codeagent.core.context import ContextPart, ContextReport
+from codeagent.core.context import ContextPart, ContextReport, Pin, PinsChanged
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.desk import (
     Approver,
@@ -91,6 +91,7 @@ class MemoryConversation:
     taken_back: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
     compacted: list[str] = field(default_factory=list)
+    pins: tuple[Pin, ...] = ()
     report: ContextReport = field(default_factory=full_window)
     opening: Opening = field(default_factory=Opening)
     rewound: list[int] = field(default_factory=list)
@@ -152,6 +153,20 @@ class MemoryConversation:
 
     async def compact(self, focus: str = "") -> None:
         self.compacted.append(focus)
+
+    def pinnable(self) -> tuple[Pin, ...]:
+        return tuple(Pin(label=f"you: {text}", text=text) for text in reversed(self.sent))
+
+    def pinned(self) -> tuple[Pin, ...]:
+        return self.pins
+
+    async def pin(self, pin: Pin | str) -> None:
+        self.pins = (*self.pins, Pin(label=pin) if isinstance(pin, str) else pin)
+        self.emit(PinsChanged(pins=self.pins))
+
+    def unpin(self, label: str) -> None:
+        self.pins = tuple(pin for pin in self.pins if pin.label != label)
+        self.emit(PinsChanged(pins=self.pins))
 
     def context(self) -> ContextReport:
         return self.report

@@ -5,7 +5,7 @@ from codeagent.core.custom_commands import FoundCommands, read_command
 
 
 async def test_help_lists_commands_and_keys(stage_of):
-    async with stage_of(size=(100, 60)) as stage:
+    async with stage_of(size=(100, 90)) as stage:
         await stage.pilot.press("f1")
         assert "/permissions COMMAND" in stage.text
         assert "alt+enter" in stage.text

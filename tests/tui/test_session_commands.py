@@ -240,3 +240,21 @@ async def test_a_new_session_goes_on_with_the_model_that_was_chosen(stage_of):
         await stage.type("/new\n")
         await stage.until(lambda: len(stage.desks) == 2)
         assert stage.desks[1][0].opening.model == "anthropic/claude-test"
+
+
+async def test_a_message_is_pinned_from_a_list_and_a_pin_is_taken_away_again(stage_of):
+    async with stage_of(size=(120, 30)) as stage:
+        await stage.type("/pin\n")
+        await stage.until(lambda: "Nothing was said yet." in stage.text)
+        await stage.type("keep it\n")
+        await stage.until(lambda: stage.conversation.sent)
+        await stage.type("/pin\n")
+        await stage.until(lambda: "you: keep it" in stage.text)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: "Stays word for word: you: keep it" in stage.text)
+        await stage.type("/pin @a.py:1-2\n")
+        await stage.until(lambda: "you: keep it, @a.py:1-2" in stage.text)
+        await stage.type("/unpin\n")
+        await stage.until(lambda: "Take a pin away" in stage.text)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: [pin.label for pin in stage.conversation.pins] == ["@a.py:1-2"])

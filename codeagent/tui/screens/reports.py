@@ -33,7 +33,12 @@ def context_text(report: ContextReport, model: str) -> Content:
         Content(),
         *_parts(report.parts, report.window or report.used),
     ]
-    for title, parts in (("Tool results by tool", report.by_tool), ("Tool results by file", report.by_file)):
+    lists = (
+        ("Tool results by tool", report.by_tool),
+        ("Tool results by file", report.by_file),
+        ("Pinned", report.pins),
+    )
+    for title, parts in lists:
         if parts:
             lines += [Content(), Content.styled(title, "bold $accent"), *_parts(parts, report.window or report.used)]
     lines += [Content(), Content.styled("To free it", "bold $accent"), *_ways(report)]
@@ -91,6 +96,7 @@ def _parts(parts: Sequence[ContextPart], whole: int) -> Iterator[Content]:
 
 def _ways(report: ContextReport) -> Iterator[Content]:
     yield Content("  /compact FOCUS  sums up all but the last part, keeping what you name")
+    yield Content("  /pin WHAT       keeps a message or @FILE:10-40 word for word then; /unpin takes it away")
     yield Content("  /new            starts a new session with an empty window")
     yield Content("  /model NAME     goes on with a model that has a larger window")
     if report.compact_at is None:
