@@ -84,7 +84,7 @@ def run() -> list[Row]:
 def _stream_rows() -> list[Row]:
     ours = [asyncio.run(_streamed()) for _ in range(ROUNDS)]
     cpu = [one[0] for one in ours]
-    textual = asyncio.run(_streamed_by_textual())
+    textual = asyncio.run(streamed_by_textual())
     ratio = statistics.median(cpu) / textual
     return [
         row("80 kB in 20,000 pieces: CPU", cpu, "s", bar="≤ 2.5", at_most=2.5),
@@ -113,7 +113,7 @@ async def _streamed() -> tuple[float, float, float]:
         return taken, stall * 1_000, app.paints / (time.monotonic() - wall)
 
 
-async def _streamed_by_textual() -> float:
+async def streamed_by_textual() -> float:
     async with opened(of_textual=True) as app:
         started = time.process_time()
         stream = Markdown.get_stream(app.markdown)
