@@ -107,7 +107,8 @@ class Parts:
 
     def desk(self) -> Desk:
         """What a screen works with."""
-        return Desk(conversation=self.session, workbench=self.bench, past=self.past, close=self.close)
+        times = tuple(record.at for record in self.keeping.past.records)
+        return Desk(conversation=self.session, workbench=self.bench, past=self.past, times=times, close=self.close)
 
     def close(self) -> None:
         """Ends jobs and what commands left running, and gives the record back."""

@@ -314,12 +314,14 @@ class Workbench(Protocol):
 class Desk:
     """All that a screen works with: the session, the workbench, and the events of a resumed session.
 
-    ``close`` gives everything back when the program ends: record, processes, locks.
+    ``times`` are when those events happened (ISO 8601). ``close`` gives everything back
+    when the program ends: record, processes, locks.
     """
 
     conversation: Conversation
     workbench: Workbench
     past: tuple[AgentEvent, ...] = ()
+    times: tuple[str, ...] = ()
     close: Callable[[], None] = lambda: None
 
 

@@ -68,6 +68,7 @@ KEYS: tuple[KeyAction, ...] = (
     _anywhere("top", "ctrl+home", "first line of the transcript", "screen.scroll_to(-1)"),
     _anywhere("bottom", "ctrl+end", "last line of the transcript", "screen.scroll_to(1)"),
     _anywhere("find", "ctrl+f", "find in the transcript", "screen.find"),
+    _anywhere("times", "f2", "when each thing happened, shown or not", "screen.toggle_times"),
     _anywhere("take-back", "alt+up", "take the last queued message back into the prompt", "app.take_back"),
     _anywhere("redraw", "ctrl+l", "draw the screen anew", "app.redraw"),
     _anywhere("suspend", "ctrl+z", "back to the shell; fg returns", "app.suspend_process", goes_first=True),

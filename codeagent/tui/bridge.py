@@ -274,12 +274,12 @@ class Bridge:
             case _:
                 assert_never(event)
 
-    def replay(self, past: Sequence[AgentEvent]) -> None:
-        """Shows the events of a resumed session: the transcript at once, then where things stand now."""
+    def replay(self, past: Sequence[AgentEvent], times: Sequence[str] = ()) -> None:
+        """Shows the events of a resumed session, which happened at ``times``, then where things stand now."""
         if not past:
             return
         self._screen.end_greeting()
-        self._screen.transcript.load(past)
+        self._screen.transcript.load(past, times)
         for event in past:
             if not isinstance(event, SessionStarted | ModelChanged):
                 self.costs.take(event)

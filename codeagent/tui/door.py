@@ -65,7 +65,7 @@ class Door:
             self._bridge.start_over()
         self._open = (desk, wire)
         wire.open()
-        self._bridge.replay(desk.past)
+        self._bridge.replay(desk.past, desk.times)
         if opening.record is not None:
             self._bridge.look_at(opening.record, opening.words)
         return desk

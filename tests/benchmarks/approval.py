@@ -73,7 +73,7 @@ def run() -> list[Row]:
         steps = [one for _, _, some in taken for one in some]
         rows += [
             row(f"{name}: open, CPU", [one[0] for one in taken], "ms", bar="≤ 150", at_most=150),
-            row(f"{name}: longest stall meanwhile", [one[1] for one in taken], "ms", bar="≤ 100", at_most=100),
+            row(f"{name}: longest stretch of CPU meanwhile", [one[1] for one in taken], "ms", bar="≤ 100", at_most=100),
             row(f"{name}: from hunk to hunk, CPU of the event loop", steps, "ms", bar="≤ 20", at_most=20),
         ]
     return rows
@@ -82,16 +82,16 @@ def run() -> list[Row]:
 async def _asked(
     request: ApprovalRequest, size: tuple[int, int], *, is_beside: bool
 ) -> tuple[float, float, list[float]]:
-    """CPU ms until the question is drawn, longest stall in ms, CPU ms of each step."""
+    """CPU ms until the question is drawn, longest stretch of CPU in ms, CPU ms of each step."""
     async with opened(size) as (app, pilot):
         stall = 0.0
 
         async def watch() -> None:
             nonlocal stall
-            last = time.monotonic()
+            last = time.thread_time()
             while True:
                 await asyncio.sleep(0)
-                now = time.monotonic()
+                now = time.thread_time()
                 last, stall = now, max(stall, now - last)
 
         async with asyncio.TaskGroup() as group:

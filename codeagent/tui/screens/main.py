@@ -103,6 +103,7 @@ class MainScreen(Screen[None]):
         self._bench = bench
         habits, typed, draft = await asyncio.to_thread(lambda: (bench.habits(), bench.history(), bench.draft()))
         self._habits = habits
+        self.transcript.show_times(is_shown=habits.shows_times)
         self.approval.use_side(Side.BESIDE if habits.side_by_side else Side.BELOW)
         return typed, draft
 
@@ -217,6 +218,11 @@ class MainScreen(Screen[None]):
             self.transcript.scroll_home(animate=False)
         else:
             self.transcript.scroll_to_end()
+
+    def action_toggle_times(self) -> None:
+        """Shows when each thing happened, or does not; so it stays."""
+        self._keep(replace(self._habits, shows_times=not self._habits.shows_times))
+        self.transcript.show_times(is_shown=self._habits.shows_times)
 
     def action_find(self) -> None:
         """Opens the line in which one types what to find."""

@@ -10,6 +10,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from time import time
 
 from textual.strip import Strip
 
@@ -19,6 +20,7 @@ from codeagent.tui.widgets.finding import spans
 from codeagent.tui.widgets.heights import Heights
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import EMPTY, Line
+from codeagent.tui.widgets.times import time_line
 
 _DRAWN_BLOCKS = 256
 _LONGEST_WALK = 2_000
@@ -30,6 +32,7 @@ class _Entry:
 
     block: Block | None
     gap: int
+    at: float = 0.0
     is_measured: bool = False
 
 
@@ -73,6 +76,7 @@ class Column:
         self._heights = Heights()
         self._drawn: OrderedDict[int, _Drawn] = OrderedDict()
         self._sought: re.Pattern[str] | None = None
+        self.shows_times = False
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -96,9 +100,9 @@ class Column:
         """The block at an index, None when it was taken out."""
         return self._entries[index].block
 
-    def append(self, block: Block, gap: int) -> int:
-        """Adds a block below ``gap`` empty rows; its index."""
-        self._entries.append(_Entry(block, gap))
+    def append(self, block: Block, gap: int, at: float | None = None) -> int:
+        """Adds a block below ``gap`` empty rows; its index. ``at`` is when it came, now by default, 0 unknown."""
+        self._entries.append(_Entry(block, gap, time() if at is None else at))
         self._heights.append(gap + block.guess(self._width))
         return len(self._entries) - 1
 
@@ -199,9 +203,12 @@ class Column:
     def strip(self, row: int, marked: tuple[Place, Place] | None = None) -> Strip:
         """What is drawn in a row; characters ``marked`` from-to are shown as selected."""
         found = self.find(row)
-        if found is None or found[1] < 0:
+        if found is None:
             return EMPTY.strip(self._width, ground=self._inks.ground)
         index, number = found
+        if number < 0:
+            at = self._entries[index].at if self.shows_times and number == -1 else 0
+            return time_line(at, self._width, self._inks).strip(self._width, ground=self._inks.ground)
         drawn = self._draw(index)
         if number >= len(drawn.lines):
             return EMPTY.strip(self._width, ground=self._inks.ground)

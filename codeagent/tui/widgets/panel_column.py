@@ -50,6 +50,11 @@ class PanelColumn(ColumnView, can_focus=True):
         self._search = self._before_search = self._unfolded = None
         super().start_over()
 
+    def show_times(self, *, is_shown: bool) -> None:
+        """Shows when each thing happened, or does not."""
+        self.column.shows_times = is_shown
+        self.refresh()
+
     def toggle_all(self) -> None:
         """Opens all panels, or closes them."""
         self._all_open = not self._all_open

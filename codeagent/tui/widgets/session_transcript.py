@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from codeagent.core.events import AgentEvent, ConversationRestored, ConversationRewound, TurnStarted
 from codeagent.tui.themes import Palette
@@ -11,6 +11,7 @@ from codeagent.tui.widgets.column import Place
 from codeagent.tui.widgets.compaction_block import CompactionBlock
 from codeagent.tui.widgets.finding import hits, pattern_of
 from codeagent.tui.widgets.past import past_parts
+from codeagent.tui.widgets.times import seconds_of
 from codeagent.tui.widgets.tool_panel import ToolPanel
 from codeagent.tui.widgets.transcript import Transcript
 from codeagent.tui.widgets.turn_places import TurnPlaces, last_kind
@@ -40,8 +41,11 @@ class SessionTranscript(Transcript):
         self._moved(self._turns.put_back(self.column))
         self._append(NoteBlock(note))
 
-    def load(self, events: Iterable[AgentEvent]) -> None:
-        """Shows a session that was stored; drawn only where it is looked at, so that long ones open at once."""
+    def load(self, events: Iterable[AgentEvent], times: Sequence[str] = ()) -> None:
+        """Shows a session that was stored; drawn only where it is looked at, so that long ones open at once.
+
+        ``times`` are when the events happened.
+        """
         self._end_reply()
         for begun, found in past_parts(events):
             match begun:
@@ -54,7 +58,7 @@ class SessionTranscript(Transcript):
                 case None:
                     pass
             for number, block in found:
-                index = self._append(block)
+                index = self._append(block, seconds_of(times[number]) if number < len(times) else 0)
                 self._turns.shown(number, index)
                 if isinstance(block, ToolPanel | ThinkingBlock | CompactionBlock):
                     self._foldables.append(index)

@@ -194,8 +194,8 @@ class Transcript(PanelColumn):
         if changed is not None:
             self._touch(changed)
 
-    def _append(self, block: Block) -> int:
-        index = self.column.append(block, gap_between(self._last, block.kind))
+    def _append(self, block: Block, at: float | None = None) -> int:
+        index = self.column.append(block, gap_between(self._last, block.kind), at)
         self._last = block.kind
         self._touch(index)
         return index

@@ -1,3 +1,4 @@
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -472,3 +473,27 @@ async def test_a_click_on_the_rows_left_out_shows_them():
         await pilot.pause()
         await pilot.click(SessionTranscript, offset=(10, 1))
         assert "     line 0" in screen(transcript)
+
+
+async def test_times_are_shown_on_demand_and_move_nothing():
+    async with opened() as (transcript, _, _pilot):
+        transcript.add_user("first")
+        transcript.stream_text("an answer")
+        transcript.end_text()
+        before = screen(transcript)
+        transcript.show_times(is_shown=True)
+        with_times = screen(transcript)
+        assert re.fullmatch(r" +\d\d:\d\d:\d\d", with_times[1])
+        assert [*with_times[:1], "", *with_times[2:]] == before
+        transcript.show_times(is_shown=False)
+        assert screen(transcript) == before
+
+
+async def test_an_older_session_shows_the_times_of_then():
+    async with opened() as (transcript, _, _pilot):
+        events = [TurnStarted(turn=1, text="one"), TurnStarted(turn=2, text="two"), TurnStarted(turn=3, text="three")]
+        transcript.load(events, ["2020-03-04T05:06:07+00:00", "2020-03-05T12:06:07+00:00", "not a time"])
+        transcript.show_times(is_shown=True)
+        lines = screen(transcript)
+        assert re.fullmatch(r" +Mar [56]  \d\d:\d6:07", lines[1])
+        assert lines[3] == ""
