@@ -25,6 +25,7 @@ from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.events import Emit
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+_SELDOM = 60  # collections of the young before one of all: that one stops the screen for as long as all is looked at
 _LAST_STREAM = 2  # the number of standard error
 
 
@@ -215,6 +216,7 @@ def _wake_collector() -> None:
     By now everything is loaded, the model's SDK too, which takes a fifth longer while garbage is looked for.
     """
     gc.freeze()
+    gc.set_threshold(700, 10, _SELDOM)
     gc.enable()
 
 
