@@ -54,7 +54,7 @@ def exported(summary: SessionSummary, records: Iterable[Record], form: ExportFor
         case ExportForm.JSON:
             about = redacted({**asdict(summary)}, redact)
             events: list[JsonValue] = [{"at": record.at, "event": fields_of(record.event)} for record in told]
-            return json.dumps({"format": 1, "session": about, "events": events}, ensure_ascii=False, indent=1) + "\n"
+            return json.dumps({"format": 1, "session": about, "events": events}, indent=1) + "\n"
         case _:
             assert_never(form)
 

@@ -27,8 +27,8 @@ class Home:
 def home_of(folder: Path, workspace: Path) -> Path:
     """The folder, below ``folder``, for the sessions of a workspace; it need not be there.
 
-    A workspace that was moved on its disk is known by what the disk knows it by, as
-    long as nothing is at its old path; its sessions are taken along.
+    A workspace that was moved on its disk is known by what the disk knows it by; its
+    sessions are taken along, whatever is at its old path now.
     """
     usual = folder / f"{workspace.name or 'root'}-{hashlib.sha256(bytes(workspace)).hexdigest()[:12]}"
     if usual.is_dir() and _root(usual) in {workspace, None}:
@@ -39,8 +39,9 @@ def home_of(folder: Path, workspace: Path) -> Path:
             return home.folder
     mark = _mark(workspace)
     for home in known:
-        is_gone = home.root is not None and not home.root.exists()
-        if is_gone and mark and read_private(home.folder / _PLACE).get("mark") == mark:
+        if home.root is None or _mark(home.root) == mark:
+            continue  # never known, or the same directory by another name
+        if mark and read_private(home.folder / _PLACE).get("mark") == mark:
             with suppress(OSError):
                 remember(home.folder, workspace)
             return home.folder
