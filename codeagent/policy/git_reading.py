@@ -22,6 +22,7 @@ _PATCHES = names(
     "p u U W L c m patch patch-with-raw patch-with-stat unified word-diff color-words word-diff-regex function-context"
     " binary cc combined-all-paths remerge-diff diff-merges submodule check inter-hunk-context line-prefix"
 )
+_MAY_HOLD_KEYS = re.compile(r"extraheader|token|password|secret|credential|cookie|proxy|\.key", re.IGNORECASE)
 _SIGNATURE = re.compile(r"%G|%\(signature", re.IGNORECASE)
 
 _DIFF_LONGS = (
@@ -192,8 +193,10 @@ def _changing(command: str, given: Given) -> str:  # noqa: PLR0911 - one return 
         and not given.names & {"l", "list", "contains", "no-contains", "merged", "no-merged"}
     ):
         return "git tag with a name creates a tag"
-    if command == "config" and not given.names & {"get", "get-all", "list", "l"}:
-        return "git config is only known to change nothing with --get, --get-all or --list"
+    if command == "config" and not given.names & {"get", "get-all"}:
+        return "git config is only known to change nothing and show no keys with --get or --get-all"
+    if command == "config" and any(_MAY_HOLD_KEYS.search(word.text) or not word.is_fixed for word in given.operands):
+        return "this setting of git's may hold a key"
     if command == "remote" and operands:
         return f"git remote {operands[0]} is not known to change nothing"
     if command == "stash" and (operands[:1] != ["list"] or len(operands) > 1):

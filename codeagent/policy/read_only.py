@@ -15,7 +15,7 @@ _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin"})
 _TELL_VERSION = frozenset(
     {"python", "python3", "node", "gcc", "g++", "clang", "make", "cmake", "bash", "perl", "jq", "rg"}
 )
-_JQ_LOADS = re.compile(r"\b(?:import|include|modulemeta)\b")
+_JQ_LOADS = re.compile(r"\b(?:import|include|modulemeta|env|input_filename)\b|\$ENV")
 _PS_STYLE = re.compile(r"[auxwfjlvhTr]+|\d+")
 _PS_FORMAT = re.compile(r"(?!.*env)[a-z%,=_]+")
 _NUMBER = re.compile(r"\d{1,3}")
@@ -63,7 +63,7 @@ def reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one retu
     if isinstance(given, str):
         return f"`{name}`: {given}"
     if name == "jq" and any(_JQ_LOADS.search(word.text) for word in given.operands):
-        return "jq may load other files"
+        return "jq may load other files or show the environment"
     if row.most is not None and len(given.operands) > row.most:
         return f"{name} may write to one of its operands"
     return _read_by(name, row, given)
@@ -75,6 +75,8 @@ def _read_by(name: str, row: Row, given: Given) -> Reading | str:
     files = [value for option, value in given.values if option in row.allowed.paths or option == "include"]
     if row.operands is Operands.NONE and operands:
         return f"{name} may change something with {operands[0].text}"
+    if row.operands is Operands.PROGRAMS:
+        return Reading(paths=tuple(word for word in operands if word.glob or "/" in word.text))
     if row.operands is Operands.TEXT:
         return Reading(paths=(*files, *(word for word in operands if word.glob)))
     if row.operands is Operands.PATTERN and not given.names & {"e", "regexp", "f", "file", "files", "type-list"}:

@@ -15,6 +15,7 @@ class Operands(StrEnum):
     PATHS = "paths"
     TEXT = "text"
     PATTERN = "a pattern, then paths"
+    PROGRAMS = "names of programs, or paths where there is a slash in them"
     NONE = "none"
 
 
@@ -126,8 +127,8 @@ TABLE: Mapping[str, Row] = {
             "type exclude-type",
         )
     ),
-    "which": Row(allowed=Allowed.of("as", longs="all"), operands=Operands.TEXT),
-    "type": Row(allowed=Allowed.of("afptP"), operands=Operands.TEXT),
+    "which": Row(allowed=Allowed.of("as", longs="all"), operands=Operands.PROGRAMS),
+    "type": Row(allowed=Allowed.of("afptP"), operands=Operands.PROGRAMS),
     "basename": Row(allowed=Allowed.of("az", "s", "multiple zero", "suffix"), operands=Operands.TEXT),
     "dirname": Row(allowed=Allowed.of("z", longs="zero"), operands=Operands.TEXT),
     "realpath": Row(

@@ -18,6 +18,7 @@ from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, Pat
 from codeagent.core.events import Progress
 from codeagent.core.messages import CommandDetails, Outcome, ToolResult
 from codeagent.core.protocols import Interruption, Offer, Plan, ToolContext
+from codeagent.core.text import secrets_in
 from codeagent.tools.command_output import changed_note, readable
 from codeagent.tools.git_undo import GitUndoPlan, named, put_back
 from codeagent.tools.output import say
@@ -67,6 +68,7 @@ class Shell:
     watch: GitWatch
     warn: Callable[[str], None]
     puts_git_back: Callable[[], bool]
+    secrets: tuple[str, ...]
 
     def surely_reads(self, command: str, cwd: Path) -> bool:
         """Whether the command changes nothing; when that cannot be said, it does."""
@@ -130,6 +132,7 @@ class BashTool:
             watch=GitWatch(lambda: sandbox.roots),
             warn=warn,
             puts_git_back=puts_git_back,
+            secrets=secrets_in(environ),
         )
 
     def label(self, arguments: object) -> str:
@@ -236,6 +239,7 @@ class CommandPlan:
             env=environment_for_reading(shell.environment) if is_read_only else shell.environment,
             log=log,
             confine=confine,
+            secrets=shell.secrets,
         )
         output = readable(finished.head_tail, finished.total_bytes)
         refused = await asyncio.to_thread(confine.refused, output, cwd) if confine is not None else ()
@@ -291,6 +295,7 @@ class CommandPlan:
             timeout=self.preview.timeout or None,
             confine=shell.confine,
             at_end=shell.changed_git_meanwhile,
+            secrets=shell.secrets,
         )
         details = CommandDetails(
             command=job.command, cwd=str(self.preview.cwd), ended=f"{job.name}, in the background", log=str(log)

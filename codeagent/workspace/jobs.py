@@ -40,7 +40,7 @@ class Jobs:
         self._running: list[_Running] = []
         self._is_closed = False
 
-    async def start(
+    async def start(  # noqa: PLR0913 - what a command needs; all but the first are named
         self,
         command: str,
         *,
@@ -50,6 +50,7 @@ class Jobs:
         timeout: float | None,  # noqa: ASYNC109 - running out of time is a way for a job to end
         confine: Confine | None,
         at_end: Callable[[], str] = lambda: "",
+        secrets: tuple[str, ...] = (),
     ) -> Job:
         """Starts a command and comes back at once; it ends by itself, by ``stop``, after ``timeout`` seconds, or here.
 
@@ -59,7 +60,7 @@ class Jobs:
         """
         if sum(one.state is JobState.RUNNING for one in self._running) >= MOST_RUNNING:
             raise CommandProblem(f"{MOST_RUNNING} jobs are running already.", hint="Stop one of them first.")
-        job = _Running(number=len(self._running) + 1, command=command, log=log, timeout=timeout)
+        job = _Running(number=len(self._running) + 1, command=command, log=log, timeout=timeout, secrets=secrets)
         shell = ShellProcess(command=command, cwd=cwd, env=env, confine=confine, take=job.take)
         self._running.append(job)
         try:
@@ -127,6 +128,7 @@ class _Running:
     command: str
     log: Path
     timeout: float | None
+    secrets: tuple[str, ...] = ()
     tree: process_tree.Tree | None = None
     state: JobState = JobState.RUNNING
     ended: str = ""
@@ -143,7 +145,7 @@ class _Running:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self._all = Captured(limit=_KEPT, log=self.log)
+        self._all = Captured(limit=_KEPT, log=self.log, secrets=self.secrets)
         self._fresh = Captured(limit=MODEL_CHARACTERS)
 
     @property

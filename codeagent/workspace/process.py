@@ -110,17 +110,18 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
     log: Path | None = None,
     limit: int = MODEL_CHARACTERS,
     confine: Confine | None = None,
+    secrets: tuple[str, ...] = (),
 ) -> Finished:
     """Runs ``command`` in bash and returns when the shell is gone, not when its background children are.
 
     ``timeout`` is in seconds. ``on_output`` gets pieces as they come, at most about
     twenty a second; of a flood only the end. ``log`` must not exist yet; it is
     kept only when ``limit`` characters do not hold the output or something still
-    writes to it. On timeout and when the task is cancelled everything the command
+    writes to it, and holds none of ``secrets``. On timeout and when the task is cancelled everything the command
     started is ended, by force after two seconds; cancellation then goes on.
     Raises CommandProblem when it can not be started.
     """
-    captured = Captured(limit=limit, log=log)
+    captured = Captured(limit=limit, log=log, secrets=secrets)
     live = _Live(captured=captured, on_output=on_output, loop=asyncio.get_running_loop())
     shell = ShellProcess(command=command, cwd=cwd, env=env, confine=confine, take=live.take)
     began = time.monotonic()

@@ -8,9 +8,12 @@ from codecs import IncrementalDecoder, getincrementaldecoder
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codeagent.core.text import REDACTED
+
 LOG_CAP = 20_000_000
 _LIVE_BYTES = 8_192
 _OPEN_LINE_BYTES = 8_192
+_SHORTEST_SECRET = 8
 _WIDEST_CHARACTER = 4
 _NEAR = 200
 _CONTINUATION = frozenset(range(0x80, 0xC0))
@@ -21,12 +24,14 @@ class Captured:
     """Output as it comes in; every method may be called from any thread.
 
     ``limit`` is how many characters of it are kept for the model, one third from
-    the start and two from the end. ``log`` gets the raw bytes up to a cap. Of a
+    the start and two from the end. ``log`` gets the raw bytes up to a cap, but for
+    ``secrets``, keys that no log may hold. Of a
     line that is overwritten with carriage returns only the last state is kept.
     """
 
     limit: int
     log: Path | None = None
+    secrets: tuple[str, ...] = ()
     total_bytes: int = 0
     total_newlines: int = 0
     _head: bytearray = field(default_factory=bytearray)
@@ -39,6 +44,7 @@ class Captured:
     _decoder: IncrementalDecoder = field(default_factory=lambda: getincrementaldecoder("utf-8")("replace"))
     _log_file: int = -1
     _logged: int = 0
+    _held_back: bytes = b""
     _log_problem: str = ""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -50,7 +56,7 @@ class Captured:
             self.total_bytes += len(data)
             self.total_newlines += data.count(b"\n")
             self._ends_open = not data.endswith(b"\n")
-            self._write_log(data)
+            self._log_without_secrets(data)
             self._live += data
             if len(self._live) > 2 * _LIVE_BYTES:
                 del self._live[:-_LIVE_BYTES]
@@ -100,6 +106,8 @@ class Captured:
     def close(self, *, keep_log: bool) -> None:
         """No more output will come; the log is removed unless it is to be kept."""
         with self._lock:
+            self._write_log(self._held_back)
+            self._held_back = b""
             if self._log_file < 0:
                 return
             os.close(self._log_file)
@@ -132,8 +140,19 @@ class Captured:
             self._dropped += len(self._tail) - tail_limit
             del self._tail[:-tail_limit]
 
+    def _log_without_secrets(self, data: bytes) -> None:
+        """A key may come in pieces, so the end waits that could be the start of one."""
+        found = [secret.encode("utf-8", "replace") for secret in self.secrets if len(secret) >= _SHORTEST_SECRET]
+        data = self._held_back + data
+        for secret in found:
+            data = data.replace(secret, REDACTED.encode())
+        starts = (secret[:length] for secret in found for length in range(1, len(secret)))
+        longest = max((len(start) for start in starts if data.endswith(start)), default=0)
+        self._held_back = data[len(data) - longest :]
+        self._write_log(data[: len(data) - longest])
+
     def _write_log(self, data: bytes) -> None:
-        if self.log is None or self._log_problem:
+        if self.log is None or self._log_problem or not data:
             return
         try:
             if self._log_file < 0:

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -46,3 +47,14 @@ def test_a_flood_shows_only_its_end_and_says_so():
     assert shown.endswith("end\n")
     assert len(shown) < 9_000
     assert captured.take_live() == ""
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+def test_a_key_is_not_logged_however_it_is_cut(tmp_path, size):
+    key, log = "planted-key-12345678", tmp_path / "log"
+    data = f"a {key} b plant planted-key-1234567 {key}{key}\nplanted-".encode()
+    captured = Captured(limit=10, log=log, secrets=(key, "short"))
+    for start in range(0, len(data), size):
+        captured.add(data[start : start + size])
+    captured.close(keep_log=True)
+    assert log.read_bytes() == data.replace(key.encode(), b"[redacted]")

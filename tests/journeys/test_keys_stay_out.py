@@ -1,0 +1,68 @@
+"""Keys that the program knows are in nothing that it keeps, wherever they come from."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.server.replies import Call, Refuse, Reply, Say
+
+pytestmark = pytest.mark.journey
+
+KEY = "planted-key-0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+
+
+def kept(place):
+    """Every file that was written, but for the copies of the person's files, which must come back exactly."""
+    return {
+        str(path.relative_to(place.home)): path.read_bytes()
+        for path in place.home.rglob("*")
+        if path.is_file() and "checkpoints" not in path.parts and "changes" not in path.parts
+    }
+
+
+def holders(place, secret=KEY):
+    forms = (secret.encode(), json.dumps(secret).encode(), secret[::-1].encode())
+    return [name for name, data in kept(place).items() if any(form in data for form in forms)]
+
+
+@pytest.fixture
+def keyed(place):
+    place.environ.update({"ANTHROPIC_API_KEY": KEY, "MY_SERVICE_TOKEN": KEY + "-token"})
+    return place
+
+
+def test_a_key_in_prompt_reply_arguments_and_output_is_not_kept(keyed, model_server):
+    (keyed.root / "notes.txt").write_text(f"the key is {KEY}\n" + "filler line\n" * 9_000 + f"{KEY}\n")
+    model_server.reply(
+        Reply(parts=(Say(f"I saw {KEY}."), Call("bash", {"command": "cat notes.txt"}))),
+        Reply(parts=(Call("bash", {"command": f"echo {KEY}; false"}),)),
+        Reply(parts=(Call("write", {"path": "new.txt", "content": f"{KEY}\n"}),)),
+        Reply(parts=(Say(f"Done with {KEY}."),)),
+    )
+    finished = keyed.run("-p", f"use {KEY} please", "--mode", "edits", "--allow", f"bash(echo {KEY})")
+    assert finished.returncode == 0, finished.stderr
+    assert (keyed.root / "new.txt").read_text() == f"{KEY}\n"
+    assert kept(keyed)
+    assert holders(keyed) == []
+    assert any(b"[redacted]" in data for name, data in kept(keyed).items() if name.endswith(".log"))
+
+
+def test_a_key_that_the_service_repeats_in_an_error_is_not_shown_and_not_kept(keyed, model_server):
+    model_server.reply(Refuse(status=401, message=f"invalid x-api-key {KEY}"))
+    finished = keyed.run("-p", "go")
+    assert finished.returncode == 1
+    assert KEY not in finished.stdout + finished.stderr
+    assert holders(keyed) == []
+
+
+def test_commands_do_not_get_the_keys(keyed, model_server):
+    model_server.reply(
+        Reply(parts=(Call("bash", {"command": 'echo "a${ANTHROPIC_API_KEY}b${MY_SERVICE_TOKEN}c"'}),)),
+        Reply(parts=(Say("Done."),)),
+    )
+    events, code = keyed.events("-p", "go")
+    assert code == 0
+    assert [event["text"].strip() for event in events if event["type"] == "tool_ended"] == ["abc"]
+    assert holders(keyed) == []
