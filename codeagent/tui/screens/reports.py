@@ -15,7 +15,7 @@ from codeagent.tui.costs import CostBook, TurnCost
 
 _BAR = 24
 _MOST_TURNS = 20
-_LONGEST_NAME = 40
+_LONGEST_NAME = 30
 _LONGEST = 60
 _TOOL_COLUMN = 8
 _WIDEST, _FRAME = 100, 12
@@ -95,8 +95,8 @@ def _parts(parts: Sequence[ContextPart], whole: int) -> Iterator[Content]:
 
 
 def _ways(report: ContextReport) -> Iterator[Content]:
-    yield Content("  /compact FOCUS  sums up all but the last part, keeping what you name")
-    yield Content("  /pin WHAT       keeps a message or @FILE:10-40 word for word then; /unpin takes it away")
+    yield Content("  /compact FOCUS  sums up the older part, keeping what you name")
+    yield Content("  /pin WHAT       keeps a message or @FILE:10-40 word for word")
     yield Content("  /new            starts a new session with an empty window")
     yield Content("  /model NAME     goes on with a model that has a larger window")
     if report.compact_at is None:
