@@ -33,7 +33,7 @@ from codeagent.tui.archive_commands import ARCHIVE_COMMANDS, ArchiveCommands, Ol
 from codeagent.tui.attention import WorkState, call_text, title_of
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.completer import Completer
-from codeagent.tui.copying import REMARK_SECONDS, copy_text
+from codeagent.tui.copying import REMARK_SECONDS, copy_link, copy_text
 from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.door import Door, last_words
 from codeagent.tui.driver import BackgroundTold, FirstPicture, be_ready, draw_after_keys, driver_for, show_title
@@ -388,8 +388,8 @@ class CodeagentApp(App[str]):
         show_title(self._driver, title_of(self._root, event.state))
 
     def on_panel_column_link_clicked(self, event: Transcript.LinkClicked) -> None:
-        """Copies the address: where it leads is for the person to look at first."""
-        copy_text(self, self.main.status, event.address)
+        """Copies the address, nothing is opened."""
+        copy_link(self, self.main.status, event.address)
 
     def on_column_view_new_below(self, event: Transcript.NewBelow) -> None:
         """Says how much came below what the person reads."""

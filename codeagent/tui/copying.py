@@ -17,3 +17,9 @@ def copy_text(app: App[str], status: StatusLine, text: str, otherwise: str = "")
         status.remark("copied" if lines == 1 else f"copied {lines} lines", REMARK_SECONDS)
     elif otherwise:
         status.remark(otherwise, REMARK_SECONDS)
+
+
+def copy_link(app: App[str], status: StatusLine, address: str) -> None:
+    """Copies an address and shows it whole: where it leads is for the person to look at first."""
+    app.copy_to_clipboard(address)
+    status.remark(f"copied {address}", REMARK_SECONDS)

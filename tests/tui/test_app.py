@@ -325,3 +325,15 @@ async def test_a_denied_call_shows_what_the_person_said(stage_of, ask_command):
         await stage.type("go\n")
         await stage.until(lambda: "Denied. You said: use make" in stage.text)
         assert "Not run." not in stage.text
+
+
+async def test_a_clicked_address_is_copied_and_shown_whole_and_not_opened(stage_of):
+    async with stage_of() as stage:
+        transcript = stage.app.main.transcript
+        stage.app.main.end_greeting()
+        transcript.stream_text("see [the manual](https://a.example/b) and [this](file:///etc/passwd)")
+        transcript.end_text()
+        await stage.until(lambda: "the manual" in stage.text)
+        await stage.pilot.click(transcript, offset=(10, 0))
+        await stage.until(lambda: "copied https://a.example/b" in stage.text)
+        assert stage.app.clipboard == "https://a.example/b"

@@ -497,3 +497,24 @@ async def test_an_older_session_shows_the_times_of_then():
         lines = screen(transcript)
         assert re.fullmatch(r" +Mar [56]  \d\d:\d6:07", lines[1])
         assert lines[3] == ""
+
+
+async def test_pieces_that_come_between_two_frames_are_laid_out_once():
+    async with opened() as (transcript, _, _pilot):
+        transcript.stream_text("so ")
+        transcript.flush()
+        blocks, drawn = len(transcript.column), list(transcript.column._drawn.values())
+        for _ in range(2_000):
+            transcript.stream_text("very\n\n")
+        assert (len(transcript.column), list(transcript.column._drawn.values())) == (blocks, drawn)
+        transcript.flush()
+        assert len(transcript.column) > 1_000
+        assert transcript.column.drawn_count <= 60
+
+
+async def test_there_are_as_many_widgets_whatever_the_length():
+    async with opened() as (transcript, app, _pilot):
+        fill(transcript, 3)
+        few = len(list(app.screen.walk_children()))
+        fill(transcript, 3_000)
+        assert len(list(app.screen.walk_children())) == few
