@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import json
 import threading
 import time
@@ -295,23 +296,32 @@ class FileIndex:
 
 
 def best_paths(names: tuple[str, ...], query: str, limit: int) -> tuple[str, ...]:
-    """The paths that fit the query, best first: in the file name before in its folders, early before late."""
+    """The paths that fit the query, best first: in the file name before in its folders, early before late.
+
+    Paths that only hold its characters in order count where too few hold it whole.
+    """
     wanted = query.lower()
     if not wanted:
         return names[:limit]
-    ranked = sorted((rank, len(name), name) for name in names if (rank := _rank(name.lower(), wanted)) is not None)
-    return tuple(name for _, _, name in ranked[:limit])
+    whole = (name for name in names if wanted in name.lower())
+    best = heapq.nsmallest(limit, ((_place(name.lower(), wanted), len(name), name) for name in whole))
+    if len(best) < limit:
+        others = ((_gaps(name.lower(), wanted), len(name), name) for name in names if wanted not in name.lower())
+        found = ((gaps, length, name) for gaps, length, name in others if gaps is not None)
+        best += heapq.nsmallest(limit - len(best), found)
+    return tuple(name for _, _, name in best)
 
 
-def _rank(name: str, wanted: str) -> int | None:
-    """How badly a path fits; None when it does not."""
-    base = name[name.rfind("/") + 1 :]
-    if base.startswith(wanted):
+def _place(name: str, wanted: str) -> int:
+    """Where a path holds the query: 0 where its file name begins, 1 in its file name, 2 in its folders."""
+    base = name.rfind("/") + 1
+    if name.startswith(wanted, base):
         return 0
-    if wanted in base:
-        return 1
-    if wanted in name:
-        return 2
+    return 1 if wanted in name[base:] else 2
+
+
+def _gaps(name: str, wanted: str) -> int | None:
+    """How many characters lie between those of the query; None when the path does not hold them in order."""
     at = -1
     gaps = 0
     for character in wanted:
@@ -320,4 +330,4 @@ def _rank(name: str, wanted: str) -> int | None:
             return None
         gaps += found - at - 1 if at >= 0 else 0
         at = found
-    return 3 + gaps
+    return gaps

@@ -35,6 +35,7 @@ from codeagent.tui.widgets.queue import QueueLines
 from codeagent.tui.widgets.session_transcript import SessionTranscript
 from codeagent.tui.widgets.status import StatusLine
 
+_REMARK_SECONDS = 3.0
 QUIET_SECONDS = 0.4
 """So long nothing may have been typed before a question takes the keyboard by itself."""
 
@@ -153,6 +154,10 @@ class MainScreen(Screen[None]):
         """The question makes room when the prompt grows."""
         if self.approval.waiting:
             self.call_after_refresh(self.approval.fit)
+
+    def on_prompt_too_long(self) -> None:
+        """The editor takes what the prompt does not."""
+        self.status.remark("Too long to be opened here: ctrl+g writes it in $EDITOR", _REMARK_SECONDS)
 
     def on_prompt_commands_begun(self, event: Prompt.CommandsBegun) -> None:
         """The status line says when keys are vi's commands."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 LONGEST_OPEN_PASTE = 20
-_MARK = re.compile(r"\[pasted text #\d+ · \d+ lines\]")
+_LONGEST_TEXT = 4_000
+_LONGEST_OPENED = 200_000
+_MARK = re.compile(r"\[pasted text #\d+ · [\d,]+ (?:lines|characters)\]")
 
 
 class FoldedPastes:
@@ -15,17 +17,26 @@ class FoldedPastes:
         self._texts: dict[str, str] = {}
 
     def fold(self, text: str) -> str:
-        """A mark for a paste of more than 20 lines; a shorter one as it is."""
+        """A mark for a text of more than 20 lines or 4,000 characters; a shorter one as it is."""
         lines = text.count("\n") + 1
-        if lines <= LONGEST_OPEN_PASTE:
+        if lines <= LONGEST_OPEN_PASTE and len(text) <= _LONGEST_TEXT:
             return text
-        mark = f"[pasted text #{len(self._texts) + 1} · {lines} lines]"
+        size = f"{lines} lines" if lines > LONGEST_OPEN_PASTE else f"{len(text):,} characters"
+        mark = f"[pasted text #{len(self._texts) + 1} · {size}]"
         self._texts[mark] = text
         return mark
+
+    def fold_what_is_too_long(self, text: str) -> str:
+        """A mark for a text that is too long to be typed in without a pause, whatever marks it has; else as it is."""
+        return text if len(text) <= _LONGEST_OPENED else self.fold(self.unfold(text))
 
     def unfold(self, text: str) -> str:
         """The text with every mark replaced by what was pasted."""
         return _MARK.sub(lambda found: self._texts.get(found[0], found[0]), text)
+
+    def can_open(self, mark: str) -> bool:
+        """Whether the text behind the mark is short enough to be edited in the prompt."""
+        return len(self._texts.get(mark, "")) <= _LONGEST_OPENED
 
     def mark_at(self, line: str, column: int) -> tuple[int, int] | None:
         """Start and end of the mark that the cursor is in or directly behind."""

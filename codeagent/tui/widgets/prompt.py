@@ -68,6 +68,9 @@ class Prompt(TextArea):
             super().__init__()
             self.are_commands = are_commands
 
+    class TooLong(Message):
+        """A folded paste is too long to be opened here."""
+
     class HelpWanted(Message):
         """A question mark was typed into an empty prompt."""
 
@@ -122,7 +125,8 @@ class Prompt(TextArea):
 
     def put(self, text: str) -> None:
         """Replaces the text (undo brings the old one back), cursor at its end."""
-        self.replace(clean(text), (0, 0), self.document.end, maintain_selection_offset=False)
+        shown = self._pastes.fold_what_is_too_long(clean(text))
+        self.replace(shown, (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor(self.document.end)
 
     def give_back(self, text: str) -> None:
@@ -295,6 +299,9 @@ class Prompt(TextArea):
         row, column = self.cursor_location
         line = self.document.get_line(row)
         if span := self._pastes.mark_at(line, column):
+            if not self._pastes.can_open(line[span[0] : span[1]]):
+                self.post_message(self.TooLong())
+                return
             text = self._pastes.unfold(line[span[0] : span[1]])
             result = self.replace(text, (row, span[0]), (row, span[1]), maintain_selection_offset=False)
             self.move_cursor(result.end_location)

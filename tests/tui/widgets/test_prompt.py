@@ -186,3 +186,19 @@ async def test_enter_never_overtakes_what_was_typed_before_it_at_machine_speed(s
             stage.app.post_message(events.Key(key, key if len(key) == 1 else None))
         await stage.until(lambda: stage.app.main.prompt.text == "next")
         await stage.until(lambda: stage.conversation.sent == ["fix\nit"])
+
+
+async def test_one_long_line_is_folded_too_and_a_very_long_text_never_enters_the_field(stage_of):
+    huge = "word " * 200_000
+    async with stage_of() as stage:
+        prompt = stage.app.main.prompt
+        await paste(stage, huge)
+        assert prompt.text == "[pasted text #1 · 1,000,000 characters]"
+        await stage.pilot.press("tab")
+        await stage.until(lambda: "Too long to be opened here" in stage.text)
+        prompt.give_back("and before")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.conversation.sent == [f"and before\n{huge}".strip()])
+        await stage.pilot.press("up")
+        assert len(prompt.text) < 100
+        assert prompt.full_text == f"and before\n{huge}".strip()
