@@ -15,7 +15,7 @@ from codeagent.config.first_look import FirstLook, first_look
 from codeagent.config.launch import Launch
 from codeagent.config.notices import notice
 from codeagent.config.places import Places
-from codeagent.config.terminal_colours import DARK, LIGHT, follows_terminal, has_no_colour, remembered, theme_for
+from codeagent.config.terminal_colours import AUTO, DARK, LIGHT, follows_terminal, has_no_colour, remembered, theme_for
 from codeagent.core.desk import Approver, Desk, Opening
 from codeagent.core.events import Emit
 from codeagent.tui.app import CodeagentApp
@@ -97,6 +97,7 @@ def _appearance(
     """What the terminal and the settings ask for; a theme chosen in the app becomes a setting."""
     return Appearance(
         follows_terminal=follows_terminal(look.theme, environ),
+        suits_terminal=theme_for(AUTO, environ, str(places.background_file)),
         is_colourless=has_no_colour(environ),
         keep_theme=keep_theme,
         keep_background=partial(_remember_background, places),

@@ -34,13 +34,15 @@ def _silence(_: str) -> str:
 class Appearance:
     """What the terminal and the person's settings ask for, and who keeps a choice.
 
-    ``follows_terminal`` lets the terminal's own answer choose between dark and light.
+    ``follows_terminal`` lets the terminal's own answer choose between dark and light;
+    ``suits_terminal`` is the theme for it as far as is known at the start.
     ``keep_theme`` stores the name of a theme as a setting and raises ConfigError;
     ``keep_background`` is told whether the terminal is dark. ``notice`` makes of a text
     the codes that bring it before a person who looks elsewhere.
     """
 
     follows_terminal: bool = False
+    suits_terminal: str = "dark"
     is_colourless: bool = False
     keep_theme: Callable[[str], None] = _forget
     keep_background: Callable[[bool], None] = _forget
@@ -60,7 +62,7 @@ class Looks:
         self._wanted = wanted
         self._appearance = appearance
         self._follows = appearance.follows_terminal
-        self._is_dark: bool | None = None
+        self._suits_terminal = appearance.suits_terminal
         self._plain = [WithoutColour()] if appearance.is_colourless else []
         self.themes = Themes(folders)
         self.palette: Palette = self.themes[wanted if wanted in self.themes else "dark"]
@@ -88,9 +90,13 @@ class Looks:
 
     def suits_background(self, *, is_dark: bool) -> str:
         """The theme for a terminal that said how it is; empty when that changes nothing."""
-        self._is_dark = is_dark
         self._appearance.keep_background(is_dark)
         name = "dark" if is_dark else "light"
+        if self._suits_terminal in {
+            "dark",
+            "light",
+        }:  # with 16 colours its own ones suit it, whichever ground they have
+            self._suits_terminal = name
         return name if self._follows and name != self.palette.name else ""
 
     async def choose(self, argument: str, show: Callable[[str], None]) -> str:
@@ -117,7 +123,7 @@ class Looks:
         before = self.palette.name
         looks = [self.themes[known] for known in self.themes.names]
         items = [Item(value=AUTO, detail="dark or light, as the terminal is")]
-        items += [Item(value=one.name, detail="dark" if one.is_dark else "light") for one in looks]
+        items += [Item(value=one.name, detail=_kind_of(one)) for one in looks]
         current = AUTO if self._follows else before
         picker = Picker("Theme", items, current=current, on_look=lambda name: show(self._shown(name)))
         chosen = await self._app.push_screen_wait(picker)
@@ -126,7 +132,13 @@ class Looks:
         return chosen
 
     def _shown(self, name: str) -> str:
-        return ("light" if self._is_dark is False else "dark") if name == AUTO else name
+        return self._suits_terminal if name == AUTO else name
+
+
+def _kind_of(palette: Palette) -> str:
+    if palette.is_terminals_own:
+        return "the terminal's own colours"
+    return "dark" if palette.is_dark else "light"
 
 
 class WithoutColour(LineFilter):

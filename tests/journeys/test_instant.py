@@ -192,6 +192,20 @@ def test_a_late_answer_about_the_background_is_not_typed_and_makes_it_light(plac
         assert b"48;2;20;22;26m" not in terminal.raw
 
 
+def test_a_chosen_theme_is_previewed_and_kept_and_auto_suits_the_terminal(place):
+    with place.open(environ={"COLORFGBG": "0;15"}) as terminal:
+        terminal.wait("claude-test")
+        terminal.type("/theme\r")
+        terminal.wait("as the terminal is")
+        terminal.pump(0.5)
+        assert b"48;2;20;22;26m" not in terminal.raw
+        terminal.type("dark-con\r")
+        terminal.wait_gone("Theme")
+        terminal.press("ctrl+d")
+        terminal.wait_for_exit()
+    assert 'theme = "dark-contrast"' in (place.home / "config/config.toml").read_text()
+
+
 @pytest.mark.parametrize(
     ("environ", "columns", "lines"),
     [({"LANG": "C", "LC_ALL": "POSIX"}, 80, 24), ({}, 60, 15), ({}, 80, 10), ({"TEXTUAL_COLOR_SYSTEM": "256"}, 80, 24)],
