@@ -13,13 +13,14 @@ from pathlib import Path
 from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.compaction import Judges
 from codeagent.agent.history import restore
+from codeagent.agent.instructions import Instructions
 from codeagent.agent.limits import Limits
 from codeagent.agent.prompt import system_prompt
 from codeagent.agent.record import Record
 from codeagent.agent.session import Session, before
+from codeagent.brought import Brought, look_at_project, with_asking, without_asking
 from codeagent.checks import missing_folders, write_folders
 from codeagent.config.launch import Launch
-from codeagent.config.places import project_config_file
 from codeagent.config.settings import Settings
 from codeagent.config.sources import LoadedSettings, load_settings
 from codeagent.core.approvals import Mode
@@ -44,7 +45,6 @@ from codeagent.open_model import open_model
 from codeagent.pinned_files import read_pinned
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
-from codeagent.policy.trust import Trust, trust_state
 from codeagent.providers.catalog import Catalog, Effort, ModelName, ProviderKind
 from codeagent.store.archive import SessionArchive
 from codeagent.store.journal import Past
@@ -64,8 +64,13 @@ from codeagent.workspace.paths import PathSandbox
 
 
 async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
-    """Opens a session for a screen; raises NoModel, other ConfigErrors, JournalError and SessionBusy."""
-    parts = await asyncio.to_thread(assemble, launch, emit, approver)
+    """Opens a session for a screen, once the person said whether the project's files count.
+
+    Raises NotOpened, NoModel, other ConfigErrors, JournalError and SessionBusy.
+    """
+    found = await asyncio.to_thread(look_at_project, launch)
+    brought = await with_asking(found, approver)
+    parts = await asyncio.to_thread(assemble, launch, emit, approver, brought)
     parts.greet()
     return parts.desk()
 
@@ -91,7 +96,7 @@ class Parts:
     session: Session
     bench: Bench
     started: SessionStarted
-    notices: tuple[str, ...]
+    notices: tuple[NoticeGiven, ...]
     past: tuple[AgentEvent, ...]
     record: Record
     keeping: Keeping
@@ -101,7 +106,7 @@ class Parts:
         """Tells that the session is open, and what the person should know about it."""
         self.record.tell(self.started)
         for notice in self.notices:
-            self.record.tell(NoticeGiven(text=notice, level=Level.WARNING))
+            self.record.tell(notice)
         if self.past:
             self.session.measure()
 
@@ -117,10 +122,13 @@ class Parts:
         self.keeping.close()
 
 
-def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
-    """Puts a session together; call it on a thread where something must stay alive meanwhile."""
-    root = launch.root.resolve()
-    loaded, trusted = _settings(launch, root)
+def assemble(launch: Launch, emit: Emit, approver: Approver | None, brought: Brought | None = None) -> Parts:
+    """Puts a session together; call it on a thread where something must stay alive meanwhile.
+
+    Without ``brought`` the project's files count if the person trusted them before.
+    """
+    root, brought = launch.root.resolve(), brought or without_asking(look_at_project(launch))
+    loaded = load_settings(launch.places, root, launch.environ, launch.flags, project=brought.settings)
     settings, places = loaded.settings, launch.places
     switch = make_switch(settings, launch)
     asked = settings.permissions
@@ -153,7 +161,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
         journal=keeping.journal,
         ledger=switch.catalog,
         emit=_each(listeners),
-        system=make_prompt(root, tools),
+        system=make_prompt(root, tools, brought.instructions),
         hooks=(undoing.hook,),
         history=restore(keeping.past.events, bookmarks),
         before_turn=undoing.news,
@@ -167,9 +175,9 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None) -> Parts:
     keeping.on_left(session.messages)
     return Parts(
         session=session,
-        bench=Bench(root, settings, launch, session, gate, modes, prompts, archive, jobs, switch, sandbox, timeline),
+        bench=Bench(root, settings, brought, session, gate, modes, prompts, archive, jobs, switch, sandbox, timeline),
         started=_started(keeping.session_id, chosen.name, switch.effort or "", modes.get(), root),
-        notices=(*_notices(loaded, keeping.past, root, trusted), *filter(None, [chosen.notice])),
+        notices=_notices(loaded, keeping.past, root, brought, chosen.notice),
         past=undoing.catch_up(keeping.past.events),
         record=record,
         keeping=keeping,
@@ -201,12 +209,6 @@ def make_gate(  # noqa: PLR0913 - all that a decision depends on
         grants_file=launch.places.grants_file,
         cover=cover,
     )
-
-
-def _settings(launch: Launch, root: Path) -> tuple[LoadedSettings, Trust]:
-    trusted = Trust.TRUSTED if launch.trusts else trust_state(root, launch.places.trust_file)
-    is_trusted = trusted is Trust.TRUSTED
-    return load_settings(launch.places, root, launch.environ, launch.flags, is_trusted=is_trusted), trusted
 
 
 def tools_of(  # noqa: PLR0913, PLR0917 - all that tools work with
@@ -241,10 +243,10 @@ def make_prompts(launch: Launch, stored: Sessions, redactor: Redactor) -> Prompt
     return Prompts(folder, redactor.redact, keeps=launch.keeps_session)
 
 
-def make_prompt(root: Path, tools: Registry) -> str:
+def make_prompt(root: Path, tools: Registry, instructions: Sequence[Instructions]) -> str:
     """The system prompt; it stays the same for the whole session."""
-    system = f"{platform.system()} {platform.machine()}"
-    return storable(system_prompt(root=root, platform=system, tools=[spec.name for spec in tools.specs()]))
+    system, names = f"{platform.system()} {platform.machine()}", [spec.name for spec in tools.specs()]
+    return storable(system_prompt(root=root, platform=system, tools=names, instructions=instructions))
 
 
 def make_switch(settings: Settings, launch: Launch) -> ModelSwitch:
@@ -335,15 +337,14 @@ def _each(listeners: list[Emit]) -> Emit:
     return tell
 
 
-def _notices(loaded: LoadedSettings, past: Past, root: Path, trusted: Trust) -> tuple[str, ...]:
-    notices = [*loaded.notices, *missing_folders(loaded.settings)]
-    project = project_config_file(root)
-    if trusted in {Trust.UNTRUSTED, Trust.CHANGED} and project.is_file():
-        since = "changed since you trusted it" if trusted is Trust.CHANGED else "is not trusted"
-        notices.append(f"{project} {since} and has no effect. To let it: codeagent trust")
+def _notices(
+    loaded: LoadedSettings, past: Past, root: Path, brought: Brought, of_model: str
+) -> tuple[NoticeGiven, ...]:
+    said = [*loaded.notices, *missing_folders(loaded.settings)]
     if past.damaged:
-        notices.append(f"{past.damaged} damaged lines of the session's record were passed over.")
+        said.append(f"{past.damaged} damaged lines of the session's record were passed over.")
     if past.missing:
-        notices.append(f"{past.missing} large outputs that were kept beside the session's record are gone.")
-    notices += clean_up((root, *(Path(folder).expanduser() for folder in loaded.settings.permissions.add_dirs)))
-    return tuple(notices)
+        said.append(f"{past.missing} large outputs that were kept beside the session's record are gone.")
+    said += clean_up((root, *(Path(folder).expanduser() for folder in loaded.settings.permissions.add_dirs)))
+    said += [of_model] if of_model else []
+    return (*brought.notices, *(NoticeGiven(text=text, level=Level.WARNING) for text in said))

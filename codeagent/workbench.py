@@ -13,14 +13,15 @@ from itertools import islice
 from pathlib import Path
 
 from codeagent.agent.session import Session
+from codeagent.brought import Brought
 from codeagent.checks import look_around
 from codeagent.config.custom_commands import find_custom_commands
-from codeagent.config.launch import Launch
 from codeagent.config.places import project_commands
 from codeagent.config.settings import Settings
 from codeagent.core.approvals import CommandPreview, Decision, Mode, Scope, Verdict
 from codeagent.core.archive import SessionNamed
 from codeagent.core.changes import BranchDiff
+from codeagent.core.context import ContextPart
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.desk import Check, Habits, KnownTool, ModelChoice, StoredRule, WorkspaceStatus
 from codeagent.core.errors import ConfigError
@@ -33,7 +34,6 @@ from codeagent.core.text import clean, storable
 from codeagent.model_switch import ModelSwitch
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rule_meaning import rule_meaning
-from codeagent.policy.trust import Trust, trust_state
 from codeagent.store.archive import SessionArchive
 from codeagent.store.difference import diff_of_contents
 from codeagent.store.prompts import Prompts
@@ -81,7 +81,7 @@ class Bench:
 
     root: Path
     settings: Settings
-    launch: Launch
+    brought: Brought
     session: Session
     gate: ToolGate
     modes: ModeSwitch
@@ -173,7 +173,7 @@ class Bench:
             cwd=self.root,
             timeout=_OWN_COMMAND_SECONDS,
             on_output=progress,
-            env=process.clean_environment(self.launch.environ, keep=("*",)),
+            env=process.clean_environment(self.brought.launch.environ, keep=("*",)),
         )
         text = clean(finished.head_tail)
         result = ToolResult(
@@ -210,7 +210,8 @@ class Bench:
 
     async def doctor(self) -> tuple[Check, ...]:
         """Looks at terminal, key, model, git, ripgrep and sandbox."""
-        return await asyncio.to_thread(look_around, self.settings, self.root, self.launch.environ, self.switch.keys)
+        environ, keys = self.brought.launch.environ, self.switch.keys
+        return await asyncio.to_thread(look_around, self.settings, self.root, environ, keys)
 
     def tools(self) -> tuple[KnownTool, ...]:
         """What the model can do, as it is told."""
@@ -218,17 +219,22 @@ class Bench:
 
     def custom_commands(self) -> FoundCommands:
         """The person's own commands and those of a trusted project, read now; called on a thread."""
-        return custom_commands(self.launch, self.root)
+        own, theirs = self.brought.launch.places.commands, project_commands(self.root)
+        return find_custom_commands(own, theirs, self.brought.may_use_commands)
+
+    async def instructions(self) -> tuple[ContextPart, ...]:
+        """The texts of instructions in the system prompt, and what became of their files since."""
+        return await asyncio.to_thread(self.brought.context)
 
     def habits(self) -> Habits:
         """What was chosen with a key before."""
-        kept = read_private(self.launch.places.habits_file)
+        kept = read_private(self.brought.launch.places.habits_file)
         return Habits(**{one.name: kept.get(one.name) is True for one in fields(Habits)})
 
     def keep_habits(self, habits: Habits) -> None:
         """Keeps what is chosen now."""
         with suppress(OSError):
-            change_private(self.launch.places.habits_file, lambda kept: kept.update(asdict(habits)))
+            change_private(self.brought.launch.places.habits_file, lambda kept: kept.update(asdict(habits)))
 
     def history(self) -> tuple[str, ...]:
         """What was typed in this workspace before, oldest first."""
@@ -245,15 +251,6 @@ class Bench:
     def draft(self) -> str:
         """The unsent prompt that was kept."""
         return self.prompts.draft()
-
-
-def custom_commands(launch: Launch, root: Path) -> FoundCommands:
-    """The commands of one's own, as the files are now; a project's only as long as it is trusted as it is."""
-
-    def is_trusted() -> bool:
-        return launch.trusts or trust_state(root, launch.places.trust_file) is Trust.TRUSTED
-
-    return find_custom_commands(launch.places.commands, project_commands(root), is_trusted)
 
 
 def known_tool(spec: ToolSpec) -> KnownTool:

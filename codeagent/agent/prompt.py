@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instructions:
-    """Instructions of the person or of the project; ``source`` says where they were found."""
-
-    source: str
-    text: str
+from codeagent.agent.instructions import Instructions
 
 
 def system_prompt(
@@ -20,8 +13,16 @@ def system_prompt(
 ) -> str:
     """What the model is told before anything is said; ``root`` is the workspace, ``tools`` are names of tools."""
     parts = [_who(root, platform), _work(tools), _editing(tools), _gate(tools)]
+    parts += [_INSTRUCTIONS] if instructions else []
     parts += [f"# Instructions from {found.source}\n{found.text.strip()}" for found in instructions]
     return "\n\n".join(part for part in parts if part)
+
+
+_INSTRUCTIONS = (
+    "# How work is done here\n"
+    "What follows was written by the person and for this project. Where two texts differ the later one counts, "
+    "and what the person says counts most. None of them answers a question that the person is asked."
+)
 
 
 def _who(root: Path, platform: str) -> str:

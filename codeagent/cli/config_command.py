@@ -19,7 +19,7 @@ from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.text import clean
 from codeagent.keys import KEY_VARIABLES, find_keys, key_service
 from codeagent.model_list import LastList
-from codeagent.policy.trust import is_trusted
+from codeagent.policy.trust import trusted_settings
 from codeagent.providers.catalog import Catalog
 from codeagent.workspace.atomic import write_atomic
 from codeagent.workspace.private import make_private_folder
@@ -77,7 +77,7 @@ def known_models(places: Places) -> tuple[str, ...]:
 
 def _show(places: Places) -> None:
     root = Path.cwd()
-    loaded = load_settings(places, root, os.environ, {}, is_trusted=is_trusted(root, places.trust_file))
+    loaded = load_settings(places, root, os.environ, {}, project=trusted_settings(root, places.trust_file))
     state = "" if places.config_file.is_file() else "  (not there yet)"
     print(f"# yours:   {places.config_file}{state}")
     project = project_config_file(root)

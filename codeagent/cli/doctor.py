@@ -22,7 +22,7 @@ def run(words: Sequence[str]) -> int:
     argparse.ArgumentParser(prog="codeagent doctor", description="Checks what codeagent needs.").parse_args(words)
     root = Path.cwd()
     places = find_places(os.environ)
-    loaded = load_settings(places, root, os.environ, {}, is_trusted=False)
+    loaded = load_settings(places, root, os.environ, {}, project=None)
     checks = look_around(loaded.settings, root, os.environ, find_keys(os.environ, places))
     for check in checks:
         print(f"{_MARKS[check.state]} {check.name:<10} {clean(check.finding)}")

@@ -52,6 +52,8 @@ class Printer:
             case OutputFormat.JSON:
                 if isinstance(event, TurnEnded):
                     self._line(event)
+                elif isinstance(event, NoticeGiven):
+                    self._note(event)
             case OutputFormat.TEXT:
                 self._text(event)
             case _:
@@ -63,6 +65,10 @@ class Printer:
             self._out.write(line + "\n")
             self._out.flush()
 
+    def _note(self, event: NoticeGiven) -> None:
+        if event.level is not Level.INFO:
+            print(f"codeagent: {clean(event.text)}", file=self._notes)
+
     def _text(self, event: AgentEvent) -> None:
         match event:
             case TurnEnded(reason=TurnEnd.DONE, text=text):
@@ -70,8 +76,8 @@ class Printer:
                 self._out.flush()
             case TurnEnded(text=text):
                 print(f"codeagent: {clean(text) or 'Stopped.'}", file=self._notes)
-            case NoticeGiven(text=text, level=Level.WARNING | Level.ERROR):
-                print(f"codeagent: {clean(text)}", file=self._notes)
+            case NoticeGiven():
+                self._note(event)
             case RetryScheduled(reason=reason, seconds=seconds):
                 print(f"codeagent: {clean(reason)} Trying again in {seconds:.0f} s.", file=self._notes)
             case _:

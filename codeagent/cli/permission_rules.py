@@ -17,7 +17,7 @@ from codeagent.core.text import show_invisible
 from codeagent.policy.grants import Grant, forget_grant, load_grants, store_grants
 from codeagent.policy.rule_meaning import rule_meaning
 from codeagent.policy.rules import Rule
-from codeagent.policy.trust import is_trusted
+from codeagent.policy.trust import trusted_settings
 
 _DECISIONS = (Decision.DENY, Decision.ASK, Decision.ALLOW)
 _SCOPES = (Scope.PROJECT, Scope.ALWAYS)
@@ -65,7 +65,7 @@ def run_rules(options: argparse.Namespace) -> int:
 
 def _list(root: Path, places: Places, *, as_json: bool) -> None:
     """Strictest first, as they are applied."""
-    loaded = load_settings(places, root, os.environ, {}, is_trusted=is_trusted(root, places.trust_file))
+    loaded = load_settings(places, root, os.environ, {}, project=trusted_settings(root, places.trust_file))
     stored = load_grants(places.grants_file, root)
     asked = loaded.settings.permissions
     settings = {Decision.DENY: asked.deny, Decision.ASK: asked.ask, Decision.ALLOW: asked.allow}

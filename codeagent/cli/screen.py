@@ -54,8 +54,9 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
         nonlocal launch
         if opening.base_url:
             launch = _with_model(launch, name=opening.model, openai_base_url=opening.base_url)
-        wanted = launch if opening.is_first else replace(launch, resume=opening.resume or None)
-        wanted = replace(wanted, forks=opening.forks or (opening.is_first and launch.forks))
+        resume = launch.resume if opening.is_first else opening.resume or None
+        forks = opening.forks or (opening.is_first and launch.forks)
+        wanted = replace(launch, resume=resume, forks=forks, asks_trust=opening.asks_trust)
         if opening.model and not opening.base_url:
             wanted = _with_model(wanted, name=opening.model)
         desk = await open_desk(wanted, emit, approver)

@@ -1,4 +1,4 @@
-"""``codeagent trust``: lets a project's own settings take effect, as long as they stay as they are."""
+"""``codeagent trust``: lets what a project brings along take effect, as long as it stays as it is."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 from codeagent.config.places import find_places
 from codeagent.core.errors import ConfigError
 from codeagent.core.text import show_invisible
-from codeagent.policy.trust import distrust, trust, what_takes_effect
+from codeagent.policy.trust import can_take_effect, distrust, read_project, trust
 
 
 def run(words: Sequence[str]) -> int:
     """Stores or removes the person's word on a directory; returns the exit code."""
     parser = argparse.ArgumentParser(
-        prog="codeagent trust", description="Lets a project's own settings take effect until they change."
+        prog="codeagent trust",
+        description="Lets a project's settings, instructions and commands take effect until they change.",
     )
     parser.add_argument("path", nargs="?", type=Path, default=Path(), metavar="PATH", help="default: this directory")
     parser.add_argument("--remove", action="store_true", help="no longer trust it")
@@ -29,9 +30,12 @@ def run(words: Sequence[str]) -> int:
         distrust(root, store)
         print(f"{show_invisible(str(root))} is not trusted any more.")
         return 0
-    effects = what_takes_effect(root)
-    trust(root, store)
-    for effect in effects:
-        print(f"{show_invisible(str(effect.path.relative_to(root)))}: {effect.what}")
-    print(f"{show_invisible(str(root))} is trusted" + ("." if effects else "; it brings nothing along so far."))
+    files = read_project(root)
+    for file in files:
+        print(show_invisible(f"{file.name}: {f'no effect, it {file.problem}' if file.problem else file.brings}"))
+    if not can_take_effect(files):
+        print(f"{show_invisible(str(root))} brings along nothing that could take effect, so there is nothing to trust.")
+        return 0
+    trust(root, store, files)
+    print(f"{show_invisible(str(root))} is trusted.")
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import field
 from pathlib import Path
 
@@ -21,6 +21,9 @@ class Launch:
     ``root`` is the workspace, ``flags`` are settings given on the command line,
     ``resume`` is a session's id, the start of one, 'latest', or 'pick': the person chooses.
     With ``forks`` a copy of that session is opened instead of itself.
+    ``trusts`` lets the project's files take effect in this run; ``asks_trust`` asks about
+    them whatever was answered before. ``answered`` holds, for the length of the run, what
+    the person said to a project with certain files, by their fingerprint.
     """
 
     root: Path
@@ -31,3 +34,5 @@ class Launch:
     forks: bool = False
     keeps_session: bool = True
     trusts: bool = False
+    asks_trust: bool = False
+    answered: MutableMapping[str, bool] = field(default_factory=dict[str, bool])

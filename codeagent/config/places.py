@@ -34,6 +34,11 @@ class Places:
         return self.config / "config.toml"
 
     @property
+    def instructions_file(self) -> Path:
+        """What the person tells the model in every project."""
+        return self.config / "AGENTS.md"
+
+    @property
     def models_file(self) -> Path:
         """What the person adds to the table of models: windows and prices."""
         return self.config / "models.toml"

@@ -115,7 +115,6 @@ PROJECT_MAY_SET = frozenset(
         ("permissions", "deny"),
         ("budget", "max_steps"),
         ("budget", "max_cost"),
-        ("ui", "theme"),
     }
 )
 """The harmless settings: a repository can make the program stricter, never laxer, and send nothing elsewhere."""

@@ -41,18 +41,22 @@ class LoadedSettings:
 
 
 def load_settings(
-    places: Places, root: Path, environ: Mapping[str, str], flags: Tables, *, is_trusted: bool
+    places: Places, root: Path, environ: Mapping[str, str], flags: Tables, *, project: str | None
 ) -> LoadedSettings:
-    """Reads every source and checks the result; raises ConfigError naming the file or flag to mend."""
+    """Reads every source and checks the result; raises ConfigError naming the file or flag to mend.
+
+    ``project`` is the text of the settings that the workspace ``root`` brings along,
+    None when there are none or they are not trusted.
+    """
     sources: list[Source] = []
     notices: list[str] = []
     if places.config_file.exists():
         sources.append(Source(name=str(places.config_file), tables=read_file(places.config_file)))
-    project = project_config_file(root)
-    if is_trusted and project.is_file():
-        harmless, refused = split_harmless(read_file(project))
-        sources.append(Source(name=str(project), tables=harmless))
-        notices += [f"{project}: a project may not set {name}; it was left out." for name in refused]
+    if project is not None:
+        file = project_config_file(root)
+        harmless, refused = project_settings(file, project)
+        sources.append(Source(name=str(file), tables=harmless))
+        notices += [f"{file}: a project may not set {name}; it was left out." for name in refused]
     sources.append(Source(name="the environment", tables=from_environment(environ)))
     sources.append(Source(name="the command line", tables=flags))
     for source in sources:
@@ -68,11 +72,25 @@ def read_file(path: Path) -> Tables:
     try:
         if not path.is_file():
             raise ConfigError(f"{path} is not a file.", hint="Move it out of the way.")
-        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Mend that line or remove it.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    return parse(path, text)
+
+
+def project_settings(file: Path, text: str) -> tuple[Tables, tuple[str, ...]]:
+    """What a project's settings file sets, and the names of what it may not set; raises ConfigError."""
+    return split_harmless(parse(file, text))
+
+
+def parse(path: Path, text: str) -> Tables:
+    """The tables in the ``text`` of a settings file; raises ConfigError naming ``path`` when it is not TOML."""
+    try:
+        tables = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of too many digits is no TOMLDecodeError
+        raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Mend that line or remove it.") from error
     for name, table in tables.items():
         if not isinstance(table, dict):
             raise ConfigError(f"{path}: {name} stands outside of a table.", hint="Put it below a line such as [model].")

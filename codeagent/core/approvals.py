@@ -104,6 +104,30 @@ class TextPreview:
     is_proposal: bool = False
 
 
+@value
+class ProjectEntry:
+    """A file that the project brings along: ``effect`` says what it would do, ``text`` is what it says.
+
+    ``notes`` say what of it would have no effect, ``change`` what happened to it since it was trusted.
+    """
+
+    name: str
+    effect: str
+    text: str = ""
+    notes: tuple[str, ...] = ()
+    change: str = ""
+
+
+@value
+class ProjectPreview:
+    """The files of the project ``root`` that would steer the program; ``gone`` are trusted ones that are not there."""
+
+    kind: Literal["project"] = "project"
+    root: Path
+    entries: tuple[ProjectEntry, ...]
+    gone: tuple[str, ...] = ()
+
+
 class Decision(StrEnum):
     """What the policy says of a call, mildest first."""
 
@@ -158,12 +182,13 @@ class ApprovalRequest:
     """One question to a person.
 
     ``offers`` are stored together or not at all; empty when this must be asked each time.
-    ``warnings`` are plain sentences on what could be lost.
+    ``warnings`` are plain sentences on what could be lost. A question about a project is
+    answered for it as it is (scope project), for this run (scope session), or with no.
     """
 
     call_id: str
     tool: str
-    preview: Preview | TextPreview
+    preview: Preview | TextPreview | ProjectPreview
     touches: tuple[Touch, ...]
     verdict: Verdict
     offers: tuple[RuleOffer, ...] = ()

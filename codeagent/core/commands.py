@@ -34,6 +34,8 @@ class CommandName(StrEnum):
     EXPORT = "export"
     PERMISSIONS = "permissions"
     TOOLS = "tools"
+    TRUST = "trust"
+    INIT = "init"
     JOBS = "jobs"
     COPY = "copy"
     EDITOR = "editor"
@@ -105,6 +107,8 @@ COMMANDS: tuple[Command, ...] = (
         argument="COMMAND",
     ),
     Command(name=CommandName.TOOLS, summary="What the model can do, tool by tool"),
+    Command(name=CommandName.TRUST, summary="Decide anew about what the project brings along, in a new session"),
+    Command(name=CommandName.INIT, summary="Let the model look at the project and write or mend its AGENTS.md"),
     Command(name=CommandName.JOBS, summary="What runs: calls and background jobs, with a stop for each"),
     Command(name=CommandName.COPY, summary="Copy the last answer"),
     Command(name=CommandName.EDITOR, summary="Write the prompt in $EDITOR"),

@@ -10,10 +10,11 @@ from codeagent.core.values import value
 
 @value
 class ContextPart:
-    """One thing that takes room, and how many tokens of the window it takes."""
+    """One thing that takes room, and how many tokens of the window it takes; ``note`` says what else to know."""
 
     name: str
     tokens: int
+    note: str = ""
 
 
 @value

@@ -10,7 +10,7 @@ from typing import Protocol
 from codeagent.core.approvals import Answer, ApprovalRequest, Decision, Mode, Scope, Verdict
 from codeagent.core.archive import Archive
 from codeagent.core.changes import BranchDiff, Timeline
-from codeagent.core.context import ContextReport, Pin
+from codeagent.core.context import ContextPart, ContextReport, Pin
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.events import AgentEvent, Emit, Progress, TurnEnded
 from codeagent.core.jobs import Job
@@ -284,6 +284,10 @@ class Workbench(Protocol):
         """Keeps what is chosen now; where the disk refuses, for this time only."""
         ...
 
+    async def instructions(self) -> tuple[ContextPart, ...]:
+        """The texts of instructions in the system prompt with their size, and what became of their files since."""
+        ...
+
     def history(self) -> tuple[str, ...]:
         """What was typed in this workspace before, oldest first."""
         ...
@@ -332,7 +336,8 @@ class Opening:
     ``is_first`` says that the command line decides. With ``forks`` a copy of it is
     opened, which may be open elsewhere meanwhile; ``record`` is the event to look at first,
     for the ``words`` in it. A ``model`` answers when one is given; where it is one of a
-    server at ``base_url``, in all sessions from now on.
+    server at ``base_url``, in all sessions from now on. ``asks_trust`` asks about the
+    project's files again, whatever was answered before.
     """
 
     resume: str = ""
@@ -340,6 +345,7 @@ class Opening:
     forks: bool = False
     record: int | None = None
     words: str = ""
+    asks_trust: bool = False
     model: str = ""
     base_url: str = ""
 
@@ -354,4 +360,7 @@ class LocalServer:
 
 
 Connect = Callable[[Emit, Approver, Opening], Awaitable[Desk]]
-"""Opens a session once the screen stands; raises NoModel, other ConfigErrors, JournalError and SessionBusy."""
+"""Opens a session once the screen stands.
+
+Raises NotOpened, NoModel, other ConfigErrors, JournalError and SessionBusy.
+"""

@@ -10,6 +10,7 @@
     │   ├── ProviderRejected      the request was refused: trying again changes nothing
     │   └── ContextOverflow       the history no longer fits the model's window
     ├── JournalError              the session's record cannot be written or read
+    ├── NotOpened             what had to be answered before the session opens was not
     ├── SessionBusy               another process, or another turn, is using the session
     ├── CheckpointError           the state of the files cannot be kept or found again
     │   └── NothingToUndo         there is no change to take back, or to bring back
@@ -91,6 +92,10 @@ class ContextOverflow(ProviderError):
 
 class JournalError(CodeagentError):
     """The session's record cannot be written or read."""
+
+
+class NotOpened(CodeagentError):
+    """A question that had to be answered before the session could be opened was closed without an answer."""
 
 
 class SessionBusy(CodeagentError):

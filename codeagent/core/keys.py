@@ -86,6 +86,7 @@ KEYS: tuple[KeyAction, ...] = (
     _question("approve", "y", "approve; only the chosen hunks of a diff", "approve"),
     _question("deny", "n", "deny", "deny"),
     _question("deny-because", "t", "deny and tell the model why", "deny_because"),
+    _question("approve-for-run", "r", "trust what the project brings along, in this run only", "approve_for_run"),
     _question("always", "a", "approve, and store the rule", "always"),
     _question("edit", "e", "change the text or command first", "edit"),
     _question("why", "question_mark", "why this is asked", "why"),

@@ -26,7 +26,7 @@ from codeagent.core.commands import (
     parse_command,
 )
 from codeagent.core.desk import Connect, Desk, Opening
-from codeagent.core.errors import CodeagentError, ConfigError, NoModel
+from codeagent.core.errors import CodeagentError, ConfigError, NoModel, NotOpened
 from codeagent.core.events import Delivery, Level
 from codeagent.core.keys import KEYS
 from codeagent.tui.archive_commands import ARCHIVE_COMMANDS, ArchiveCommands, OlderSessions, open_first
@@ -37,6 +37,7 @@ from codeagent.tui.copying import REMARK_SECONDS, copy_link, copy_text
 from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.door import Door, last_words
 from codeagent.tui.driver import BackgroundTold, FirstPicture, be_ready, draw_after_keys, driver_for, show_title
+from codeagent.tui.init_request import init_request
 from codeagent.tui.keys import KeyPress, teach_alt_enter
 from codeagent.tui.looks import USUAL, Appearance, Looks
 from codeagent.tui.modes import take_next_mode
@@ -116,9 +117,8 @@ class CodeagentApp(App[str]):
         show_title(self._driver, title_of(self._root, WorkState.IDLE))
         if problem := self._looks.problem:
             self._say(problem, Level.WARNING)
-        loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
-            loop.add_signal_handler(number, self._end, 128 + number)
+            asyncio.get_running_loop().add_signal_handler(number, self._end, 128 + number)
         if self._first_prompt:
             self._send(self._first_prompt)
         self.call_after_refresh(self._begin)
@@ -137,7 +137,8 @@ class CodeagentApp(App[str]):
             await self.push_screen(WelcomeScreen(error, self._offers), self._welcomed)
             return
         except CodeagentError as error:
-            self._give_up(error)
+            if not isinstance(error, NotOpened):  # then the app is being left
+                self._give_up(error)
             return
         await self._take_up(desk)
 
@@ -284,6 +285,8 @@ class CodeagentApp(App[str]):
         match call.name:
             case CommandName.HELP:
                 await self.push_screen(Page("Help", help_text(self._keymap, self.size.width, self._custom)))
+            case CommandName.INIT:
+                self._outgoing.send(init_request(self.bridge.costs.model))
             case CommandName.THEME:
                 await self._choose_theme(call.argument)
             case CommandName.JOBS:

@@ -22,7 +22,14 @@ OlderSessions = Callable[[], Archive]
 """Finds the stored sessions of the workspace; called on a thread."""
 
 ARCHIVE_COMMANDS = frozenset(
-    {CommandName.NEW, CommandName.RESUME, CommandName.FORK, CommandName.RENAME, CommandName.EXPORT}
+    {
+        CommandName.NEW,
+        CommandName.TRUST,
+        CommandName.RESUME,
+        CommandName.FORK,
+        CommandName.RENAME,
+        CommandName.EXPORT,
+    }
 )
 _HERE, _FORK, _NEW = "here", "fork", "new"
 
@@ -41,6 +48,8 @@ class ArchiveCommands:
         match call.name:
             case CommandName.NEW:
                 return await self._door.open(Opening(model=self._desk.workbench.model()))
+            case CommandName.TRUST:
+                return await self._door.open(Opening(asks_trust=True))
             case CommandName.RESUME:
                 return await self._resume(call.argument)
             case CommandName.FORK:

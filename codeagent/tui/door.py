@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
+from codeagent.core.commands import NotReady
 from codeagent.core.desk import Connect, Desk, Opening
 from codeagent.core.errors import CodeagentError
 from codeagent.core.events import AgentEvent, Emit
@@ -47,15 +48,21 @@ class Door:
         self._connect = connect
         self._bridge = bridge
         self._open: tuple[Desk, Wire] | None = None
+        self._is_opening = False
 
     async def open(self, opening: Opening) -> Desk:
         """Opens a session and shows its past; then the one before is stopped and closed.
 
-        Raises NoModel, other ConfigErrors, JournalError and SessionBusy, and then
-        everything is as it was.
+        Raises NotOpened, NoModel, other ConfigErrors, JournalError and SessionBusy, and
+        NotReady while another one is being opened; then everything is as it was.
         """
-        wire = Wire(self._bridge.emit)
-        desk = await self._connect(wire.emit, self._bridge, opening)
+        if self._is_opening:
+            raise NotReady("A session is being opened.", hint="A question that waits above has to be answered first.")
+        wire, self._is_opening = Wire(self._bridge.emit), True
+        try:
+            desk = await self._connect(wire.emit, self._bridge, opening)
+        finally:
+            self._is_opening = False
         if self._open is not None:
             before, old_wire = self._open
             if before.conversation.is_running:

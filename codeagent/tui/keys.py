@@ -21,7 +21,7 @@ def bindings(*places: Place) -> list[Binding]:
     ]
 
 
-_BEGIN_WORDS = frozenset({"approve", "deny", "deny_because", "always", "edit", "approve_all"})
+_BEGIN_WORDS = frozenset({"approve", "deny", "deny_because", "always", "edit", "approve_all", "approve_for_run"})
 
 
 def answers_that_begin_words(keymap: Mapping[str, str]) -> dict[str, str]:

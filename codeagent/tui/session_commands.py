@@ -41,7 +41,7 @@ async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: 
         case CommandName.EFFORT:
             await _choose_effort(app, desk.workbench, call.argument)
         case CommandName.COMPACT | CommandName.PIN | CommandName.UNPIN | CommandName.CONTEXT:
-            await run_window_command(app, desk.conversation, costs.model, call)
+            await run_window_command(app, desk, costs.model, call)
         case CommandName.TOOLS:
             await app.push_screen(Page("Tools", tools_text(desk.workbench.tools(), app.size.width)))
         case CommandName.COST:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from textual.app import App
 
 from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand, NotReady
-from codeagent.core.desk import Conversation
+from codeagent.core.desk import Conversation, Desk
 from codeagent.tui.screens.pages import Page
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.reports import context_text
 
 
-async def run_window_command(app: App[str], conversation: Conversation, model: str, call: CommandCall) -> None:
+async def run_window_command(app: App[str], desk: Desk, model: str, call: CommandCall) -> None:
     """Carries one of these commands out; raises CodeagentErrors for what cannot be done."""
+    conversation = desk.conversation
     match call.name:
         case CommandName.COMPACT:
             await _compact(conversation, call.argument)
@@ -21,7 +22,8 @@ async def run_window_command(app: App[str], conversation: Conversation, model: s
         case CommandName.UNPIN:
             await _unpin(app, conversation, call.argument)
         case CommandName.CONTEXT:
-            await app.push_screen(Page("Context", context_text(conversation.context(), model)))
+            instructions = await desk.workbench.instructions()
+            await app.push_screen(Page("Context", context_text(conversation.context(), model, instructions)))
         case _:
             raise NoSuchCommand(f"/{call.name} is no command about the window.")
 

@@ -31,6 +31,11 @@ def is_hook(path: Path, root: Path) -> bool:
     return any(path.is_relative_to(hooks) for folder in _folders(path, root) for hooks in _hook_folders(folder))
 
 
+def repository_of(folder: Path) -> Path | None:
+    """The top of the repository that a folder lies in, told by its ``.git`` entry; None outside of one."""
+    return next((one for one in (folder, *folder.parents) if is_there(one / ".git")), None)
+
+
 def _folders(path: Path, root: Path) -> list[Path]:
     """The folders that hold ``path``, innermost first, up to ``root``; none when it is not below it."""
     if not path.is_relative_to(root):

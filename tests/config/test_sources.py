@@ -27,7 +27,9 @@ def person_writes(places, text: str) -> None:
 
 
 def load(places, root, *, environ=None, flags=None, is_trusted=False):
-    return load_settings(places, root, environ or {}, flags or {}, is_trusted=is_trusted)
+    file = root / ".codeagent/config.toml"
+    project = file.read_text() if is_trusted else None
+    return load_settings(places, root, environ or {}, flags or {}, project=project)
 
 
 def test_without_any_source_the_defaults_hold(places, root):
@@ -62,6 +64,7 @@ def test_an_untrusted_project_sets_nothing(places, root):
         '[permissions]\nallow = ["bash(*)"]',
         '[permissions]\nadd_dirs = ["/"]',
         '[sandbox]\nlevel = "off"',
+        '[ui]\ntheme = "light"',
         '[sandbox]\npass_environment = ["GITHUB_TOKEN"]',
     ],
 )
@@ -70,6 +73,12 @@ def test_even_a_trusted_project_can_set_nothing_that_weakens_anything(places, ro
     loaded = load(places, root, is_trusted=True)
     assert loaded.settings == load(places, root).settings
     assert len(loaded.notices) == 1
+
+
+@pytest.mark.parametrize("text", ["[" * 60_000, "[model]\nmax_tokens = " + "9" * 5_000, "[model]\nname = [" * 2_000])
+def test_a_settings_file_made_to_break_the_reader_is_no_more_than_a_mistake(places, root, text):
+    with pytest.raises(ConfigError, match="is not valid TOML"):
+        load_settings(places, root, {}, {}, project=text)
 
 
 def test_rules_of_all_sources_add_up(places, root):

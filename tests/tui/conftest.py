@@ -306,6 +306,10 @@ class MemoryWorkbench:
             await asyncio.sleep(60)
         return ToolResult(call_id="?", blocks=(TextBlock(text="out"),))
 
+    async def instructions(self) -> tuple[ContextPart, ...]:
+        note = "changed since the session began: /new takes it up"
+        return (ContextPart(name="AGENTS.md", tokens=1_200), ContextPart(name="../CLAUDE.md", tokens=300, note=note))
+
     def jobs(self) -> tuple[Job, ...]:
         return tuple(self.background)
 
@@ -411,6 +415,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
     turn: Turn = nothing,
     *,
     gate: asyncio.Event | None = None,
+    first: Callable[[Approver, Opening], Awaitable[None]] | None = None,
     error: CodeagentError | None = None,
     past: tuple[AgentEvent, ...] = (),
     draft: str = "",
@@ -432,6 +437,8 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
             raise SessionBusy("The session is open in another codeagent.")
         if gate is not None:
             await gate.wait()
+        if first is not None:
+            await first(approver, opening)
         if error is not None and not opening.model:
             raise error
         conversation = MemoryConversation(emit=emit, approver=approver, turn=turn, opening=opening)
@@ -476,7 +483,7 @@ async def staged(
     setting = set_up(turn, gate=gate, error=error, **others)
     async with setting.app.run_test(size=size) as pilot:
         stage = Stage(app=setting.app, pilot=pilot, opened=setting.opened, desks=setting.desks)
-        if gate is None and error is None:
+        if gate is None and error is None and "first" not in others:
             await stage.until(setting.opened.is_set)
             await pilot.pause()
         yield stage

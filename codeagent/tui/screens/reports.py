@@ -21,8 +21,8 @@ _TOOL_COLUMN = 8
 _WIDEST, _FRAME = 100, 12
 
 
-def context_text(report: ContextReport, model: str) -> Content:
-    """The window, what fills it, and how to free it."""
+def context_text(report: ContextReport, model: str, instructions: Sequence[ContextPart] = ()) -> Content:
+    """The window, what fills it, and how to free it; ``instructions`` are the texts in the system prompt."""
     used = f"{report.used:,} tokens"
     if report.window:
         used += f" of {report.window:,} ({_percent(report.used, report.window)})"
@@ -34,6 +34,7 @@ def context_text(report: ContextReport, model: str) -> Content:
         *_parts(report.parts, report.window or report.used),
     ]
     lists = (
+        ("Instructions in the system prompt", instructions),
         ("Tool results by tool", report.by_tool),
         ("Tool results by file", report.by_file),
         ("Pinned", report.pins),
@@ -92,6 +93,8 @@ def _parts(parts: Sequence[ContextPart], whole: int) -> Iterator[Content]:
             ("━" * filled, "$accent"),
             ("─" * (_BAR - filled), "$rule"),
         )
+        if part.note:
+            yield Content.styled(f"    {show_invisible(part.note)}", "$warning")
 
 
 def _ways(report: ContextReport) -> Iterator[Content]:

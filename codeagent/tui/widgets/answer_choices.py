@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import assert_never
 
@@ -58,8 +59,20 @@ _EDITED = {
 _USED = Choice(key="ctrl+s", words="use what stands here", short="use this", action="approve_edited")
 
 
-def works_in(action: str, view: View, *, is_live: bool) -> bool | None:
-    """Whether a key's action means something in a view; ``is_live`` says that answers count, None is for others."""
+_OF_CALLS = frozenset({"deny_because", "always", "edit", "hunk", "toggle_hunk"})
+"""The actions that mean something only where a call is decided about."""
+
+
+def works_in(action: str, view: View, question: OpenQuestion | None, *, is_live: bool) -> bool | None:
+    """Whether a key's action means something in a view; ``is_live`` says that answers count, None is for others.
+
+    A question about what a project brings along has fewer answers, and one of its own.
+    """
+    is_about_project = question is not None and question.is_about_project
+    if action in _OF_CALLS and is_about_project:
+        return False
+    if action == "approve_for_run":
+        return is_about_project and is_live and view is View.QUESTION
     if action == "back":
         return view is not View.QUESTION
     if action == "store" or (action in _CHOOSING and view is View.STORING):
@@ -95,6 +108,25 @@ def choices_of(question: OpenQuestion, view: View, waiting: int, *, side: Side |
 
 
 def _to_the_question(question: OpenQuestion, waiting: int, side: Side | None) -> tuple[Choice, ...]:
+    choices = _TO_A_PROJECT if question.is_about_project else _to_a_call(question, side)
+    return (*choices, *_among_others(waiting))
+
+
+_TO_A_PROJECT = (
+    Choice(key="n", words="not now", short="not now", action="deny"),
+    Choice(key="r", words="only in this run", short="this run", action="approve_for_run"),
+    Choice(key="y", words="trust it", short="trust it", action="approve"),
+    Choice(key="?", words="what that means", short="meaning", action="why"),
+)
+
+
+def _among_others(waiting: int) -> Iterator[Choice]:
+    if waiting > 1:
+        yield Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False)
+        yield Choice(key="Y", words="approve all seen", short="all seen", action="approve_all")
+
+
+def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:
     taken = question.hunks - len(question.left_out)
     yes = f"approve {taken} of {question.hunks} hunks" if question.left_out else "approve"
     choices = [
@@ -114,7 +146,4 @@ def _to_the_question(question: OpenQuestion, waiting: int, side: Side | None) ->
         choices.append(Choice(key="s", words=words, short="side", action="other_side", is_answer=False))
         if any(question.around.folded.values()):
             choices.append(Choice(key="o", words="more", short="more", action="open_fold", is_answer=False))
-    if waiting > 1:
-        choices.append(Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False))
-        choices.append(Choice(key="Y", words="approve all seen", short="all seen", action="approve_all"))
-    return tuple(choices)
+    return choices

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from codeagent.core.approvals import Answer, Deny
+from codeagent.core.approvals import Answer, Deny, Scope
 from codeagent.core.keys import Place
 from codeagent.tui.keys import bindings
 from codeagent.tui.widgets.answer_choices import SCOPES, View, works_in
@@ -73,7 +73,7 @@ class ApprovalDialog(QuestionPane):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Answers are given to the question alone, each other view has its own keys."""
-        works = works_in(action, self._view, is_live=self._armed_at != NEVER)
+        works = works_in(action, self._view, self._questions.current, is_live=self._armed_at != NEVER)
         return super().check_action(action, parameters) if works is None else works
 
     def _answer(self, answer: Answer) -> None:
@@ -102,6 +102,11 @@ class ApprovalDialog(QuestionPane):
             self.post_message(self.Remarked(remark))
         return bool(remark)
 
+    def action_approve_for_run(self) -> None:
+        """Yes to what the project brings along, until the program ends."""
+        if (question := self._questions.current) and not self._has_more_to_read(question):
+            self._answer(question.yes(scope=Scope.SESSION))
+
     def action_deny(self) -> None:
         """No."""
         self._answer(Deny())
@@ -123,10 +128,9 @@ class ApprovalDialog(QuestionPane):
 
     async def action_always(self) -> None:
         """Shows the rules before any is stored."""
-        question = self._questions.current
-        if question is not None and self._has_more_to_read(question):
+        if (question := self._questions.current) and self._has_more_to_read(question):
             return
-        if question is not None and question.request.offers:
+        if question and question.request.offers:
             await self._show(View.STORING)
         else:
             self.post_message(self.Remarked("This is asked each time: no rule can answer it"))
@@ -138,8 +142,7 @@ class ApprovalDialog(QuestionPane):
 
     async def action_edit(self) -> None:
         """Opens the proposed text or command for changes."""
-        question = self._questions.current
-        if question is not None and question.proposal is not None:
+        if (question := self._questions.current) and question.proposal is not None:
             await self._show(View.EDITING)
 
     def action_approve_edited(self) -> None:
@@ -154,8 +157,7 @@ class ApprovalDialog(QuestionPane):
 
     async def action_back(self) -> None:
         """Back to the question; an edited proposal is kept for the next time."""
-        question = self._questions.current
-        if question is not None and self._view is View.EDITING:
+        if (question := self._questions.current) and self._view is View.EDITING:
             question.draft = self._text.edited
         self._text.hide()
         await self._show(View.QUESTION)
@@ -165,7 +167,7 @@ class ApprovalDialog(QuestionPane):
         if [one for one in self._questions if one.was_shown and self._has_more_to_read(one)]:
             return
         unseen = sum(not one.was_shown for one in self._questions)
-        for question in [one for one in self._questions if one.was_shown and one.chosen is None]:
+        for question in [one for one in self._questions if one.was_shown and one.is_one_thing]:
             self._questions.remove(question.ticket)
             self.post_message(self.Answered(question.ticket, question.yes()))
         if unseen:
@@ -174,8 +176,7 @@ class ApprovalDialog(QuestionPane):
 
     def action_toggle_hunk(self) -> None:
         """Takes the hunk out, or puts it back."""
-        question = self._questions.current
-        if question is not None and question.hunks > 1:
+        if (question := self._questions.current) and question.hunks > 1:
             question.toggle()
             self._redraw()
 

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from codeagent.core.approvals import ApprovalRequest, Approve, CommandPreview, DiffPreview, Scope, TextPreview
+from codeagent.core.approvals import (
+    ApprovalRequest,
+    Approve,
+    CommandPreview,
+    DiffPreview,
+    ProjectPreview,
+    Scope,
+    TextPreview,
+)
 from codeagent.core.diff import LineKind
 from codeagent.tui.widgets.surroundings import Surroundings
 
@@ -63,6 +71,16 @@ class OpenQuestion:
         return frozenset(range(self.hunks)) - self.left_out if self.hunks > 1 else None
 
     @property
+    def is_about_project(self) -> bool:
+        """Whether it is about no call, but about what the project brings along."""
+        return isinstance(self.request.preview, ProjectPreview)
+
+    @property
+    def is_one_thing(self) -> bool:
+        """Whether a yes means the whole call, which is what a yes to several questions at once can mean."""
+        return self.chosen is None and not self.is_about_project
+
+    @property
     def proposal(self) -> str | None:
         """The text that can be edited, if there is one."""
         preview = self.request.preview
@@ -98,8 +116,9 @@ class OpenQuestion:
         """Takes the hunk out, or puts it back."""
         self.left_out ^= {self.hunk}
 
-    def yes(self, *, scope: Scope = Scope.ONCE, feedback: str = "", edited: str | None = None) -> Approve:
+    def yes(self, *, scope: Scope | None = None, feedback: str = "", edited: str | None = None) -> Approve:
         """The approval as it was chosen; an edited text stands for itself, without hunks."""
+        scope = scope or (Scope.PROJECT if self.is_about_project else Scope.ONCE)
         hunks = None if edited is not None else self.chosen
         return Approve(scope=scope, hunks=hunks, feedback=feedback, edited=edited)
 

@@ -16,6 +16,7 @@ from codeagent.core.approvals import (
     Decision,
     DiffPreview,
     NoPreview,
+    ProjectPreview,
     RuleOffer,
     TextPreview,
     Verdict,
@@ -25,12 +26,11 @@ from codeagent.core.values import value
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
+from codeagent.tui.widgets.gaps import count_gaps
 from codeagent.tui.widgets.header import from_home
 from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.lines import EMPTY, Line, Piece, wrap
-
-_LONG_BLANK = re.compile(r"[ \t]{24,}")
-_LONG_GAP = re.compile(r"\n{5,}")
+from codeagent.tui.widgets.project_lines import project_lines
 
 
 class Stacked(Sequence[Line]):
@@ -91,6 +91,8 @@ def question_lines(
             return QuestionLines(lines=[*top, *_touched(request, width, palette)])
         case TextPreview():
             return QuestionLines(lines=[*top, *_text(preview.text, width, inks_of(palette).text)])
+        case ProjectPreview():
+            return QuestionLines(lines=[*top, *project_lines(preview, width, palette)])
         case _:
             assert_never(preview)
 
@@ -98,7 +100,7 @@ def question_lines(
 def command_lines(command: str, width: int, palette: Palette) -> list[Line]:
     """A whole command in colours; what cannot be seen is written out, and long blanks are counted."""
     inks = inks_of(palette)
-    shown = show_invisible(_LONG_GAP.sub(_counted_gap, _LONG_BLANK.sub(_counted_blank, command)))
+    shown = show_invisible(count_gaps(command))
     code = highlight(shown, "bash", palette)
     if "\n".join("".join(piece.text for piece in row) for row in code) != shown.expandtabs(4):
         code = [[Piece(row, inks.text)] for row in shown.split("\n")]
@@ -199,11 +201,3 @@ def _stressed(row: list[Piece], style: Style) -> list[Piece]:
             at = found.end()
         pieces.append(piece._replace(text=piece.text[at:]))
     return [piece for piece in pieces if piece.text]
-
-
-def _counted_blank(found: re.Match[str]) -> str:
-    return f" <{len(found[0]) - 2} blanks> "
-
-
-def _counted_gap(found: re.Match[str]) -> str:
-    return f"\n<{len(found[0]) - 1} empty lines>\n"

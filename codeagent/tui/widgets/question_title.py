@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from codeagent.core.approvals import ApprovalRequest, CommandPreview, DiffPreview, TextPreview
+from codeagent.core.approvals import ApprovalRequest, CommandPreview, DiffPreview, ProjectPreview, TextPreview
 from codeagent.core.diff import ChangeKind
 from codeagent.core.text import show_invisible
 
@@ -42,6 +42,8 @@ def _name(request: ApprovalRequest) -> str:
         return f"{tool} in the background" if preview.background else tool
     if isinstance(preview, TextPreview):
         return show_invisible(preview.title)
+    if isinstance(preview, ProjectPreview):
+        return f"Do you trust what {show_invisible(preview.root.name) or 'this folder'} brings along?"
     written = next((touch.written for touch in request.touches if touch.written), "")
     return f"{tool} {show_invisible(written)}".rstrip()
 

@@ -119,7 +119,7 @@ class StatusLine(Widget):
         if status.are_commands:
             parts.append(Content.styled("normal", "bold $accent"))
         if status.is_connecting:
-            parts.append(Content(STARTING))
+            parts.append(Content("waiting for you" if status.waiting else STARTING))
         if status.mode is not None:
             parts.append(mode_word(status.mode))
         if status.context is not None:
@@ -147,15 +147,21 @@ class StatusLine(Widget):
         if status.below:
             new = f"↓ {status.below} new"
             return [Content.styled(f"{new} · ctrl+end", "$accent"), Content.styled(new, "$accent")]
-        if status.waiting and not status.is_answering:
-            return [Content.styled(text, "$text") for text in ("tab answer the question · esc stop", "tab answer")]
-        if status.is_answering:
-            return [Content("tab prompt · esc stop"), Content("tab prompt")]
+        if status.waiting:
+            return self._at_a_question()
         if status.is_working:
             hints = ("enter steer · alt+enter later · esc stop", "enter steer · esc stop", "esc stop")
         else:
             hints = (IDLE_HINTS, "ctrl+p commands · f1 keys", "f1 keys")
         return [Content(hint) for hint in hints]
+
+    def _at_a_question(self) -> list[Content]:
+        status = self.status
+        if not status.is_working:  # there is no turn to stop
+            return [Content("tab prompt") if status.is_answering else Content.styled("tab answer", "$text")]
+        if status.is_answering:
+            return [Content("tab prompt · esc stop"), Content("tab prompt")]
+        return [Content.styled(text, "$text") for text in ("tab answer the question · esc stop", "tab answer")]
 
 
 def _state_of(status: Status) -> WorkState:
