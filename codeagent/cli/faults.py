@@ -14,7 +14,9 @@ from pathlib import Path
 
 from codeagent import __version__
 from codeagent.config.places import find_places
+from codeagent.core.errors import CodeagentError
 from codeagent.core.text import Redactor, secrets_in
+from codeagent.keys import find_keys
 from codeagent.workspace.private import make_private_folder, open_private
 
 _LOG_BYTES = 1_000_000
@@ -29,9 +31,17 @@ def report_fault(fault: BaseException, environ: Mapping[str, str]) -> str:
     with suppress(OSError):
         make_private_folder(path.parent)
         with open_private(path, os.O_EXCL) as file:
-            file.write(Redactor(secrets_in(environ)).redact(text))
+            file.write(Redactor((*secrets_in(environ), *_kept_keys(environ))).redact(text))
         said += f" The report is in {path}; the session is saved, codeagent -c goes on with it."
     return said
+
+
+def _kept_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys that the program keeps; none where they cannot be read."""
+    try:
+        return find_keys(environ, find_places(environ)).secrets()
+    except (CodeagentError, OSError):
+        return ()
 
 
 def start_log(environ: Mapping[str, str]) -> None:

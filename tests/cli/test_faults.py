@@ -6,6 +6,8 @@ import stat
 import pytest
 
 from codeagent.cli.faults import report_fault, start_log
+from codeagent.config.places import find_places
+from codeagent.keys import find_keys
 
 
 @pytest.fixture
@@ -28,6 +30,14 @@ def test_a_report_is_private_and_holds_no_secret(environ, tmp_path):
     assert "test_a_report_is_private" in report.read_text()
     assert "very-secret-key" not in report.read_text() + said
     assert stat.S_IMODE(report.stat().st_mode) == 0o600
+
+
+def test_a_report_holds_no_key_that_the_program_keeps(tmp_path):
+    environ = {"CODEAGENT_HOME": str(tmp_path / "home")}
+    find_keys(environ, find_places(environ)).keep("openai", "kept-and-secret-0123")
+    report_fault(RuntimeError("it failed with kept-and-secret-0123"), environ)
+    (report,) = (tmp_path / "home/state").glob("fault-*")
+    assert "it failed with [redacted]" in report.read_text()
 
 
 def test_a_home_that_cannot_be_written_still_gives_a_sentence(tmp_path):
