@@ -56,6 +56,7 @@ from codeagent.tui.widgets.transcript import Transcript
 
 _DRAFT_SECONDS = 0.5
 _QUIT_SECONDS = 2.0
+_NEED_NO_SESSION = {CommandName.HELP, CommandName.THEME, CommandName.EDITOR, CommandName.QUIT}
 
 
 class CodeagentApp(App[str]):
@@ -262,6 +263,8 @@ class CodeagentApp(App[str]):
         match call:
             case CustomCall():
                 self._outgoing.say(call.text, is_later=is_later)
+            case CommandCall(name=name) if self._desk is None and name not in _NEED_NO_SESSION:
+                self._outgoing.say(text, is_later=is_later)  # its turn comes in the order of what was typed
             case CommandCall():
                 self.run_worker(self._run_command(call), group="command")
 

@@ -49,6 +49,16 @@ async def test_what_is_sent_before_the_session_is_open_is_kept_and_sent_in_order
         assert stage.app.main.prompt.text == "third"
 
 
+async def test_a_command_typed_before_the_session_is_open_is_carried_out_then(stage_of):
+    gate = asyncio.Event()
+    async with stage_of(gate=gate) as stage:
+        await stage.type("/mode plan\n")
+        await stage.until(lambda: "queued: “/mode plan”" in stage.text)
+        gate.set()
+        await stage.until(lambda: stage.desks and stage.bench.current is Mode.PLAN)
+        assert stage.conversation.sent == []
+
+
 async def test_a_prompt_from_the_command_line_is_sent_when_the_session_is_open(stage_of):
     async with stage_of(prompt="mend the totals") as stage:
         await stage.until(lambda: stage.conversation.sent == ["mend the totals"])
