@@ -146,12 +146,11 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None, brought: Bro
     undoing = open_undoing(
         keeping.store, keeping.seen, record.tell, paths.show, is_running=lambda: session.is_running, mode=modes.get
     )
-    is_held, cover = confinement is not None, undoing.cover
+    is_held, cover, timeline = confinement is not None, undoing.cover, undoing.timeline
     gate = make_gate(launch, settings, paths, approver, record.tell, modes.get, cover, is_confined=is_held)
     jobs, bookmarks = Jobs(partial(tell_person, emit=record.tell)), Bookmarks()
     tools = tools_of(settings, launch, paths, keeping, gate, jobs, confinement, record.tell)
     listeners.append(undoing.listen)
-    timeline = undoing.timeline
     session = Session(
         keeping.session_id,
         chosen.provider,
