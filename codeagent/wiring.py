@@ -123,10 +123,7 @@ class Parts:
 
 
 def assemble(launch: Launch, emit: Emit, approver: Approver | None, brought: Brought | None = None) -> Parts:
-    """Puts a session together; call it on a thread where something must stay alive meanwhile.
-
-    Without ``brought`` the project's files count if the person trusted them before.
-    """
+    """Puts a session together, on a thread where a screen must stay alive; without ``brought`` nobody is asked."""
     root, brought = launch.root.resolve(), brought or without_asking(look_at_project(launch))
     loaded = load_settings(launch.places, root, launch.environ, launch.flags, project=brought.settings)
     settings, places = loaded.settings, launch.places
