@@ -291,7 +291,8 @@ class CodeagentApp(App[str]):
             case CommandName.INIT:
                 self._outgoing.send(init_request(self.bridge.costs.model))
             case CommandName.THEME:
-                await self._choose_theme(call.argument)
+                if said := await self._looks.choose(call.argument, self.use_theme):
+                    self._say(said, Level.WARNING)
             case CommandName.JOBS:
                 await self.push_screen(JobsScreen(partial(running_work, self._open_desk, self.bridge.calls)))
             case CommandName.COPY:
@@ -308,10 +309,6 @@ class CodeagentApp(App[str]):
         if self._desk is None:
             raise NotReady("The session is still being opened.", hint="Try again in a moment.")
         return self._desk
-
-    async def _choose_theme(self, name: str) -> None:
-        if said := await self._looks.choose(name, self.use_theme):
-            self._say(said, Level.WARNING)
 
     def action_all_commands(self) -> None:
         """The command palette."""
