@@ -312,11 +312,7 @@ class CodeagentApp(App[str]):
 
     def action_all_commands(self) -> None:
         """The command palette."""
-        self.run_worker(self._pick_command(), group="command")
-
-    async def _pick_command(self) -> None:
-        if call := await self._typing.pick():
-            await self._run_command(call)
+        self.run_worker(self._typing.pick(self._run_command), group="command")
 
     def action_show_help(self) -> None:
         """All keys and commands."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from textual.app import App, SuspendNotSupported
 
 from codeagent.core.commands import CommandCall, CustomCall, NotReady, parse_command
@@ -38,15 +40,14 @@ class PromptCommands:
         if text := await self._app.push_screen_wait(Picker("Typed before", items)):
             self._prompt.put(text)
 
-    async def pick(self) -> CommandCall | None:
-        """A command from the list of all; one of one's own is typed, so that it can be seen and finished."""
+    async def pick(self, run: Callable[[CommandCall], Awaitable[None]]) -> None:
+        """Runs a command from the list of all; one of one's own is typed, so that it can be seen and finished."""
         await self._custom.refresh()
         items = [Item(value=f"/{command.name}", detail=command.summary) for command in self._custom.rows]
         if not (chosen := await self._app.push_screen_wait(Picker("Commands", items))):
-            return None
+            return
         match parse_command(chosen, self._custom.known):
             case CommandCall() as call:
-                return call
+                await run(call)
             case CustomCall():
                 self._prompt.give_back(f"{chosen} ")
-                return None
