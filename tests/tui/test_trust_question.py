@@ -203,13 +203,17 @@ async def test_leaving_without_an_answer_opens_nothing(stage_of):
 
 async def test_no_second_session_is_opened_behind_the_question(stage_of):
     question = Question()
-    async with stage_of(first=question) as stage:
+    async with stage_of(first=question, size=(100, 40)) as stage:
         await live(stage)
         await stage.type("/new")
         await stage.until(lambda: stage.app.main.prompt.text == "/new")
         await stage.pilot.press("enter")
-        await stage.until(lambda: "still being opened" in stage.text)
+        await stage.until(lambda: stage.app.main.prompt.is_empty)
         assert stage.app.main.approval.waiting == 1
+        assert len(question.openings) == 1
+        await live(stage)
+        await stage.press_slowly("n")
+        await stage.until(lambda: len(question.openings) == 2)
 
 
 async def test_the_question_fits_every_screen_and_survives_a_resize(stage_of):
