@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes
 
@@ -56,12 +57,12 @@ def state_of(path: Path, blobs: Blobs) -> FileState | None:
 
 def to_json(changes: Iterable[FileChange]) -> object:
     """Changes as the log keeps them; names may be any bytes."""
-    return _changes.dump_python(tuple(replace(change, name=quoted(change.name)) for change in changes), mode="json")
+    return _changes().dump_python(tuple(replace(change, name=quoted(change.name)) for change in changes), mode="json")
 
 
 def from_json(value: object) -> tuple[FileChange, ...]:
     """Changes from the log; raises ValueError for what is none."""
-    return tuple(replace(change, name=unquoted(change.name)) for change in _changes.validate_python(value))
+    return tuple(replace(change, name=unquoted(change.name)) for change in _changes().validate_python(value))
 
 
 def quoted(name: str) -> str:
@@ -74,7 +75,10 @@ def unquoted(text: str) -> str:
     return os.fsdecode(unquote_to_bytes(text))
 
 
-_changes: TypeAdapter[tuple[FileChange, ...]] = TypeAdapter(tuple[FileChange, ...])
+@cache
+def _changes() -> TypeAdapter[tuple[FileChange, ...]]:
+    """Made when first needed, as the program starts without it."""
+    return TypeAdapter(tuple[FileChange, ...])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,7 +118,7 @@ class Modes:
     def load(cls, path: Path) -> Modes | None:
         """What was saved; None when there is nothing, or it is damaged."""
         with suppress(OSError, ValueError):
-            found = _modes.validate_json(path.read_bytes())
+            found = _modes().validate_json(path.read_bytes())
             found.odd = {unquoted(name): mode for name, mode in found.odd.items()}
             found.fresh = [unquoted(name) for name in found.fresh]
             return found
@@ -130,8 +134,11 @@ class Modes:
         fresh = path.with_suffix(".new")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(_modes.dump_json(kept))
+            file.write(_modes().dump_json(kept))
         fresh.replace(path)
 
 
-_modes: TypeAdapter[Modes] = TypeAdapter(Modes)
+@cache
+def _modes() -> TypeAdapter[Modes]:
+    """Made when first needed, as the program starts without it."""
+    return TypeAdapter(Modes)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from functools import cache
+from typing import get_args
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from codeagent.core.errors import JournalError
 from codeagent.core.events import AgentEvent
@@ -23,7 +24,13 @@ Redact = Callable[[str], str]
 _START = b'{"v":'
 _MOST_STARTS = 8
 
-_events: TypeAdapter[AgentEvent] = TypeAdapter(Annotated[AgentEvent, Field(discriminator="kind")])
+_CLASSES: dict[str, type[AgentEvent]] = {made.kind: made for made in get_args(AgentEvent)}
+
+
+@cache
+def _adapter(made: type[AgentEvent]) -> TypeAdapter[AgentEvent]:
+    """What turns one kind of event into JSON and back; made when first needed, as making all takes long."""
+    return TypeAdapter(made)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +44,7 @@ class Record:
 def encode_record(record: Record, redact: Redact | None = None) -> bytes:
     """The line for a record, with its line feed; what is no Unicode text is replaced, what ``redact`` finds goes."""
     try:
-        event = _events.dump_json(record.event)
+        event = _adapter(type(record.event)).dump_json(record.event)
     except ValueError:
         event = _with_what_is_no_text_replaced(record.event)
     if redact is not None and redact(text := event.decode()) != text:
@@ -47,12 +54,15 @@ def encode_record(record: Record, redact: Redact | None = None) -> bytes:
 
 def fields_of(event: AgentEvent) -> JsonObject:
     """The event as plain JSON values."""
-    return json.loads(_events.dump_json(event))
+    return json.loads(_adapter(type(event)).dump_json(event))
 
 
 def event_from(fields: JsonValue) -> AgentEvent:
-    """The event that ``fields_of`` gave the fields of."""
-    return _events.validate_python(fields)
+    """The event that ``fields_of`` gave the fields of; raises ValueError for what is none."""
+    made = _CLASSES.get(str(fields.get("kind"))) if isinstance(fields, dict) else None
+    if made is None:
+        raise ValueError("This is no event.")
+    return _adapter(made).validate_python(fields)
 
 
 def redacted(value: JsonValue, redact: Redact) -> JsonValue:
@@ -128,14 +138,14 @@ def _decoded(line: bytes, beside: Beside | None) -> Record | None:
     if beside is not None and has_references(line):
         event = beside.with_large(event)
     try:
-        return Record(at=at, event=_events.validate_python(event))
-    except ValidationError:
+        return Record(at=at, event=event_from(event))
+    except ValueError:  # pydantic's own is one
         return None
 
 
 def _with_what_is_no_text_replaced(event: AgentEvent) -> bytes:
     """The event's JSON where it holds halves of characters, as odd file names do."""
-    return storable(json.dumps(_events.dump_python(event, mode="json"), ensure_ascii=False)).encode()
+    return storable(json.dumps(_adapter(type(event)).dump_python(event, mode="json"), ensure_ascii=False)).encode()
 
 
 def _dumped(value: JsonValue) -> bytes:

@@ -7,15 +7,13 @@ import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.text import show_invisible
-
-os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a machine without git is no error
-
-from git.cmd import Git
-from git.exc import GitError
 
 _SECONDS = 5.0
 _MARK = f"codeagent.mark{secrets.token_hex(8)}"  # no repository can know it
@@ -156,9 +154,10 @@ def _git(root: Path, words: tuple[str, ...], settings: Mapping[str, str], second
     for number, (name, value) in enumerate(settings.items()):
         environment[f"GIT_CONFIG_KEY_{number}"] = name
         environment[f"GIT_CONFIG_VALUE_{number}"] = value
+    git = _gitpython()
     command = ["git", "--no-pager", "--no-optional-locks", "-C", str(root), *words]
     try:
-        code, out, _ = Git(root).execute(
+        code, out, _ = git.cmd.Git(root).execute(
             command,
             with_extended_output=True,
             with_exceptions=False,
@@ -167,6 +166,13 @@ def _git(root: Path, words: tuple[str, ...], settings: Mapping[str, str], second
             kill_after_timeout=seconds,
             env=environment,
         )
-    except (GitError, OSError):
+    except (git.exc.GitError, OSError):
         return None
     return os.fsdecode(out) if code == 0 else None
+
+
+@cache
+def _gitpython() -> ModuleType:
+    """GitPython, loaded when git is first asked: a session's first request does not have to wait for it."""
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a machine without git is no error
+    return import_module("git")
