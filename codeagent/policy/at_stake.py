@@ -9,7 +9,7 @@ from pathlib import Path
 
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
-from codeagent.workspace.git import uncommitted
+from codeagent.workspace.git import is_joining, not_looked_at, uncommitted
 
 _MOST_MATCHES = 1_000
 _RM_LETTERS = frozenset("rRfvd")
@@ -52,7 +52,8 @@ def _rm(words: Sequence[Word], folder: Path) -> Stake:
             continue
         names = [text]
         if word.glob:
-            names = list(islice(glob.iglob(word.glob, root_dir=folder), _MOST_MATCHES + 1))  # noqa: PTH207 - see named_paths
+            found_names = glob.iglob(word.glob, root_dir=folder)  # noqa: PTH207 - see named_paths
+            names = list(islice(found_names, _MOST_MATCHES + 1)) or names  # a pattern without a match stands for itself
         if len(names) > _MOST_MATCHES or any(
             not name or (name.endswith("/") and _is_link(folder, name)) for name in names
         ):
@@ -70,7 +71,17 @@ def _tracked(operands: Sequence[str], folder: Path) -> Stake:
     if not operands:
         return None
     found = uncommitted(folder, operands)
-    return None if found is None else found.changed
+    return None if found is None else _written_anew(found.changed, folder, operands)
+
+
+def _written_anew(changed: Sequence[Path], folder: Path, operands: Sequence[str]) -> Stake:
+    """What goes when git writes files: they, those that it does not look at, and what is in their folders' way."""
+    unseen = not_looked_at(folder, operands)
+    if unseen is None:
+        return None
+    files = (*changed, *unseen)
+    folders = {parent for file in files for parent in file.parents}
+    return (*files, *(path for path in sorted(folders) if path.is_symlink() or not path.is_dir()))
 
 
 def _restore(words: Sequence[str], folder: Path) -> Stake:
@@ -87,11 +98,13 @@ def _checkout(words: Sequence[str], folder: Path) -> Stake:
 
 
 def _reset(words: Sequence[str], folder: Path) -> Stake:
-    """``git reset --hard`` to the same commit, where nothing is staged that would go with the index."""
+    """``git reset --hard`` to the same commit, where nothing is staged and no merge under way that would go with it."""
     if list(words) not in (["--hard"], ["--hard", "HEAD"], ["-q", "--hard"], ["--hard", "-q"]):
         return None
     found = uncommitted(folder)
-    return None if found is None or found.has_staged else found.changed
+    if found is None or found.has_staged or is_joining(folder):
+        return None
+    return _written_anew(found.changed, folder, [])
 
 
 def _clean(words: Sequence[str], folder: Path) -> Stake:

@@ -194,6 +194,20 @@ def _git_rm(given: set[str], operands: Sequence[Word], _rest: Sequence[Word]) ->
     return ""
 
 
+def _given(options: set[str], sentence: str) -> _GitCheck:
+    def check(given: set[str], _operands: Sequence[Word], _rest: Sequence[Word]) -> str:
+        return sentence if given & options else ""
+
+    return check
+
+
+def _submodule(_given: set[str], operands: Sequence[Word], rest: Sequence[Word]) -> str:
+    forced = any(word.text in {"-f", "--force"} for word in rest)
+    if forced and operands and operands[0].text in {"deinit", "update"}:
+        return "Uncommitted changes in the submodule would be lost."
+    return ""
+
+
 _LOSSES: Mapping[str, _Check] = {
     "rm": _rm,
     "dd": _dd,
@@ -218,6 +232,10 @@ _GIT_LOSSES: Mapping[str, _GitCheck] = {
     "rm": _git_rm,
     "reflog": _with("expire", "The way back to older commits would be lost."),
     "worktree": _with("remove", "Uncommitted changes in that work tree would be lost."),
+    "read-tree": _given({"reset"}, "What is staged would be lost, and uncommitted changes with it."),
+    "checkout-index": _given({"f", "force"}, "Uncommitted changes would be lost."),
+    "tag": _given({"d", "delete"}, "Commits that only this tag holds could be lost."),
+    "submodule": _submodule,
     "update-ref": _always("Commits could be lost."),
     "filter-branch": _always("The history would be rewritten."),
     "filter-repo": _always("The history would be rewritten."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from codeagent.policy.at_stake import Stake, at_stake
@@ -57,6 +57,16 @@ class Losses:
         """The files whose contents it would replace: by a redirection, or as ``tee`` does."""
         simple = command.simple
         targets = [found.target for found in simple.redirections if found.direction is Direction.WRITES]
-        if base_name(simple.name) == "tee" and "-a" not in [word.text for word in command.words]:
-            targets += [word for word in command.words[1:] if not word.text.startswith("-")]
+        if base_name(simple.name) == "tee":
+            targets += _tee_targets(command.words[1:])
         yield from (target for target in targets if self._paths.overwrites(target, simple.places))
+
+
+def _tee_targets(words: Sequence[Word]) -> list[Word]:
+    """The files that ``tee`` writes anew: none where it only adds to them."""
+    texts = [word.text for word in words]
+    end = texts.index("--") if "--" in texts else len(texts)
+    options = [text for text in texts[:end] if text.startswith("-") and text != "-"]
+    if any(text.startswith("--a") or (text[1:2] != "-" and "a" in text) for text in options):
+        return []
+    return [word for word in words[:end] if not word.text.startswith("-")] + list(words[end + 1 :])

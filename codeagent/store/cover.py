@@ -52,7 +52,7 @@ class UndoCover:
         for count, found in enumerate(inner for path in paths for inner in _walk(path)):
             about = found.lstat()
             size += about.st_size
-            if ".git" in found.parts:
+            if ".git" in found.parts or _is_repository(found):
                 yield f"{self._shown(found)} belongs to git"
             elif not (stat.S_ISDIR(about.st_mode) or stat.S_ISREG(about.st_mode) or stat.S_ISLNK(about.st_mode)):
                 yield f"{self._shown(found)} is no ordinary file"
@@ -87,6 +87,11 @@ def _walk(path: Path) -> Iterator[Path]:
         for folder, folders, files in os.walk(path, onerror=_give_up):
             for name in (*folders, *files):
                 yield Path(folder, name)
+
+
+def _is_repository(path: Path) -> bool:
+    """Whether it is a repository without a work tree: without its empty folders it is none any more."""
+    return (path / "HEAD").is_file() and (path / "refs").is_dir() and (path / "objects").is_dir()
 
 
 def _give_up(error: OSError) -> None:

@@ -46,6 +46,7 @@ _FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process)", re.DOTALL)
 _TRACKED_FIELDS = {"1": 7, "u": 9}
 """How many fields stand before the path of an ordinary and of an unmerged entry, after its kind."""
 
+_JOINING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 _SHORT_ID = 7
 _MOST_NAMED = 3
 
@@ -112,6 +113,24 @@ def uncommitted(folder: Path, below: Sequence[str] = ()) -> Uncommitted | None:
             has_staged = has_staged or not fields[0].startswith(".")
             changed.append(Path(top.rstrip("\n"), fields[-1]))
     return Uncommitted(changed=tuple(changed), new=tuple(new), has_staged=has_staged)
+
+
+def not_looked_at(folder: Path, below: Sequence[str] = ()) -> tuple[Path, ...] | None:
+    """The files at hand that git was told to take as unchanged, so that it lists no change of them; None as above.
+
+    Commands that write files anew may write these as well.
+    """
+    out = run_git(folder, "ls-files", "-z", "-v", "--", *below)
+    if out is None:
+        return None
+    entries = (entry.partition(" ") for entry in out.split("\0"))
+    paths = (folder / name for flag, _, name in entries if flag.islower() or flag == "S")
+    return tuple(path for path in paths if path.is_symlink() or path.exists())
+
+
+def is_joining(folder: Path) -> bool:
+    """Whether a merge, a cherry-pick or a revert is under way, which a reset would forget."""
+    return any(run_git(folder, "rev-parse", "--verify", "--quiet", name) for name in _JOINING)
 
 
 def uncommitted_in_words(found: Uncommitted, show: Callable[[Path], str]) -> str:

@@ -165,6 +165,63 @@ def test_what_undo_would_not_bring_back_whole_is_asked_about(messy, command):
     assert (found.decision, found.is_covered) == (Decision.ASK, False)
 
 
+@pytest.mark.parametrize("command", ["git checkout -- sub", "git restore .", "git reset --hard"])
+def test_an_ignored_file_where_git_would_make_a_folder_is_at_stake(messy, command):
+    shutil.rmtree(messy.root / "sub")
+    (messy.root / "sub").write_text("mine\n")
+    (messy.root / ".git" / "info" / "exclude").write_text("sub\n")
+    assert verdict(messy, command).decision is Decision.ASK
+
+
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+@pytest.mark.parametrize("command", ["git checkout -- a.txt", "git restore .", "git reset --hard"])
+def test_a_file_that_git_was_told_not_to_look_at_is_at_stake(messy, run_git, flag, command):
+    run_git(messy.root, "update-index", flag, "a.txt")
+    assert verdict(messy, command).is_covered
+    with (messy.root / "a.txt").open("wb") as file:
+        file.truncate(30_000_000)
+    assert verdict(messy, command).decision is Decision.ASK
+
+
+def test_a_reset_is_asked_about_while_a_merge_is_under_way(messy, run_git):
+    (messy.root / ".git" / "MERGE_HEAD").write_text(run_git(messy.root, "rev-parse", "HEAD"))
+    assert verdict(messy, "git reset --hard").decision is Decision.ASK
+
+
+def test_a_pattern_that_fits_nothing_stands_for_the_file_of_that_name(messy):
+    (messy.root / "[id]").mkdir()
+    (messy.root / "[id]" / "page.txt").write_text("page\n")
+    assert verdict(messy, "rm -rf [id]").is_covered
+    (messy.root / ".gitignore").write_text("page.txt\n")
+    assert verdict(messy, "rm -rf [id]").decision is Decision.ASK
+
+
+def test_a_repository_without_a_work_tree_is_gits(messy, run_git):
+    run_git(messy.root, "init", "-q", "--bare", "mirror")
+    assert verdict(messy, "rm -rf mirror").decision is Decision.ASK
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        ("echo x | tee -- -a ignored.log", Decision.ASK),
+        ("echo x | tee -i ignored.log", Decision.ASK),
+        ("echo x | tee -ia ignored.log", Decision.ALLOW),
+        ("echo x | tee --append ignored.log", Decision.ALLOW),
+    ],
+)
+def test_tee_loses_nothing_only_where_it_adds(messy, command, decision):
+    assert verdict(messy, command).decision is decision
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git read-tree --reset -u HEAD", "git checkout-index -fa", "git tag -d v1", "git submodule deinit -f --all"],
+)
+def test_what_git_destroys_by_rarer_commands_is_asked_about(messy, command):
+    assert verdict(messy, command).decision is Decision.ASK
+
+
 def test_a_reset_is_asked_about_while_something_is_staged(messy, run_git):
     run_git(messy.root, "add", "a.txt")
     assert verdict(messy, "git reset --hard").decision is Decision.ASK
