@@ -9,9 +9,25 @@ from collections.abc import AsyncGenerator
 from codeagent.agent.limits import Limits
 from codeagent.agent.record import Record
 from codeagent.core.errors import ProviderUnavailable
-from codeagent.core.events import CallStreamed, ReplyEnded, RetryScheduled, TextStreamed, ThinkingStreamed
+from codeagent.core.events import (
+    CallStreamed,
+    Level,
+    NoticeGiven,
+    ReplyEnded,
+    RetryScheduled,
+    TextStreamed,
+    ThinkingStreamed,
+)
 from codeagent.core.messages import AssistantMessage
-from codeagent.core.protocols import CallPiece, ModelRequest, Provider, ReplyFinished, TextPiece, ThinkingPiece
+from codeagent.core.protocols import (
+    CallPiece,
+    ModelRequest,
+    NoticePiece,
+    Provider,
+    ReplyFinished,
+    TextPiece,
+    ThinkingPiece,
+)
 
 _LONGEST_RETRY_AFTER = 300
 
@@ -66,7 +82,9 @@ class Asker:
                     if isinstance(event, ReplyFinished):
                         self._pieces.clear()
                         return event.message
-                    if self._is_shown:
+                    if isinstance(event, NoticePiece):
+                        self._record.tell(NoticeGiven(text=event.text, level=Level.WARNING))
+                    elif self._is_shown:
                         self._pass_on(event)
         except TimeoutError as error:
             raise ProviderUnavailable("The model has gone silent; the connection was closed.") from error

@@ -319,6 +319,14 @@ class CallPiece:
 
 
 @value
+class NoticePiece:
+    """A sentence for the person about how the model had to be asked."""
+
+    kind: Literal["notice"] = "notice"
+    text: str
+
+
+@value
 class ReplyFinished:
     """The reply is whole; always the last event, and missing when the stream broke off."""
 
@@ -326,7 +334,7 @@ class ReplyFinished:
     message: AssistantMessage
 
 
-ModelEvent = TextPiece | ThinkingPiece | CallPiece | ReplyFinished
+ModelEvent = TextPiece | ThinkingPiece | CallPiece | NoticePiece | ReplyFinished
 
 
 class Provider(Protocol):

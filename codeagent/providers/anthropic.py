@@ -36,6 +36,7 @@ from codeagent.providers.history import (
     tools_used,
 )
 from codeagent.providers.joined import JoinedMessages, Turn
+from codeagent.providers.left_out import LeftOut
 from codeagent.providers.live import Encoder, LiveProvider
 from codeagent.providers.sse import parse_object, to_json
 
@@ -89,7 +90,11 @@ class AnthropicProvider(LiveProvider[_Form]):
         effort = self._form.effort
         if self._limits.has_budget:
             budget = min(_BUDGETS[effort], max_tokens // 2) if effort else 0
-            if budget >= _LEAST_BUDGET and request.max_tokens is None and _may_think(request.messages):
+            if (
+                budget >= _LEAST_BUDGET
+                and request.max_tokens is None
+                and _may_think(request.messages, self._taken.left_out)
+            ):
                 yield b'"thinking":{"type":"enabled","budget_tokens":%d}' % budget
             return
         if self._limits.thinks:
@@ -118,7 +123,7 @@ class AnthropicProvider(LiveProvider[_Form]):
         return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, b"]}"))
 
 
-def _may_think(messages: Sequence[Message]) -> bool:
+def _may_think(messages: Sequence[Message], left_out: LeftOut) -> bool:
     """Whether thinking can be asked for: within a chain of calls only where it began with signed thinking.
 
     https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
@@ -126,6 +131,8 @@ def _may_think(messages: Sequence[Message]) -> bool:
     last = next((message for message in reversed(messages) if isinstance(message, AssistantMessage)), None)
     if last is None or not last.calls:
         return True
+    if left_out.thinking:
+        return False
     match last.blocks[0]:
         case ThinkingBlock(provider=provider, signature=signature):
             return provider == PROVIDER and bool(signature)
@@ -207,12 +214,13 @@ def _call(call: ToolCall) -> bytes:
 
 def _result(call: ToolCall, result: ToolResult) -> bytes:
     content: list[JsonValue] = [{"type": "text", "text": text} for text in result_texts(call, result)]
-    content += [_image(block) for block in result.blocks if isinstance(block, ImageBlock)]
+    images: list[JsonValue] = [_image(block) for block in result.blocks if isinstance(block, ImageBlock)]
+    content += images
     encoded: JsonObject = {
         "type": "tool_result",
         "tool_use_id": call.id,
         "content": content or [{"type": "text", "text": NO_OUTPUT}],
     }
-    if result.is_error:
+    if result.is_error and not images:  # the service wants an error to be text alone
         encoded["is_error"] = True
     return to_json(encoded)

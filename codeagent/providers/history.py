@@ -30,6 +30,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.protocols import ToolSpec
 from codeagent.core.text import storable
+from codeagent.providers.left_out import LeftOut
 from codeagent.providers.sse import to_json
 
 NO_OUTPUT = "(no output)"
@@ -41,6 +42,7 @@ _LONGEST_RAW_ARGUMENTS = 4_000
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
+_NOTHING = LeftOut()
 
 
 Role = Literal["user", "assistant", "tool"]
@@ -92,14 +94,17 @@ class EncodedHistory:
         self._known: list[_Encoded] = []
         self._said: list[Said] = []
         self._used: set[str] = set()
+        self._left_out = _NOTHING
         self.call_ids: set[str] = set()
 
-    def missing(self, messages: Sequence[Message]) -> int:
+    def missing(self, messages: Sequence[Message], left_out: LeftOut = _NOTHING) -> int:
         """How many messages still have to be encoded."""
-        return len(messages) - self._same(messages)
+        return len(messages) - (self._same(messages) if left_out == self._left_out else 0)
 
-    def encode(self, messages: Sequence[Message]) -> list[Said]:
-        """The whole history; safe to call in a thread."""
+    def encode(self, messages: Sequence[Message], left_out: LeftOut = _NOTHING) -> list[Said]:
+        """The whole history but for what is left out; safe to call in a thread."""
+        if left_out != self._left_out:
+            self._left_out, self._known, self._said, self._used = left_out, [], [], set()
         same = self._same(messages)
         entries = self._known[:same]
         said = self._said[: entries[-1].count if entries else 0]
@@ -126,6 +131,7 @@ class EncodedHistory:
         self, previous: _Encoded | None, message: Message, used: set[str]
     ) -> tuple[tuple[Said, ...], tuple[tuple[str, ToolCall], ...]]:
         waiting = previous.calls if previous else ()
+        message = self._left_out.without(message) if self._left_out else message
         match message:
             case UserMessage():
                 return (*self._results(waiting, ()), *self._dialect.user(message)), ()

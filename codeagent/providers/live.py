@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Generic, Protocol, Self, TypeVar
 
 import httpx2
 
-from codeagent.core.errors import ProviderRejected, ProviderUnavailable
+from codeagent.core.errors import ProviderError, ProviderRejected, ProviderUnavailable
 from codeagent.core.messages import AssistantMessage, Message
-from codeagent.core.protocols import ModelEvent, ModelRequest, ReplyFinished
+from codeagent.core.protocols import ModelEvent, ModelRequest, NoticePiece, ReplyFinished
 from codeagent.providers.connection import next_payloads, read_payloads, read_to_end
 from codeagent.providers.failures import Service
 from codeagent.providers.history import EncodedHistory
 from codeagent.providers.joined import JoinedMessages
-from codeagent.providers.pieces import Display
+from codeagent.providers.left_out import LeftOut, Taken
+from codeagent.providers.pieces import SIGN_OF_LIFE, Display
 
 _MANY_MESSAGES = 64
 
@@ -89,17 +90,17 @@ class Encoder:
         self._joined = joined
         self._running: asyncio.Future[tuple[bytes, ...]] | None = None
 
-    async def encode(self, messages: Sequence[Message]) -> tuple[bytes, ...]:
+    async def encode(self, messages: Sequence[Message], left_out: LeftOut) -> tuple[bytes, ...]:
         """The messages of a request, in chunks that only have to be put one after the other."""
         while self._running is not None and not self._running.done():
             await asyncio.wait({self._running})
-        if self.history.missing(messages) <= _MANY_MESSAGES:
-            return self._encode(messages)
-        running = self._running = asyncio.get_running_loop().run_in_executor(None, self._encode, messages)
+        if self.history.missing(messages, left_out) <= _MANY_MESSAGES:
+            return self._encode(messages, left_out)
+        running = self._running = asyncio.get_running_loop().run_in_executor(None, self._encode, messages, left_out)
         return await asyncio.shield(running)
 
-    def _encode(self, messages: Sequence[Message]) -> tuple[bytes, ...]:
-        return self._joined.join(self.history.encode(messages))
+    def _encode(self, messages: Sequence[Message], left_out: LeftOut) -> tuple[bytes, ...]:
+        return self._joined.join(self.history.encode(messages, left_out))
 
 
 class LiveProvider(ABC, Generic[FormT]):
@@ -112,6 +113,7 @@ class LiveProvider(ABC, Generic[FormT]):
         self._connection = connection
         self._encoder = encoder
         self._form = form
+        self._taken = Taken(model)
 
     @property
     def model(self) -> str:
@@ -119,7 +121,33 @@ class LiveProvider(ABC, Generic[FormT]):
         return self._model
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Streams one reply; raises ProviderErrors. Closing the iterator ends the request."""
+        """Streams one reply; raises ProviderErrors. Closing the iterator ends the request.
+
+        What the service refuses to be sent is left out, and it is asked once more.
+        """
+        taken, before, is_accepted = self._taken, self._taken.left_out, False
+        try:
+            while True:
+                try:
+                    async with aclosing(self._stream(request)) as events:
+                        async for event in events:
+                            if not is_accepted and event != SIGN_OF_LIFE:
+                                is_accepted = True
+                                if notice := taken.accepted(request.messages, before):
+                                    yield NoticePiece(text=notice)
+                            yield event
+                except ProviderError as refusal:
+                    after = taken.after(refusal, request.messages)
+                    if is_accepted or after == taken.left_out:
+                        raise
+                    taken.left_out = after
+                else:
+                    return
+        finally:
+            if not is_accepted:
+                taken.left_out = before
+
+    async def _stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         response = await self._ask(request)
         reply = self._reply(request)
         try:
@@ -147,7 +175,7 @@ class LiveProvider(ABC, Generic[FormT]):
 
     async def body(self, request: ModelRequest) -> bytes:
         """The request as it is sent."""
-        return self._body(request, await self._encoder.encode(request.messages))
+        return self._body(request, await self._encoder.encode(request.messages, self._taken.left_out))
 
     async def _ask(self, request: ModelRequest) -> httpx2.Response:
         """Sends the request, and once more for each thing that the model wants otherwise."""

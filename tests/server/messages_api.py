@@ -211,6 +211,8 @@ def _check_result(block: dict[str, object], place: str, waiting: list[str]) -> s
     for at, inner in enumerate(content if isinstance(content, list) else ()):
         if inner.get("type") == "text":
             _check_text(inner, f"{place}.content.{at}")
+        elif block.get("is_error"):
+            raise Refused(f"{place}: all content must be type `text` if `is_error` is true")
         elif inner.get("type") == "image":
             _check_image(inner, f"{place}.content.{at}")
         else:

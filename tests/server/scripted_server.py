@@ -87,6 +87,7 @@ class ScriptedServer:
     ) -> None:
         self.key = key
         self.models = models
+        self.will_not_take: dict[bytes, tuple[int, str]] = {}  # status and text for requests that hold such bytes
         self.answered_at: list[float] = []  # monotonic times at which answers were sent to their end
         self.requests: list[Request] = []
         self.closing = threading.Event()
@@ -237,6 +238,9 @@ class _Handler(BaseHTTPRequestHandler):
             return {}, 400, f"The request body is not valid JSON: {error}"
         if scripted.models is not None and body["model"] not in scripted.models:
             return body, 404, f"model: {body['model']}"
+        for held, (status, problem) in scripted.will_not_take.items():
+            if held in raw:
+                return body, status, problem
         return body, 0, ""
 
     def _error(self, status: int, message: str, kind: str = "") -> bytes:

@@ -1,0 +1,149 @@
+"""What a model's service refused to be sent, and what goes in its place from then on.
+
+A history lives longer than one model: what one took, another refuses, and would
+refuse in each request that follows. Such things are left out of what is sent;
+the history itself keeps them for the next model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from codeagent.core.errors import ProviderError
+from codeagent.core.messages import (
+    AssistantBlock,
+    AssistantMessage,
+    ImageBlock,
+    Message,
+    OpaqueBlock,
+    ResultsMessage,
+    TextBlock,
+    ThinkingBlock,
+    UserMessage,
+)
+
+_REFUSALS = frozenset({400, 404, 413, 415, 422})
+_FAULTS = frozenset({500, 501})  # llama.cpp answers so to images that it cannot take
+_TOO_LARGE = 413
+_ABOUT_IMAGES = re.compile(
+    r"\bimages?\b|image_url|input_image|image/|mmproj|multi-?modal|\bvision\b|unsupported content"
+    r"|content\b.{0,40}\b(?:must|should|expected)\b.{0,10}\bstring",
+    re.IGNORECASE,
+)
+_ABOUT_ONE = re.compile(
+    r"too (?:large|big|small|many)|exceed|dimension|resolution|pixels|corrupt|decode|process|download|read"
+    r"|base64|media[_ ]?type|mime|format|\binvalid image|\bempty",
+    re.IGNORECASE,
+)
+_ABOUT_THINKING = re.compile(r"thinking|signature|encrypted|reasoning", re.IGNORECASE)
+
+_AGAIN = 8  # messages: after the history was made shorter, its end may hold new ones
+NO_IMAGES = "does not take images"
+IMAGE_REFUSED = "the service refused it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What is not sent: every image or those that were refused, and what the model thought."""
+
+    all_images: bool = False
+    images: frozenset[ImageBlock] = frozenset()
+    thinking: bool = False
+
+    def __bool__(self) -> bool:
+        return self.all_images or bool(self.images) or self.thinking
+
+    def without(self, message: Message) -> Message:
+        """The message as it is sent: a short note in the place of each image."""
+        match message:
+            case UserMessage():
+                return replace(message, blocks=tuple(map(self._shown, message.blocks)))
+            case ResultsMessage():
+                results = tuple(
+                    replace(result, blocks=tuple(map(self._shown, result.blocks))) for result in message.results
+                )
+                return replace(message, results=results)
+            case AssistantMessage():
+                return replace(message, blocks=_unthought(message)) if self.thinking else message
+
+    def leaves(self, image: ImageBlock) -> bool:
+        """Whether this image is not sent."""
+        return self.all_images or image in self.images
+
+    def _shown(self, block: TextBlock | ImageBlock) -> TextBlock | ImageBlock:
+        if not isinstance(block, ImageBlock) or not self.leaves(block):
+            return block
+        why = IMAGE_REFUSED if block in self.images else f"the model {NO_IMAGES}"
+        name = f"{block.name} " if block.name else ""
+        return TextBlock(text=f"[image {name}left out: {why}]")
+
+
+class Taken:
+    """What one model's service takes, as far as its refusals have told."""
+
+    def __init__(self, model: str) -> None:
+        """``model`` is its name in the form that ``--model`` takes."""
+        self.left_out = LeftOut()
+        self._model = model
+        self._words = re.compile(re.escape(model.partition("/")[2] or model), re.IGNORECASE)
+        self._good: set[ImageBlock] = set()
+        self._read = 0
+
+    def after(self, refusal: ProviderError, messages: Sequence[Message]) -> LeftOut:
+        """What to leave out so that the refusal does not come again; what is left out now when it is about none."""
+        known, status = self.left_out, refusal.status or 0
+        if refusal.status is not None and status not in _REFUSALS | _FAULTS:
+            return known
+        said = self._words.sub("", refusal.message)
+        is_about_images = _ABOUT_IMAGES.search(said) is not None
+        sent = {image for image in _images(messages) if not known.leaves(image)}
+        if sent and is_about_images and status != _TOO_LARGE and not _ABOUT_ONE.search(said):
+            return replace(known, all_images=True)
+        fresh = sent - self._good
+        if fresh and (is_about_images or status in _REFUSALS):
+            return replace(known, images=known.images | fresh)
+        if sent and (is_about_images or status == _TOO_LARGE):
+            return replace(known, images=known.images | sent)
+        if _ABOUT_THINKING.search(said) and not known.thinking and any(map(_has_thinking, messages)):
+            return replace(known, thinking=True)
+        return known
+
+    def accepted(self, messages: Sequence[Message], before: LeftOut) -> str:
+        """Remembers that a request went through; a sentence for the person when something was left out of it anew.
+
+        ``before`` is what was left out before that request.
+        """
+        now = self.left_out
+        self._good.update(_images(messages[max(min(self._read, len(messages)) - _AGAIN, 0) :]))
+        self._good -= now.images
+        self._read = len(messages)
+        if now.all_images and not before.all_images:
+            return f"{self._model} {NO_IMAGES}: the images of this session are left out of what it is sent."
+        if fresh := now.images - before.images:
+            names = ", ".join(sorted(image.name or "an image" for image in fresh))
+            return f"The service refused an image, so it is left out of what {self._model} is sent: {names}."
+        if now.thinking and not before.thinking:
+            return f"The service refused earlier thinking, so it is left out of what {self._model} is sent."
+        return ""
+
+
+def _images(messages: Iterable[Message]) -> Iterable[ImageBlock]:
+    for message in messages:
+        match message:
+            case UserMessage():
+                blocks = message.blocks
+            case ResultsMessage():
+                blocks = tuple(block for result in message.results for block in result.blocks)
+            case AssistantMessage():
+                continue
+        yield from (block for block in blocks if isinstance(block, ImageBlock))
+
+
+def _has_thinking(message: Message) -> bool:
+    return isinstance(message, AssistantMessage) and _unthought(message) != message.blocks
+
+
+def _unthought(message: AssistantMessage) -> tuple[AssistantBlock, ...]:
+    return tuple(block for block in message.blocks if not isinstance(block, ThinkingBlock | OpaqueBlock))

@@ -1,0 +1,163 @@
+"""What a service refuses to be sent is left out, and the session goes on; through the real SDKs, on every protocol."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from codeagent.agent.limits import Limits
+from codeagent.core.errors import ProviderError, ProviderRejected
+from codeagent.core.events import NoticeGiven, TurnEnd
+from codeagent.core.messages import ImageBlock, OpaqueBlock, Outcome, TextBlock, ThinkingBlock, ToolResult, UserMessage
+from codeagent.core.protocols import ModelRequest, NoticePiece
+from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.anthropic_reply import PROVIDER
+from codeagent.providers.left_out import Taken
+from codeagent.providers.openai import OpenAIProvider
+from codeagent.providers.openai_chat import OpenAIChatProvider
+from tests.agent.stage import Stage
+from tests.providers.conftest import ask, called, events_of, replied, result, results, said
+from tests.server.replies import RawStream, Refuse, data_lines, say
+
+SHOT = ImageBlock(media_type="image/png", data="aGk=", name="shot.png")
+PLAN = ImageBlock(media_type="image/png", data="aG8=", name="plan.png")
+LOOK = UserMessage(blocks=(SHOT, TextBlock(text="look")))
+READ = ToolResult(call_id="call_1", blocks=(TextBlock(text="plan.png"), PLAN))
+HISTORY = (LOOK, replied(called()), results(READ))
+
+TAKES_NONE = [
+    (500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"),
+    (500, "Failed to parse messages: Unsupported content[].type"),
+    (400, "model does not support multimodal requests"),
+    (400, "This model does not support images. Use a model with vision."),
+    (400, "At most 0 image(s) may be provided in one request."),
+    (404, "No endpoints found that support image input"),
+    (422, "Failed to deserialize the JSON body: messages[0]: unknown variant `image_url`, expected `text`"),
+    (400, "messages[1].content must be a string"),
+    (400, "'claude-2.1' does not support image input."),
+]
+REFUSES_ONE = [
+    (400, "Could not process image"),
+    (400, "messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: 5412348 bytes > 5242880 bytes"),
+    (415, "Invalid image format. Supported formats: png, jpeg, gif, webp"),
+    (413, "request_too_large"),
+    (400, "Provider returned error"),
+]
+
+
+def takes_no_images(server, status: int, message: str) -> None:
+    server.will_not_take = {SHOT.data.encode(): (status, message), PLAN.data.encode(): (status, message)}
+
+
+def notices(events) -> list[str]:
+    return [event.text for event in events if isinstance(event, NoticePiece)]
+
+
+@pytest.mark.parametrize(("status", "message"), TAKES_NONE)
+async def test_a_model_without_images_is_asked_once_more_without_them(model_server, provider, status, message):
+    takes_no_images(model_server, status, message)
+    model_server.reply(say("I cannot see it."), say("Still here."))
+
+    events = await events_of(provider, ModelRequest(system="", messages=HISTORY, tools=()))
+    after = await ask(provider, *HISTORY, replied("I cannot see it."), said("go on"), tools=())
+
+    assert notices(events) == [
+        f"{provider.model} does not take images: the images of this session are left out of what it is sent."
+    ]
+    assert after.text == "Still here."
+    assert len(model_server.requests) == 3
+    sent = model_server.requests[-1].raw.decode()
+    assert "[image shot.png left out: the model does not take images]" in sent
+    assert "[image plan.png left out: the model does not take images]" in sent
+
+
+async def test_requests_without_the_images_stay_the_same_to_the_byte(model_server, chat):
+    takes_no_images(model_server, *TAKES_NONE[0])
+    await ask(chat, *HISTORY)
+    await ask(chat, *HISTORY, replied("Ok."), said("go on"))
+    _, first, second = (request.raw for request in model_server.requests)
+    assert second.startswith(first.removesuffix(b"]}"))
+
+
+@pytest.mark.parametrize(("status", "message"), REFUSES_ONE)
+async def test_one_refused_image_does_not_take_the_others_with_it(model_server, provider, status, message):
+    await ask(provider, LOOK, tools=())
+    model_server.will_not_take = {PLAN.data.encode(): (status, message)}
+
+    events = await events_of(provider, ModelRequest(system="", messages=HISTORY, tools=()))
+
+    assert notices(events) == [
+        f"The service refused an image, so it is left out of what {provider.model} is sent: plan.png."
+    ]
+    sent = model_server.requests[-1].raw.decode()
+    assert SHOT.data in sent
+    assert "[image plan.png left out: the service refused it]" in sent
+
+
+async def test_a_refusal_in_the_middle_of_the_stream_counts_as_well(model_server, chat):
+    error = {"error": {"code": 400, "message": "image input is not supported"}}
+    model_server.reply(RawStream(chunks=data_lines(error)), say("Ok."))
+    assert (await ask(chat, LOOK)).text == "Ok."
+
+
+async def test_a_refusal_that_is_about_something_else_stays_one_and_the_images_are_sent_again(model_server, provider):
+    no = Refuse(status=400, message="This account is not allowed to do that")
+    model_server.reply(no, no, say("Ok."))
+    with pytest.raises(ProviderRejected, match="not allowed"):
+        await ask(provider, LOOK, tools=())
+    await ask(provider, LOOK, tools=())
+    assert [SHOT.data.encode() in request.raw for request in model_server.requests] == [True, False, True]
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 429, 503])
+def test_refusals_for_other_reasons_leave_nothing_out(status):
+    taken = Taken("openai/gpt-image")
+    assert taken.after(ProviderError("image", status=status), [LOOK]) == taken.left_out
+
+
+async def test_thinking_that_a_service_refuses_is_left_out(model_server, claude, responses):
+    for provider, block, refusal in (
+        (
+            claude,
+            ThinkingBlock(text="hm", signature="old", provider=PROVIDER),
+            "Invalid `signature` in `thinking` block",
+        ),
+        (
+            responses,
+            OpaqueBlock(
+                provider=responses.model,
+                payload_json='{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"old"}',
+            ),
+            "The encrypted content could not be verified.",
+        ),
+    ):
+        model_server.will_not_take = {b'"old"': (400, refusal)}
+        history = (said("hi"), replied(block, called()), results(result()))
+        model_server.reply(say("Ok."))
+        assert (await ask(provider, *history)).text == "Ok."
+        assert b'"old"' not in model_server.requests[-1].raw
+
+
+async def test_an_image_in_a_failed_result_is_sent_in_a_form_that_is_taken(model_server, provider):
+    failed = ToolResult(call_id="call_1", blocks=(PLAN,), outcome=Outcome.FAILED)
+    await ask(provider, said("look"), replied(called()), results(failed))
+    assert model_server.refusals == []
+
+
+@pytest.mark.parametrize("make", [AnthropicProvider, OpenAIProvider, OpenAIChatProvider])
+async def test_a_session_goes_on_and_another_model_is_sent_the_images_again(model_server, make):
+    url = model_server.url if make is AnthropicProvider else model_server.openai_url
+    blind, seeing = make("blind", "key", url), make("seeing", "key", url)
+    takes_no_images(model_server, *TAKES_NONE[0])
+    stage = Stage(blind, limits=Limits(retries=0))
+    for text in ("look", "and now?"):
+        assert (await stage.session.send(text, (SHOT,))).reason is TurnEnd.DONE
+    assert len(stage.of(NoticeGiven)) == 1
+
+    model_server.will_not_take = {}
+    stage.session.set_provider(seeing)
+    assert (await stage.session.send("what is it?")).reason is TurnEnd.DONE
+    assert json.dumps(model_server.requests[-1].body).count(SHOT.data) == 2
+    await blind.aclose()
+    await seeing.aclose()
