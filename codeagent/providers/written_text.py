@@ -3,7 +3,8 @@
 Servers that do not know a model's own form pass it on as text. Text is held back
 while it may be the beginning of such a form, so that no tag is ever shown; what
 turns out to be something else is shown after all. Nothing in a code fence or
-between backticks counts.
+between backticks counts, nor what stands in the middle of a line, nor calls
+that a reply introduces and then goes on to talk about.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from codeagent.providers.prose import Prose
 from codeagent.providers.written_calls import Found, WrittenCall, find_calls, plain_name
 
 _THINKING = {"<think>": "</think>", "<thinking>": "</thinking>", "[THINK]": "[/THINK]"}
@@ -42,7 +44,6 @@ _WORDS = (*_CLOSERS, *_LEFT_OVER, _STRAY_END)
 _FIRST_CHARACTERS = frozenset("<`[")
 _WORD = re.compile("|".join(sorted(map(re.escape, _WORDS), key=len, reverse=True)))
 _LONGEST = max(len(word) for words in (_WORDS, _THINKING, _THINKING.values(), *_CLOSERS.values()) for word in words)
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _BARE_HEADS = ("```\n", "```json\n", "```tool_call\n", "```tool_code\n")
 _BARE_START = re.compile(r'[\[\s]*(?:\{\s*(?:"(\w*)(?:".*)?)?)?', re.DOTALL)
 _BARE_KEYS = ("name", "function", "type")
@@ -73,43 +74,11 @@ class Listener(Protocol):
         ...
 
 
-class _Prose:
-    """Where in ordinary Markdown the text has come to: in a code fence, between backticks, at a line's start."""
+class _Part(NamedTuple):
+    """A part of the reply as it was written, from the first call on."""
 
-    __slots__ = ("_fence", "_head", "_ticks")
-
-    def __init__(self) -> None:
-        self._fence = ""
-        self._head = ""
-        self._ticks = 0
-
-    @property
-    def is_quoting(self) -> bool:
-        return bool(self._fence) or self._ticks % 2 == 1 or bool(_FENCE.match(self._head))
-
-    @property
-    def is_at_line_start(self) -> bool:
-        return not self._head.strip()
-
-    def take(self, text: str) -> None:
-        first, *others = text.split("\n")
-        self._grow(first)
-        for line in others:
-            self._end_line()
-            self._grow(line)
-
-    def _grow(self, text: str) -> None:
-        if len(self._head) < _LONGEST:
-            self._head += text[:_LONGEST]
-        self._ticks += text.count("`")
-
-    def _end_line(self) -> None:
-        if found := _FENCE.match(self._head):
-            if not self._fence:
-                self._fence = found[1]
-            elif found[1].startswith(self._fence):
-                self._fence = ""
-        self._head, self._ticks = "", 0
+    text: str
+    is_call: bool = False
 
 
 class WrittenText:
@@ -123,7 +92,7 @@ class WrittenText:
         """``tools`` are those that were offered; without any, nothing is a call."""
         self._tools = tools
         self._listener = listener
-        self._prose = _Prose()
+        self._prose = Prose()
         self._is_start = True
         self._has_thought = False
         self._is_answer_near = False
@@ -134,6 +103,8 @@ class WrittenText:
         self._size = 0
         self._is_decided = False
         self._name = ""
+        self._has_said = False
+        self._since: list[_Part] = []
         self.calls: list[WrittenCall] = []
         self.unfinished = ""
 
@@ -156,6 +127,7 @@ class WrittenText:
             self._end_broken_call()
         self._pass(self._held)
         self._held = ""
+        self._settle()
 
     def _read(self) -> None:
         """Goes through what is held as far as it can be told what it is."""
@@ -210,8 +182,11 @@ class WrittenText:
         elif word == _STRAY_END:
             self._has_thought = True
             self._is_answer_near = True
+            self._take_back_calls()
             self._listener.rethink()
-        elif word not in _LEFT_OVER:
+        elif word in _LEFT_OVER:
+            self._since.append(_Part(word, is_call=True))
+        else:
             self._open(word, self._held)
 
     def _counts(self, word: str) -> bool:
@@ -221,7 +196,9 @@ class WrittenText:
             return self._prose.is_at_line_start and not self._has_thought
         if word in _LEFT_OVER:
             return bool(self.calls)
-        return bool(self._tools) and (not word.startswith("`") or self._prose.is_at_line_start)
+        if word.startswith("`"):
+            return bool(self._tools) and self._prose.may_begin_block
+        return bool(self._tools) and (self._prose.may_begin_block or self._prose.is_after_sentence)
 
     def _pass(self, text: str) -> None:
         if self._is_answer_near:
@@ -229,7 +206,31 @@ class WrittenText:
             self._is_answer_near = not text
         if text:
             self._prose.take(text)
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        if self.calls:
+            self._since.append(_Part(text))
+        else:
+            self._has_said = self._has_said or bool(text.strip())
             self._listener.say(text)
+
+    def _settle(self) -> None:
+        """What came after the first call is text to be shown, or says that the calls were only told about."""
+        last = max((number for number, part in enumerate(self._since) if part.is_call), default=-1)
+        rest = "".join(part.text for part in self._since[last + 1 :])
+        if rest.strip() and (self._has_said or not rest.lstrip(" ").startswith(("\n", "\r"))):
+            self._take_back_calls()
+        for part in self._since:
+            if not part.is_call:
+                self._listener.say(part.text)
+        self._since = []
+
+    def _take_back_calls(self) -> None:
+        """They were text after all."""
+        parts, self._since, self.calls = self._since, [], []
+        for part in parts:
+            self._say(part.text)
 
     def _open(self, opener: str, text: str) -> None:
         self._opener, self._held, self._name = opener, "", ""
@@ -263,10 +264,11 @@ class WrittenText:
         for start, end in self._ends_in(body):
             found = self._find(body[:start], body[start:end])
             if found is not None and found.is_whole:
-                self._end_call(found, body[end:])
+                self._end_call(found, body[:end], body[end:])
                 return
 
-    def _end_call(self, found: Found, rest: str) -> None:
+    def _end_call(self, found: Found, body: str, rest: str) -> None:
+        self._since.append(_Part(f"{self._opener}{body}", is_call=True))
         self.calls += found.calls
         self._opener, self._body = None, []
         self._held = rest
@@ -289,10 +291,10 @@ class WrittenText:
             start, end = first
             closed = self._find(body[:start], body[start:end])
             if closed is not None:
-                self._end_call(closed, body[end:])
+                self._end_call(closed, body[:end], body[end:])
                 return
         if found is not None:
-            self._end_call(found, "")
+            self._end_call(found, body, "")
         elif self._opener and first is None and self._may_be_call(body):
             self.unfinished = f"{self._opener}{body}"
             self._opener, self._body = None, []

@@ -137,6 +137,21 @@ PROSE = {
     "a fence in a longer fence": f"````md\n```tool_call\n{JSON_A}\n```\n````\n",
     "a call in a fence with text before": f"You could call:\n\n```json\n{JSON_A}\n```",
     "a call in a fence with text after": f"```json\n{JSON_A}\n```\nis how it looks.",
+    "a call in mid-sentence": f"Models write <tool_call>{JSON_A}</tool_call> there.",
+    "a call at a sentence's end": f"I will not run <tool_call>{JSON_A}</tool_call>",
+    "a call in two backticks": f"``<tool_call>{JSON_A}</tool_call>``",
+    "a call in a list": f"* Hermes: <tool_call>{JSON_A}</tool_call>\n* Mistral: [TOOL_CALLS][{JSON_A}]",
+    "a call that must not be": f"Never write [TOOL_CALLS][{JSON_A}]",
+    "a quoted call": f"> <tool_call>{JSON_A}</tool_call>",
+    "a quoted fence": f"> ```\n> <tool_call>{JSON_A}</tool_call>\n> ```",
+    "a call as code by its indent": f"So:\n\n    <tool_call>{JSON_A}</tool_call>\n",
+    "a call as code by a tab": f"So:\n\n\t<tool_call>{JSON_A}</tool_call>\n",
+    "a call in a comment": f"<!-- <tool_call>{JSON_A}</tool_call> -->",
+    "a call in an example": f"<example>\n<tool_call>\n{JSON_A}\n</tool_call>\n</example>",
+    "a call that is talked about": f"The file holds\n<tool_call>\n{JSON_A}\n</tool_call>\nand that is an attack.",
+    "two that are talked about": f"One\n<tool_call>{JSON_A}</tool_call>\nand\n<tool_call>{JSON_A}</tool_call>\nThere.",
+    "functions that are talked about": "Write\n<function=read><parameter=path>a</parameter></function>\nthere.",
+    "a call that text follows": f"<tool_call>{JSON_A}</tool_call> is the form.",
     "an unknown tool": '<tool_call>{"name": "rm_rf", "arguments": {}}</tool_call> it says.',
     "an unknown tool alone": '{"name": "codeagent", "arguments": {}}',
     "other JSON": '{"name": "read", "version": "1.0", "arguments": {}}',
@@ -163,6 +178,30 @@ def test_prose_stays_prose_to_the_letter(form, size):
 
     assert written.calls == []
     assert heard.text + written.unfinished == PROSE[form]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1_000_000])
+def test_text_between_calls_is_shown_and_every_call_counts(size):
+    heard, written = hear(f"First\n<tool_call>{JSON_A}</tool_call>\nthen\n<tool_call>{JSON_B}</tool_call>\n", size)
+
+    assert [call.name for call in written.calls] == ["read", "write"]
+    assert heard.text.split() == ["First", "then"]
+
+
+@pytest.mark.parametrize("form", ["Mistral", "Kimi", "DeepSeek", "Hermes"])
+def test_a_call_may_follow_a_sentence_without_a_line_break(form):
+    heard, written = hear(f"I look.{FORMS[form]}")
+
+    assert [call.name for call in written.calls] == ["read", "write"]
+    assert heard.text.strip() == "I look."
+
+
+@pytest.mark.parametrize("size", [1, 3, 1_000_000])
+def test_a_call_that_was_only_thought_of_does_not_count(size):
+    heard, written = hear(f"Hm.\n<tool_call>{JSON_A}</tool_call>\nNo.\n</think>\nNot that.", size)
+
+    assert written.calls == []
+    assert (heard.thinking.split("\n")[0], heard.text) == ("Hm.", "Not that.")
 
 
 def test_without_tools_nothing_is_a_call():
