@@ -338,7 +338,8 @@ def _notices(
 ) -> tuple[NoticeGiven, ...]:
     said = [*loaded.notices, *missing_folders(loaded.settings)]
     if past.damaged:
-        said.append(f"{past.damaged} damaged lines of the session's record were passed over.")
+        lines = "1 damaged line was" if past.damaged == 1 else f"{past.damaged} damaged lines were"
+        said.append(f"{lines} passed over in the session's record.")
     if past.missing:
         said.append(f"{past.missing} large outputs that were kept beside the session's record are gone.")
     said += clean_up((root, *(Path(folder).expanduser() for folder in loaded.settings.permissions.add_dirs)))

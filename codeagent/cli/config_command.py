@@ -22,7 +22,7 @@ from codeagent.model_list import LastList
 from codeagent.policy.trust import trusted_settings
 from codeagent.providers.catalog import Catalog
 from codeagent.workspace.atomic import write_atomic
-from codeagent.workspace.private import make_private_folder
+from codeagent.workspace.private import make_private_folder, write_private
 
 
 def run(words: Sequence[str]) -> int:
@@ -114,7 +114,10 @@ def change_setting(places: Places, name: str, value: str | None) -> None:
         is_set = value is not None
         after = with_setting(text, name, value, str(path)) if is_set else without_setting(text, name, str(path))
         make_private_folder(path.parent)
-        write_atomic(path.resolve(), after.encode(), expected=before)
+        if before is None and not path.is_symlink():
+            write_private(path, after.encode())
+        else:
+            write_atomic(path.resolve(), after.encode(), expected=before)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be changed: {error}.") from error
     except ConfigError:

@@ -33,7 +33,7 @@ def add_words(parser: argparse.ArgumentParser) -> None:
 
 def run(found: argparse.Namespace, sessions: Sessions, places: Places, root: Path) -> int:
     """Shows what would be taken back, asks, and does it; raises NothingToUndo, SessionBusy and other errors."""
-    session_id = sessions.find(found.session) if found.session else sessions.latest()
+    session_id = sessions.find(found.session) if found.session is not None else sessions.latest()
     journal, _ = JournalFile.reopen(sessions.path(session_id), redact=lambda text: text)
     try:
         store = ChangeStore(root, places.state / "checkpoints" / sessions.folder.name, session_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,8 @@ Redact = Callable[[str], str]
 
 _START = b'{"v":'
 _MOST_STARTS = 8
+_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
+"""How JSON writes what may be half a character, which no other text can hold."""
 
 _CLASSES: dict[str, type[AgentEvent]] = {made.kind: made for made in get_args(AgentEvent)}
 
@@ -125,6 +128,8 @@ def _decoded(line: bytes, beside: Beside | None) -> Record | None:
     try:
         fields: JsonObject = json.loads(line)
         version, at, event = fields["v"], fields["at"], fields["event"]
+        if _HALF_CHARACTER.search(line):
+            event = redacted(event, storable)
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     if type(version) is not int or version < 1 or not isinstance(at, str):

@@ -81,6 +81,8 @@ def records(folder: Path) -> list[Path]:
 
 
 def _only(found: list[Path], start: str) -> Path:
+    if not start:
+        raise JournalError("No session is named by an empty id.", hint="codeagent sessions list shows them all.")
     exact = [path for path in found if path.stem == start]
     match exact or found:
         case [only]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import stat
 
 import pytest
@@ -55,6 +56,15 @@ def test_a_setting_is_written_and_shown_with_its_source(home, capsys):
 def test_each_type_of_value_can_be_set(home, name, value, line):
     config_command.run(["set", name, value])
     assert line in home.config_file.read_text()
+
+
+def test_a_new_settings_file_is_the_persons_alone_whatever_the_umask(home):
+    before = os.umask(0)
+    try:
+        config_command.run(["set", "model.effort", "high"])
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(home.config_file.stat().st_mode) == 0o600
 
 
 def test_comments_and_other_settings_stay_as_they_are(home):

@@ -204,6 +204,15 @@ async def test_what_is_no_text_is_replaced_and_spoils_nothing(tmp_path):
     assert past.events[2] == EVENTS[1]
 
 
+def test_half_a_character_in_a_record_is_replaced_when_it_is_read():
+    line = encode_record(Record(at="2026-01-01T00:00:00Z", event=TurnStarted(turn=1, text="a HALF b")))
+    past = read_past(line.replace(b"HALF", b"\\uD83d"))
+    assert past.damaged == 0
+    assert past.events[0].text == "a \ufffd b"
+    whole = read_past(line.replace(b"HALF", b"\\uD83d\\ude00"))
+    assert whole.events[0].text == "a \U0001f600 b"
+
+
 def test_a_session_in_which_nothing_was_said_leaves_no_file(tmp_path):
     journal = JournalFile(tmp_path / "s" / "a.jsonl", redact=same)
     journal.note(EVENTS[0])

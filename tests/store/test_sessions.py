@@ -47,6 +47,14 @@ async def test_an_id_may_be_shortened_while_it_is_clear(tmp_path):
         sessions.find("x")
 
 
+async def test_an_empty_id_means_no_session_even_where_there_is_but_one(tmp_path):
+    sessions = Sessions(tmp_path, Path("/src/shop"))
+    await write(sessions, "abc-1")
+    for find in (sessions.find, sessions.locate):
+        with pytest.raises(JournalError, match="empty id"):
+            find("")
+
+
 def test_directories_of_the_same_name_do_not_share_sessions(tmp_path):
     assert Sessions(tmp_path, Path("/a/shop")).folder != Sessions(tmp_path, Path("/b/shop")).folder
 
