@@ -68,7 +68,7 @@ class Session:
                 blocks = (TextBlock(text="o\n" * choose.randrange(30)),)
                 transcript.tool_ended(ToolResult(call_id=call_id, blocks=blocks, outcome=outcome), 1)
             case 7:
-                transcript.scroll_to(y=choose.randrange(max(transcript.column.height, 1)))
+                transcript.scroll_to(y=int(choose.random() * transcript.column.height))
                 return True
             case 8:
                 transcript.scroll_to_end()

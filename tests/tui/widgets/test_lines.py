@@ -90,5 +90,5 @@ def test_a_ground_lies_under_the_whole_row():
 
 def test_marked_characters_carry_the_mark():
     mark = Style(bgcolor="#0000ff")
-    strip = Line(pieces=(Piece("abcd", PLAIN),)).strip(4, marked=(1, 3), mark=mark)
+    strip = Line(pieces=(Piece("abcd", PLAIN),)).marked((1, 3), mark).strip(4)
     assert [(segment.text, segment.style == mark) for segment in strip] == [("a", False), ("bc", True), ("d", False)]
