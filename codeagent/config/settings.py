@@ -103,7 +103,7 @@ class Settings(_Table):
     budget: BudgetSettings = BudgetSettings()
     ui: UiSettings = UiSettings()
     keys: dict[str, str] = {}
-    """``[keys]``: other keys for actions, by the names that F1 shows, such as ``stop = "ctrl+x"``."""
+    """Other keys for actions, by the names that F1 shows, such as ``stop = "ctrl+x"``."""
 
 
 PROJECT_MAY_SET = frozenset(
