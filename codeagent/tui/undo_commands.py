@@ -73,7 +73,8 @@ class UndoCommands:
         turns = await self._timeline.turns()
         if not turns:
             raise NothingToUndo("Nothing was said yet.")
-        items = [Item(value=str(turn.turn), detail=_described(turn)) for turn in reversed(turns)]
+        changed = max(len(_changed(turn)) for turn in turns)
+        items = [Item(value=str(turn.turn), detail=_described(turn, changed)) for turn in reversed(turns)]
         chosen = await self._app.push_screen_wait(Picker("Go back to before", items))
         if chosen is None:
             return
@@ -121,14 +122,18 @@ class UndoCommands:
         await self._app.push_screen(ChangesScreen(title, self._palette, found.diffs))
 
 
-def _described(turn: TurnChanges) -> str:
-    """What a turn was about, and what it changed."""
+def _described(turn: TurnChanges, width: int) -> str:
+    """What a turn changed, in a column of ``width``, and what it was about."""
     text = " ".join(show_invisible(turn.text).split()) or "(went on)"
+    return f"{_changed(turn):{width}}   {text}" if width else text
+
+
+def _changed(turn: TurnChanges) -> str:
     if not turn.diffs:
-        return text
+        return ""
     files = f"{len(turn.diffs)} file{'' if len(turn.diffs) == 1 else 's'}"
     added, removed = sum(diff.added for diff in turn.diffs), sum(diff.removed for diff in turn.diffs)
-    return f"{files} +{added} −{removed}  ·  {text}"
+    return f"{files} +{added} −{removed}"
 
 
 def _choices() -> list[Item]:

@@ -141,7 +141,7 @@ class MemoryConversation:
     def _queue(self, text: str, delivery: Delivery) -> str:
         message_id = f"m{len(self.queued) + 1}"
         self.queued[message_id] = text
-        self.emit(MessageQueued(message_id=message_id, text=text, delivery=delivery, waits_for="waits for bash"))
+        self.emit(MessageQueued(message_id=message_id, text=text, delivery=delivery, waits_for="bash"))
         return message_id
 
     def take_back(self, message_id: str) -> str | None:
@@ -380,7 +380,7 @@ class Stage:
         strips = screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips[:height])
 
-    async def until(self, condition: Callable[[], object], seconds: float = 5.0) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 30.0) -> None:
         end = asyncio.get_running_loop().time() + seconds
         while not condition():
             assert asyncio.get_running_loop().time() < end, self.text
@@ -528,6 +528,24 @@ def stage_of():
 def app_of():
     """Builds the app with a session in memory, for pictures."""
     return lambda *arguments, **others: set_up(*arguments, **others).app
+
+
+@pytest.fixture
+def picture(snap_compare, monkeypatch):
+    """Compares a picture of the app after a person's ``steps``; the clock of the panels stands still."""
+    monkeypatch.setattr("codeagent.tui.widgets.transcript.monotonic", lambda: 100.0)
+
+    def compare(steps: Callable[[Stage], Awaitable[None]], size: tuple[int, int], **settings: object) -> bool:
+        setting = set_up(**settings)
+        setting.app.title = "codeagent"
+
+        async def run(pilot: Pilot[str]) -> None:
+            await steps(Stage(app=setting.app, pilot=pilot, opened=setting.opened, desks=setting.desks))
+            await pilot.pause()
+
+        return snap_compare(setting.app, terminal_size=size, run_before=run)
+
+    return compare
 
 
 @pytest.fixture

@@ -1,128 +1,208 @@
-"""Pictures of the screens; somebody looks at each when it changes."""
+"""Pictures of every screen, in a narrow dark terminal and a wide light one; somebody looks at each when it changes."""
 
 import asyncio
 
-from textual.events import Focus
+import pytest
 
+from codeagent.core.archive import Hit, Speaker
+from codeagent.core.desk import LocalServer
 from codeagent.core.errors import NoModel
-from codeagent.core.events import (
-    ApprovalAsked,
-    ReplyEnded,
-    StepStarted,
-    TextStreamed,
-    ToolEnded,
-    ToolPreviewed,
-    ToolStarted,
-    UsageReported,
+from codeagent.core.events import TurnStarted
+from codeagent.store.change_log import Entry, Kind
+from codeagent.store.change_store import ChangeStore
+from codeagent.store.file_states import FileChange, state_of
+from codeagent.store.timeline import ChangeTimeline
+from codeagent.tui.themes import load_themes
+from tests.tui import scenes
+from tests.tui.scenes import asked, asking, change, parted, shows, typed
+
+NARROW, WIDE, SMALLEST = (80, 24), (120, 40), (60, 15)
+SIZES = pytest.mark.parametrize(
+    ("size", "theme"), [(NARROW, "dark"), (WIDE, "light")], ids=["narrow_dark", "wide_light"]
 )
-from codeagent.core.messages import ReadDetails, TextBlock, ToolResult, Usage
+NO_MODEL = NoModel("No model is set, and no key was found.", hint="Ollama answers at 127.0.0.1:11434.")
+SERVERS = (LocalServer(name="Ollama", url="http://127.0.0.1:11434/v1", models=("qwen3", "other")),)
 
 
-def asking(*requests):
-    """A turn that looks at a file and then asks."""
-
-    async def turn(emit, approver):
-        emit(StepStarted(turn=1, step=1))
-        emit(TextStreamed(text="I'll look at how totals are computed."))
-        emit(ReplyEnded())
-        emit(ToolStarted(call_id="r1", name="read", arguments_json='{"path": "shop/cart.py"}'))
-        details = ReadDetails(path="shop/cart.py", first_line=1, last_line=88, total_lines=88)
-        emit(ToolEnded(result=ToolResult(call_id="r1", blocks=(TextBlock(text="1→x"),), details=details)))
-        emit(UsageReported(usage=Usage(input_tokens=68_000), window=200_000, cost=0.12))
-        async with asyncio.TaskGroup() as group:
-            for request in requests:
-                emit(ToolStarted(call_id=request.call_id, name=request.tool, arguments_json="{}"))
-                emit(ToolPreviewed(call_id=request.call_id, preview=request.preview, label="shop/cart.py"))
-                emit(ApprovalAsked(request=request))
-                group.create_task(approver.ask(request))
-
-    return turn
-
-
-async def seen(pilot, *words):
-    """Waits until all of that can be read."""
-    end = asyncio.get_running_loop().time() + 20
-    while not all(word in reading(pilot) for word in words):
-        assert asyncio.get_running_loop().time() < end, reading(pilot)
-        await pilot.pause(0.02)
+@pytest.fixture
+def timeline(tmp_path):
+    """Two turns that changed files, the second of which the person changed again."""
+    root = tmp_path / "shop"
+    root.mkdir()
+    store = ChangeStore(root, tmp_path / "state", "s1")
+    timeline = ChangeTimeline(store, asyncio.Lock(), lambda: False)
+    turns = {
+        1: ("the totals are wrong when a discount is 100 %", {"cart.py": scenes.OLD, "money.py": "CENT = 1\n"}),
+        2: ("also cover negative discounts", {"cart.py": scenes.NEW}),
+    }
+    for turn, (text, files) in turns.items():
+        timeline.listen(TurnStarted(turn=turn, text=text))
+        changes = []
+        for name, content in files.items():
+            before = state_of(root / name, store.blobs)
+            (root / name).write_text(content)
+            changes.append(FileChange(name=name, before=before, after=state_of(root / name, store.blobs)))
+        entry = Entry(id=f"c{turn}", kind=Kind.CALL, what="edit cart.py", turn=turn, changes=tuple(changes))
+        store.log.add(entry)
+    return timeline
 
 
-def reading(pilot):
-    strips = pilot.app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+@SIZES
+def test_the_first_screen(picture, size, theme):
+    ready = shows("~/src/shop", "main*", "What shall we do?", "f1 keys")
+    assert picture(ready, size, theme=theme)
 
 
-def pressing(*keys, until=()):
-    """Sends a message, waits until keys count at the question, and presses some; then ``until`` can be read."""
-
-    async def run(pilot):
-        await seen(pilot, "f1 keys")
-        await pilot.press(*"totals", "enter")
-        dialog = pilot.app.main.approval
-        while not dialog.answers_to(Focus().time):
-            await pilot.pause(0.02)
-        await pilot.press(*keys)
-        await seen(pilot, "waiting for you", "approve", *until)
-        await pilot.pause()
-
-    return run
+@SIZES
+def test_the_welcome(picture, size, theme):
+    assert picture(
+        shows("No model is set", "Ollama on this machine"), size, theme=theme, error=NO_MODEL, servers=SERVERS
+    )
 
 
-def waiting_for(*words):
-    async def run(pilot):
-        await seen(pilot, *words)
-
-    return run
-
-
-def test_the_first_screen(snap_compare, app_of):
-    ready = waiting_for("~/src/shop", "main*", "What shall we do?", "f1 keys")
-    assert snap_compare(app_of(), terminal_size=(80, 24), run_before=ready)
+TURNS = {
+    "tools in every state": (scenes.tools_in_every_state, ("4,000 carts", "edit")),
+    "streaming": (scenes.streaming, ("still let through", "esc stop")),
+    "done": (scenes.done, ("still let through", "f1 keys")),
+    "notices": (scenes.noticed, ("disk is full", "f1 keys")),
+}
 
 
-def test_the_welcome(snap_compare, app_of):
-    error = NoModel("No model is set, and no key was found.", hint="Ollama answers at 127.0.0.1:11434.")
-    ready = waiting_for("No model is set")
-    assert snap_compare(app_of(error=error), terminal_size=(80, 24), run_before=ready)
+@SIZES
+@pytest.mark.parametrize("name", TURNS)
+def test_a_turn(picture, name, size, theme):
+    turn, words = TURNS[name]
+    assert picture(typed("the totals are wrong\n", until=words), size, turn=turn, theme=theme)
 
 
-def test_a_question_about_a_change(snap_compare, app_of, ask_diff):
-    app = app_of(asking(ask_diff("c1"), ask_diff("c2")))
-    ready = pressing("j", "space", until=("left out", "1 of 2 waiting"))
-    assert snap_compare(app, terminal_size=(80, 24), run_before=ready)
+async def refused(stage):
+    await asked("t", until=("why not, for the model",))(stage)
+    await stage.type("keep the test")
+    await shows("keep the test")(stage)
 
 
-def test_old_and_new_side_by_side(snap_compare, app_of, ask_diff):
-    ready = pressing("s", until=("line 3 ", "│", "one column"))
-    assert snap_compare(app_of(asking(ask_diff())), terminal_size=(120, 40), run_before=ready)
+QUESTIONS = {
+    "change": ([change(), change(call_id="c2")], asked("j", "space", until=("left out", "1 of 2"))),
+    "new file": ([change(before="", after=scenes.OLD)], asked()),
+    "rules": ([change()], asked("end", "a", until=("edit(shop/**)",))),
+    "deny and say why": ([change()], refused),
+    "editing": ([change()], asked("e", until=("discount",))),
+    "summary": ([scenes.SUMMARY], asked(is_call=False, until=("42 messages",))),
+    "limit": ([scenes.LIMIT], asked(is_call=False, until=("limit",))),
+}
 
 
-def test_a_question_about_a_command_in_the_light(snap_compare, app_of, ask_command):
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_old_and_new_side_by_side(picture, theme):
+    assert picture(asked("s", until=("one column",)), WIDE, turn=asking(change()), theme=theme)
+
+
+@SIZES
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_question(picture, name, size, theme):
+    requests, steps = QUESTIONS[name]
+    assert picture(steps, size, turn=asking(*requests), theme=theme)
+
+
+COMMANDS = {
+    "plain": asked(),
+    "why": asked("question_mark", until=("it deletes what it names",)),
+    "rules": asked("a", until=("exactly this command",)),
+    "editing": asked("e", until=("rm -rf",)),
+}
+
+
+@SIZES
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_question_about_a_command(picture, ask_command, name, size, theme):
     request = ask_command("rm -rf build && pytest -q", warnings=("rm -rf deletes build/ with all that is in it.",))
-    assert snap_compare(app_of(asking(request), theme="light"), terminal_size=(120, 40), run_before=pressing())
+    assert picture(COMMANDS[name], size, turn=asking(parted(request)), theme=theme)
 
 
-def test_a_question_on_the_smallest_screen(snap_compare, app_of, ask_diff):
-    assert snap_compare(app_of(asking(ask_diff())), terminal_size=(60, 15), run_before=pressing())
+@SIZES
+def test_three_questions_at_once(picture, ask_command, size, theme):
+    command = ask_command("make check", "c3")
+    three = (change(), change(before="", after=scenes.OLD, call_id="c2", path="shop/basket.py"), command)
+    assert picture(asked(until=("1 of 3",)), size, turn=asking(*three), theme=theme)
 
 
-def test_help(snap_compare, app_of):
-    async def run(pilot):
-        await seen(pilot, "f1 keys", "main*")
-        await pilot.press("f1")
-        await seen(pilot, "Commands", "/rewind")
-        for widget in pilot.app.screen.walk_children():
-            widget.styles.scrollbar_size_vertical = 0  # as long as the list is: it says nothing of the looks
-        await pilot.pause()
+@SIZES
+def test_a_question_and_a_message_in_the_queue(picture, size, theme):
+    async def steps(stage):
+        await asked()(stage)
+        await stage.pilot.press("tab", "tab")
+        stage.app.main.prompt.focus()
+        await stage.type("also cover negative discounts\n")
+        await shows("alt+↑")(stage)
 
-    assert snap_compare(app_of(), terminal_size=(100, 32), run_before=run)
+    assert picture(steps, size, turn=asking(change()), theme=theme)
 
 
-def test_finding_words(snap_compare, app_of, ask_diff):
-    async def run(pilot):
-        await pressing()(pilot)
-        await pilot.press("ctrl+f", *"tot")
-        await seen(pilot, "2 of 2", "esc back")
-        await pilot.pause()
+@SIZES
+def test_the_question_whether_a_project_is_trusted(picture, size, theme):
+    async def ask(approver, opening):
+        await approver.ask(scenes.PROJECT)
 
-    assert snap_compare(app_of(asking(ask_diff())), terminal_size=(100, 32), run_before=run)
+    assert picture(shows("AGENTS.md", "trust"), size, first=ask, theme=theme)
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_a_question_on_the_smallest_screen(picture, theme):
+    assert picture(asked(), SMALLEST, turn=asking(change()), theme=theme)
+
+
+async def _fill(stage):
+    """Gives the lists something to show."""
+    await stage.opened.wait()
+    stage.bench.background = list(scenes.JOBS)
+    stage.conversation.report = scenes.REPORT
+    stage.bench.archive.titles = {"s-1": "mend the totals", "old-1": "a shop in a day", "old-2": "receipts as PDF"}
+    stage.bench.archive.said = (
+        Hit(
+            session_id="old-1",
+            title="a shop in a day",
+            updated_at="2026-01-02T03:04:05",
+            record=4,
+            speaker=Speaker.PERSON,
+            text="round each total to cents",
+            start=11,
+            length=5,
+        ),
+    )
+
+
+WINDOWS = {
+    "help": typed("", "f1", until=("/rewind",)),
+    "palette": typed("", "ctrl+p", until=("/rewind",)),
+    "completion of commands": typed("/re", until=("/resume", "/rewind")),
+    "completion of files": typed("look at @shop", until=("shop/cart.py",)),
+    "history": typed("", "ctrl+r", *"er", until=("older", "newer")),
+    "jobs": typed("", "ctrl+t", until=("npm run dev",)),
+    "models": typed("/model\n", until=("qwen",)),
+    "themes": typed("/theme\n", until=("colour-blind",)),
+    "permissions": typed("/permissions\n", until=("pytest",)),
+    "context": typed("/context\n", until=("tool results",)),
+    "cost": typed("the totals are wrong\n/cost\n", until=("$0.12",)),
+    "sessions": typed("/resume\n", until=("receipts as PDF",)),
+    "sessions found": typed("/resume\n", *"total", until=("round each total",)),
+    "doctor": typed("/doctor\n", until=("ripgrep",)),
+    "diff": typed("/diff\n", until=("cart.py",)),
+    "undo": typed("/undo\n", until=("Take back",)),
+    "rewind": typed("/rewind\n", until=("negative discounts",)),
+    "find": typed("the totals are wrong\n", "ctrl+f", *"disc", until=(" of ", "esc back")),
+}
+
+
+@SIZES
+@pytest.mark.parametrize("name", WINDOWS)
+def test_a_window(picture, timeline, name, size, theme):
+    async def steps(stage):
+        await _fill(stage)
+        await WINDOWS[name](stage)
+
+    assert picture(steps, size, turn=scenes.done, timeline=timeline, theme=theme)
+
+
+@pytest.mark.parametrize("theme", load_themes())
+def test_a_busy_screen_in_each_theme(picture, theme):
+    assert picture(asked("j"), (100, 32), turn=asking(change(), change(call_id="c2")), theme=theme)

@@ -142,7 +142,7 @@ class JobsScreen(ModalScreen[None]):
         work = self._work[at]
         self._chosen = work.key
         text = show_invisible(clean(work.tail)).rstrip("\n")
-        self._output.update(Content(text or "No output so far."))
+        self._output.update(Content(text or ("No output so far." if work.stop is not None else "No output.")))
         self._scroll.scroll_end(animate=False)
 
     def _row(self, work: Work) -> Content:

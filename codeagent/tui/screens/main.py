@@ -169,7 +169,12 @@ class MainScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Back from another screen, a question may have come meanwhile."""
+        self.status.show(replace(self.status.status, is_covered=False))
         self.consider_question()
+
+    def on_screen_suspend(self) -> None:
+        """Another screen names its own keys."""
+        self.status.show(replace(self.status.status, is_covered=True))
 
     def on_descendant_focus(self) -> None:
         """The status line names the keys of whoever has the keyboard."""

@@ -19,6 +19,11 @@ from codeagent.core.values import value
 
 MOST_SHOWN = 200
 
+_AROUND = 8
+"""Cells beside a row: margins, frame and scroll bar."""
+_NARROWEST = 20
+"""Cells that a detail needs for lines of its own."""
+
 
 @value
 class Item:
@@ -95,6 +100,11 @@ class Picker(ModalScreen[str | None]):
             self._list.highlighted = values.index(self._current)
         self._filter.focus()
 
+    def on_resize(self) -> None:
+        """Breaks the rows anew."""
+        for number, item in enumerate(self._shown):
+            self._list.replace_option_prompt_at_index(number, self._row(item))
+
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
@@ -113,9 +123,14 @@ class Picker(ModalScreen[str | None]):
     def _row(self, item: Item) -> Content:
         width = max((len(one.value) for one in self._shown if one.detail), default=0) + 3
         value = Content(" ".join(show_invisible(item.value).split()))
+        room = max(self.size.width - _AROUND, 10)
         if not item.detail:
-            return value.truncate(max(self.size.width - 8, 10), ellipsis=True)
-        return Content.assemble(value.truncate(width, pad=True), (show_invisible(item.detail), "$text-muted"))
+            return value.truncate(room, ellipsis=True)
+        detail = Content.styled(show_invisible(item.detail), "$text-muted")
+        if room - width < _NARROWEST:
+            return Content.assemble(value.truncate(width, pad=True), detail)
+        lines = detail.truncate(2 * (room - width), ellipsis=True).wrap(room - width)
+        return Content.assemble(value.truncate(width, pad=True), Content("\n" + " " * width).join(lines))
 
     @on(OptionList.OptionHighlighted)
     def _looked(self, event: OptionList.OptionHighlighted) -> None:

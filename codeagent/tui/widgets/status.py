@@ -25,7 +25,8 @@ _NEARLY_FULL = 0.8
 class Status:
     """All that the line shows; ``context`` is the filled part of the window, from 0 to 1.
 
-    With vi's keys in the prompt, ``are_commands`` says that keys are no text now.
+    With vi's keys in the prompt, ``are_commands`` says that keys are no text now. A line
+    that ``is_covered`` stands beside a window, which names its own keys.
     """
 
     mode: Mode | None = None
@@ -40,6 +41,7 @@ class Status:
     is_working: bool = False
     is_answering: bool = False
     is_finding: bool = False
+    is_covered: bool = False
     are_commands: bool = False
     below: int = 0
     remark: str = ""
@@ -119,7 +121,7 @@ class StatusLine(Widget):
         if status.are_commands:
             parts.append(Content.styled("normal", "bold $accent"))
         if status.is_connecting:
-            parts.append(Content("waiting for you" if status.waiting else STARTING))
+            parts.append(Content.styled("● waiting for you", "$accent") if status.waiting else Content(STARTING))
         if status.mode is not None:
             parts.append(mode_word(status.mode))
         if status.context is not None:
@@ -140,6 +142,8 @@ class StatusLine(Widget):
         status = self.status
         if status.remark:
             return [Content.styled(show_invisible(status.remark), "$text")]
+        if status.is_covered:
+            return [Content()]
         if status.is_finding:
             return [
                 Content(hint) for hint in ("enter older · ↓ newer · tab stay there · esc back", "tab stay · esc back")
