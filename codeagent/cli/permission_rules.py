@@ -63,7 +63,13 @@ def run_rules(options: argparse.Namespace) -> int:
     return 0
 
 
-def _list(root: Path, places: Places, *, as_json: bool) -> None:
+def rules_here(root: Path) -> dict[Decision, tuple[str, ...]]:
+    """The rules that hold in the workspace ``root``, of the settings and stored; raises ConfigError."""
+    rows = _rows(root.resolve(), find_places(os.environ))
+    return {decision: tuple(row["rule"] for row in rows if row["decision"] == decision) for decision in _DECISIONS}
+
+
+def _rows(root: Path, places: Places) -> list[dict[str, str]]:
     """Strictest first, as they are applied."""
     loaded = load_settings(places, root, os.environ, {}, project=trusted_settings(root, places.trust_file))
     stored = load_grants(places.grants_file, root)
@@ -75,6 +81,11 @@ def _list(root: Path, places: Places, *, as_json: bool) -> None:
         kept = [(grant.rule, grant.scope) for grant in stored if grant.decision is decision]
         found += [_row(decision, rule, scope, RuleSource.PERSON, str(places.grants_file)) for rule, scope in kept]
         found += [_row(decision, rule, Scope.ALWAYS, RuleSource.SETTINGS, origin) for rule in settings[decision]]
+    return found
+
+
+def _list(root: Path, places: Places, *, as_json: bool) -> None:
+    found = _rows(root, places)
     if as_json:
         for row in found:
             print(json.dumps(row))

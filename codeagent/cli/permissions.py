@@ -11,8 +11,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from codeagent.cli.permission_rules import add_parsers, run_rules
-from codeagent.core.approvals import Access, Mode, Verdict
+from codeagent.cli.permission_rules import add_parsers, rules_here, run_rules
+from codeagent.core.approvals import Access, Decision, Mode, Verdict
 from codeagent.core.errors import CodeagentError
 from codeagent.core.json_types import JsonValue
 from codeagent.core.text import clean, show_invisible, storable
@@ -67,14 +67,15 @@ def run(argv: Sequence[str]) -> int:
     if options.json and options.command == "-":
         return _answer_lines(root, extra_roots)
     try:
+        held = rules_here(root)
         request = _Request(
             command=options.command,
             path=options.path,
             access=options.access,
             mode=options.mode,
-            allow=options.allow,
-            ask=options.ask,
-            deny=options.deny,
+            allow=(*held[Decision.ALLOW], *options.allow),
+            ask=(*held[Decision.ASK], *options.ask),
+            deny=(*held[Decision.DENY], *options.deny),
             confined=options.confined,
         )
         verdict = request.verdict(root, extra_roots)
@@ -122,7 +123,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="codeagent permissions", description="Shows what the permission rules say, and changes those you stored."
     )
     commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND", title="commands")
-    check = commands.add_parser("check", help="say what would be allowed, asked or denied, and why")
+    check = commands.add_parser(
+        "check",
+        help="say what would be allowed, asked or denied, and why",
+        description="Says what the rules that hold here, and those given, make of a command or a file; "
+        "a request of --json - is judged by the rules it names alone.",
+    )
     add_parsers(commands.add_parser)
     check.add_argument("command", nargs="?", metavar="COMMAND", help="the shell command; - with --json reads requests")
     check.add_argument("--path", help="judge a file instead of a command")

@@ -93,12 +93,14 @@ class Keyboard:
         self._is_stopped = False
 
     def read_waiting(self) -> bytes:
-        """What is there already; all bytes so far."""
+        """What is there already, typed while the terminal still made a newline of Enter; all bytes so far."""
         while select.select([self._descriptor], [], [], 0)[0]:
             more = os.read(self._descriptor, _MOST_BYTES)
             if not more:
                 break
             self._kept += more
+        if self._kept.count(b"\n") == 1:  # more than one is a text of several lines, which is never sent by itself
+            self._kept = self._kept.replace(b"\n", b"\r")
         return bytes(self._kept)
 
     def start(self, on_typed: Callable[[bytes], None]) -> None:

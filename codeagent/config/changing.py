@@ -33,7 +33,7 @@ def with_setting(text: str, name: str, written: str, place: str) -> str:
     refusal: ConfigError | None = None
     for meant in _meanings(written):
         try:
-            check(Source(name=name, tables={table: {key: meant}}))
+            check(Source(name="config set", tables={table: {key: meant}}))
         except ConfigError as error:
             refusal = refusal or error
             continue

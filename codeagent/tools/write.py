@@ -74,7 +74,7 @@ class WriteTool:
         before = present(path)
         if before is None:
             count = content.count("\n") + (not content.endswith("\n") and content != "")
-            done = f"Created {shown} ({count:,} lines)."
+            done = f"Created {shown} ({count:,} {'line' if count == 1 else 'lines'})."
             return Change(path=path, shown=shown, before=None, text=content, encoding=UTF8, done=done, is_rewrite=True)
         try:
             old = decode(before)

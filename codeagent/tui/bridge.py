@@ -329,7 +329,7 @@ class Bridge:
         transcript = self._screen.transcript
         self._end_retry()
         transcript.end_text()
-        if event.reason is TurnEnd.DONE:
+        if event.reason is TurnEnd.DONE and event.text:
             self.last_answer = event.text
         if (note := end_note(event.reason, event.text)) is not None:
             transcript.add_note(*note)

@@ -80,7 +80,11 @@ class Themes:
     """All themes by name, each read when it is first wanted; ``folders`` are the person's own."""
 
     def __init__(self, folders: Sequence[Path] = ()) -> None:
-        self._paths = {path.stem: path for folder in (_bundled(), *folders) for path in sorted(folder.glob("*.toml"))}
+        self._paths = {
+            path.stem: path
+            for folder in (_bundled(), *folders)
+            for path in sorted(folder.glob("*.toml"), key=lambda path: path.stem)
+        }
         self._read: dict[str, Palette] = {}
 
     @property

@@ -170,6 +170,25 @@ def test_rules_of_the_settings_are_listed_with_their_file(at_home, capsys):
     assert str(config) in out
 
 
+def test_the_rules_that_hold_here_count_in_what_is_explained(at_home, capsys):
+    config = find_places(os.environ).config_file
+    config.parent.mkdir(parents=True)
+    config.write_text('[permissions]\ndeny = ["bash(rm *)"]\n')
+    run(["add", "allow", "bash(make *)"])
+    capsys.readouterr()
+    for command, verdict in (("rm x", "deny"), ("make test", "allow"), ("touch x", "ask")):
+        assert run(["check", command]) == 0
+        assert capsys.readouterr().out.startswith(verdict)
+
+
+def test_a_request_on_a_line_is_judged_by_its_own_rules_alone(at_home, capsys, monkeypatch):
+    run(["add", "allow", "bash(make *)"])
+    capsys.readouterr()
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"command": "make test"}\n'))
+    assert run(["check", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] == "ask"
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -56,6 +56,17 @@ def test_any_bytes_can_be_read_and_show_nothing_that_moves_the_cursor(keys):
     assert all(one.isprintable() or one in "\n\t" for one in read_typed(keys).text)
 
 
+@pytest.mark.parametrize(
+    ("early", "kept"),
+    [(b"go\n", b"go\r"), (b"go\nmore", b"go\rmore"), (b"one\\\n", b"one\\\r"), (b"one\ntwo\n", b"one\ntwo\n")],
+)
+def test_enter_that_came_before_the_program_minded_the_terminal_sends_too(early, kept):
+    read, write = os.pipe()
+    keyboard = Keyboard(read)
+    os.write(write, early)
+    assert keyboard.read_waiting() == kept
+
+
 def test_all_bytes_are_kept_in_their_order():
     read, write = os.pipe()
     keyboard, seen, reached = Keyboard(read), [], threading.Event()

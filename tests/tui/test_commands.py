@@ -2,6 +2,7 @@ from pathlib import Path
 
 from codeagent.core.approvals import Mode
 from codeagent.core.custom_commands import FoundCommands, read_command
+from codeagent.core.events import TurnEnd, TurnEnded
 
 
 async def test_help_lists_commands_and_keys(stage_of):
@@ -72,6 +73,14 @@ async def test_copy_puts_the_last_answer_on_the_clipboard(stage_of):
         await stage.until(lambda: stage.app.bridge.last_answer)
         await stage.type("/copy\n")
         await stage.until(lambda: stage.app.clipboard == "All done.")
+
+
+async def test_a_turn_that_says_nothing_leaves_the_last_answer_to_copy(stage_of):
+    async with stage_of() as stage:
+        await stage.type("hello\n")
+        await stage.until(lambda: stage.app.bridge.last_answer)
+        stage.app.bridge.emit(TurnEnded(turn=2, reason=TurnEnd.DONE, text=""))
+        assert stage.app.bridge.last_answer == "All done."
 
 
 async def test_quit_leaves(stage_of):

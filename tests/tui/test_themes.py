@@ -55,6 +55,10 @@ def test_a_theme_knows_whether_it_is_dark(name):
     assert THEMES[name].is_dark == (Color.parse(THEMES[name].background).brightness < 0.5)
 
 
+def test_themes_stand_in_the_order_of_their_names():
+    assert list(THEMES) == sorted(THEMES)
+
+
 def test_there_is_a_theme_for_every_kind_of_eye_and_terminal():
     assert THEMES.keys() == {
         "dark",

@@ -26,14 +26,14 @@ DEMO = "demo"
 _WAYS = (
     ("From the shell", ("export ANTHROPIC_API_KEY=…", "codeagent config set-key anthropic")),
     ("Another model", ("codeagent --model openai/NAME",)),
-    ("Your server", ("export OPENAI_BASE_URL=http://host:8080/v1", "codeagent --model openai-chat/NAME")),
+    ("Your server", ("export OPENAI_BASE_URL=http://host/v1", "codeagent --model openai-chat/NAME")),
 )
 _SERVICES = {"anthropic": "Anthropic", "openai": "OpenAI"}
 _WHERE = "Kept in your keyring, or in a file that only you can read."
 _COLUMN = 16
 MOST_SERVERS = 4
 _KEYS = tuple(Choice(key=name[0], name=f"{shown} key", detail="enter it here") for name, shown in _SERVICES.items())
-_DEMO = Choice(key="d", name="The demo", detail="a real session on a sample, no network")
+_DEMO = Choice(key="d", name="The demo", detail="a real session, without network")
 _LEAVE = Choice(key="q", name="Leave")
 
 

@@ -106,7 +106,7 @@ class OpenQuestion:
         if not self.unread or was_warned:
             return ""
         lines = "1 more line" if self.unread == 1 else f"{self.unread} more lines"
-        return f"{lines} not seen: press again to go on all the same"
+        return f"{lines} not seen: press again to go on"
 
     def walk(self, by: int) -> None:
         """Goes to another hunk, stopping at the ends."""

@@ -56,6 +56,14 @@ async def test_a_remark_goes_by_itself(stage_of):
         await stage.until(lambda: not stage.text.splitlines()[-1].endswith("copied"))
 
 
+async def test_a_remark_about_a_question_goes_with_it(stage_of):
+    async with stage_of(size=(120, 30)) as stage:
+        await shown(stage, replace(BUSY, waiting=1, is_answering=True))
+        stage.app.main.status.remark("5 more lines not seen", 600)
+        await stage.until(lambda: stage.text.splitlines()[-1].endswith("5 more lines not seen"))
+        assert "not seen" not in await shown(stage, replace(stage.app.main.status.status, waiting=0))
+
+
 async def test_the_spinner_turns_only_while_the_agent_works(stage_of):
     async with stage_of() as stage:
         stage.app.main.status._reduced_motion = False
