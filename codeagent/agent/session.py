@@ -322,6 +322,7 @@ class Session:
         workshop = self._setting.workshop
         workshop.breaker.reopen()
         workshop.repeats.forget()
+        is_taken = opening is None
         try:
             await self._record.keep(TurnStarted(turn=turn.number, text=text))
             self._history.begin_turn(turn.number)
@@ -331,6 +332,7 @@ class Session:
                 if news := self._setting.news():
                     self._history.set_aside(user_message(news, Origin.HARNESS))
                 await self._history.append(opening)
+                is_taken = True
             ending = await turn.run()
         except ContextOverflow:
             ending = Ending(reason=TurnEnd.ERROR, text=OVERFLOW)
@@ -339,6 +341,8 @@ class Session:
         except Exception as fault:  # noqa: BLE001 - the loop's top: a bug ends the turn, not the session
             _log.exception("a fault ended the turn")
             ending = Ending(reason=TurnEnd.ERROR, text=f"A fault of the program ended the turn: {fault!r}")
+        if not is_taken and text:
+            self._record.announce(MessagesReturned(message_ids=(), text=text))
         return await self._close(turn, ending)
 
     async def _close(self, turn: Turn, ending: Ending) -> TurnEnded:

@@ -213,7 +213,7 @@ class MessageDelivered:
 
 @value
 class MessagesReturned:
-    """Queued messages were given back to the prompt, undelivered, oldest first."""
+    """Messages were given back to the prompt, undelivered, oldest first; without ids, the one that began the turn."""
 
     kind: Literal["messages_returned"] = "messages_returned"
     message_ids: tuple[str, ...]

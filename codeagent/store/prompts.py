@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 from codeagent.workspace.private import make_private_folder, open_private
 
@@ -26,6 +27,7 @@ class Prompts:
         self._redact = redact
         self._keeps = keeps
         self._history = _read_history(folder / "history.jsonl")
+        self._writing = Lock()
 
     def history(self) -> tuple[str, ...]:
         """What was typed, oldest first; the same text twice in a row counts once."""
@@ -56,7 +58,7 @@ class Prompts:
         if not self._keeps:
             return
         path = self._folder / "draft.txt"
-        with suppress(OSError, UnicodeEncodeError):
+        with self._writing, suppress(OSError, UnicodeEncodeError):
             if not text:
                 path.unlink(missing_ok=True)
                 return

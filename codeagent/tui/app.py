@@ -163,7 +163,7 @@ class CodeagentApp(App[str]):
 
     def _give_up(self, error: CodeagentError) -> None:
         """There is no session to work with: leaves, saying why, with what was typed meanwhile."""
-        message = last_words(error, [*self._outgoing.waiting, self.main.prompt.full_text])
+        message = last_words(error, self.main.unsent)
         self.exit(return_code=2 if isinstance(error, ConfigError) else 1, message=message)
 
     def _rest(self) -> None:
@@ -177,7 +177,7 @@ class CodeagentApp(App[str]):
         """Denies what is open, stops the turn, and leaves."""
         self.bridge.close()
         if self._desk is not None:
-            await asyncio.to_thread(self._desk.workbench.save_draft, self.main.prompt.full_text)
+            await self._keep_draft(self._desk)
             if self._desk.conversation.is_running:
                 await self._desk.conversation.cancel()
         self.exit()
@@ -222,18 +222,23 @@ class CodeagentApp(App[str]):
         """Something was sent: a command, a shell command of the person's own, or a message."""
         if self._desk is not None:
             self.run_worker(partial(self._desk.workbench.remember, event.text), thread=True, group="history")
-            self.run_worker(partial(self._desk.workbench.save_draft, ""), thread=True, group="draft", exclusive=True)
         self._send(event.text, is_later=event.is_later)
+        self.on_queue_lines_changed()
 
     def on_prompt_edited(self) -> None:
         """Keeps the draft, and lets a waiting question have the keyboard when the prompt is empty again."""
         self.main.consider_question()
         if self._desk is not None:
+            self.run_worker(partial(self._keep_draft, self._desk, _DRAFT_SECONDS), group="draft", exclusive=True)
+
+    def on_queue_lines_changed(self) -> None:
+        """What waits to be said is kept with the draft, so that no crash loses it."""
+        if self._desk is not None:
             self.run_worker(partial(self._keep_draft, self._desk), group="draft", exclusive=True)
 
-    async def _keep_draft(self, desk: Desk) -> None:
-        await asyncio.sleep(_DRAFT_SECONDS)
-        await asyncio.to_thread(desk.workbench.save_draft, self.main.prompt.full_text)
+    async def _keep_draft(self, desk: Desk, wait: float = 0.0) -> None:
+        await asyncio.sleep(wait)
+        await asyncio.to_thread(desk.workbench.save_draft, self.main.unsent)
 
     def _send(self, text: str, *, is_later: bool = False) -> None:
         if is_command(text):

@@ -269,7 +269,7 @@ class Bridge:
                 is_known = any(one.message_id in event.message_ids for one in queue.queued)
                 for message_id in event.message_ids:
                     queue.drop(message_id)
-                if is_known:
+                if is_known or not event.message_ids:
                     self._screen.prompt.give_back(event.text)
             case _:
                 assert_never(event)

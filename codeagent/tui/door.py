@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 
 from rich.text import Text
 
@@ -78,7 +77,6 @@ class Door:
         return desk
 
 
-def last_words(error: CodeagentError, unsent: Iterable[str]) -> Text:
+def last_words(error: CodeagentError, unsent: str) -> Text:
     """Why there is no session, and what was typed and not sent."""
-    typed = "\n".join(text for text in unsent if text.strip())
-    return Text(f"codeagent: {clean(str(error))}" + (f"\nNot sent:\n{clean(typed)}" if typed else ""))
+    return Text(f"codeagent: {clean(str(error))}" + (f"\nNot sent:\n{clean(unsent)}" if unsent else ""))

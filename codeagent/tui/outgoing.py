@@ -33,11 +33,6 @@ class Outgoing:
         self._kept: list[Queued] = []
         self._number = 0
 
-    @property
-    def waiting(self) -> tuple[str, ...]:
-        """What waits for the session to be open."""
-        return tuple(message.text for message in self._kept)
-
     def open(self, desk: Desk) -> tuple[Queued, ...]:
         """The session is open: what was typed before, oldest first, to be sent now."""
         self._desk = desk
@@ -106,6 +101,7 @@ class Outgoing:
             self._queue(desk, text, is_later=is_later)
         except CodeagentError as error:
             self._screen.transcript.add_note(str(error), Level.ERROR)
+            self._screen.prompt.give_back(text)
         self._on_rest()
 
     async def _run_own(self, desk: Desk, command: str) -> None:

@@ -99,6 +99,12 @@ class MainScreen(Screen[None]):
         bottom = self.query_one("#bottom", Vertical)
         await bottom.mount(self.approval, self.queue_lines, self.completions, self.find_bar, before="#prompt-row")
 
+    @property
+    def unsent(self) -> str:
+        """What was typed and did not reach the model yet: what is queued, then what is in the prompt."""
+        texts = [*(message.text for message in self.queue_lines.queued), self.prompt.full_text]
+        return "\n".join(text for text in texts if text.strip())
+
     async def take_habits(self, bench: Workbench) -> tuple[tuple[str, ...], str]:
         """What the person chose before is so again, and what they choose is kept; what they typed, and their draft."""
         self._bench = bench

@@ -116,10 +116,11 @@ class Prompt(TextArea):
         return self._typed_before.texts
 
     def connect(self, complete: Complete, history: tuple[str, ...], draft: str) -> None:
-        """Makes completion and history work, and brings back a draft unless something is typed already."""
+        """Makes completion and history work, and brings back a draft: to the history if something is typed already."""
         self._complete = complete
-        self._typed_before = TypedBefore((*history, *self._typed_before.texts))
-        if draft and self.is_empty:
+        is_kept = bool(draft) and not self.is_empty
+        self._typed_before = TypedBefore((*history, *([draft] if is_kept else []), *self._typed_before.texts))
+        if draft and not is_kept:
             self.put(draft)
         self._dismissed = self._completing()  # what was typed before can be sent as it stands
 

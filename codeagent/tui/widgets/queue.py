@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 from textual.geometry import Size
+from textual.message import Message
 from textual.widget import Widget
 
 from codeagent.core.events import Delivery
@@ -31,6 +32,9 @@ class QueueLines(Widget):
     QueueLines { height: auto; padding: 0 1 0 3; color: $text-muted; display: none; }
     """
 
+    class Changed(Message):
+        """A message came, or left."""
+
     def __init__(self) -> None:
         super().__init__()
         self._queued: list[Queued] = []
@@ -52,6 +56,7 @@ class QueueLines(Widget):
 
     def _changed(self) -> None:
         self.display = bool(self._queued)
+        self.post_message(self.Changed())
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's

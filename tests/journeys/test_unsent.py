@@ -1,0 +1,75 @@
+"""What was typed outlives the program: after a kill it is in the prompt of the next start."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+
+from tests.server.replies import Call, say
+
+
+def kept(place) -> str:
+    """The draft as it lies on the disk."""
+    return "".join(path.read_text() for path in place.home.rglob("draft.txt"))
+
+
+def killed_once_kept(place, terminal, text: str) -> None:
+    """Kills the program when the draft is on the disk."""
+    end = time.monotonic() + 30
+    while kept(place) != text and time.monotonic() < end:
+        terminal.pump(0.05)
+    assert kept(place) == text
+    os.kill(terminal.pid, signal.SIGKILL)
+    terminal.wait_for_exit()
+
+
+def test_a_draft_outlives_a_kill(place):
+    with place.open() as terminal:
+        terminal.wait("claude-test · ask")
+        terminal.type("half a thought 你好")
+        killed_once_kept(place, terminal, "half a thought 你好")
+    with place.open() as terminal:
+        terminal.wait(r"half a thought 你\s*好")
+
+
+def test_what_waited_behind_a_slow_tool_outlives_a_kill(place, model_server):
+    model_server.reply(say("", Call("bash", {"command": "touch begun; until [ -e go ]; do sleep 0.05; done"})))
+    with place.open("--mode", "auto") as terminal:
+        terminal.wait("claude-test · auto")
+        terminal.type("run it")
+        terminal.press("enter")
+        terminal.wait("begun")
+        terminal.type("then the tests")
+        terminal.press("enter")
+        terminal.wait("queued: “then the tests”")
+        terminal.type("and thi")
+        killed_once_kept(place, terminal, "then the tests\nand thi")
+    (place.root / "go").touch()
+    with place.open() as terminal:
+        terminal.wait(r"then the tests\n\s*and thi")
+        terminal.press("ctrl+c")
+    with place.open("--continue") as terminal:
+        terminal.wait("run it")
+
+
+def test_a_message_typed_while_a_tool_runs_reaches_the_model_and_leaves_no_draft(place, model_server):
+    slow = say("", Call("bash", {"command": "touch begun; until [ -e go ]; do sleep 0.05; done"}))
+    model_server.reply(slow, say("Both heard."))
+    with place.open("--mode", "auto") as terminal:
+        terminal.wait("claude-test · auto")
+        for text in ("run it", "first thing", "second thing"):
+            terminal.type(text)
+            terminal.press("enter")
+            terminal.wait(re.escape(text))
+        terminal.wait("queued: “second thing”")
+        (place.root / "go").touch()
+        terminal.wait("Both heard")
+        terminal.wait_gone("queued:")
+        end = time.monotonic() + 30
+        while kept(place) and time.monotonic() < end:
+            terminal.pump(0.05)
+    assert kept(place) == ""
+    sent = model_server.requests[-1].raw.decode()
+    assert 0 < sent.index("first thing") < sent.index("second thing")

@@ -1,0 +1,195 @@
+"""A message is never lost, whatever happens around it: the app with a real session, whose model a test holds back."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from codeagent.core.approvals import Mode
+from codeagent.core.context import CompactionStarted
+from codeagent.core.desk import Desk
+from codeagent.core.errors import JournalError, ProviderRejected
+from codeagent.core.events import HistoryAppended, SessionStarted, ToolRunning, TurnEnd, TurnEnded, TurnStarted
+from codeagent.core.protocols import ReplyFinished
+from codeagent.tui.app import CodeagentApp
+from tests.agent.stage import Model, Shell, call, reply
+from tests.agent.stage import Stage as Talk
+from tests.tui.conftest import MemoryWorkbench
+from tests.tui.conftest import Stage as Screen
+
+SLOW = reply("", call("c1", "bash", command="touch begun; until [ -e go ]; do sleep 0.02; done"))
+
+
+@asynccontextmanager
+async def opened(talk: Talk):
+    """The app in front of the session of ``talk``."""
+
+    async def connect(emit, approver, opening):
+        talk.listeners.append(emit)
+        bench = MemoryWorkbench(emit=emit)
+        screen.desks.append((talk.session, bench))
+        emit(SessionStarted(session_id="s-1", model="played/one", mode=Mode.AUTO, cwd="/src/shop"))
+        screen.opened.set()
+        return Desk(conversation=talk.session, workbench=bench)
+
+    app = CodeagentApp(connect=connect, root=Path.home() / "shop", theme="dark", reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = Screen(app=app, pilot=pilot, opened=asyncio.Event(), desks=[])
+        await screen.until(screen.opened.is_set)
+        await pilot.pause()
+        yield screen
+
+
+def heard(talk: Talk) -> list[str]:
+    """What the model was told by the person, in its order."""
+    return [message.text for message in talk.session.messages if message.kind == "user"]
+
+
+def queued(screen: Screen) -> list[str]:
+    return [message.text for message in screen.app.main.queue_lines.queued]
+
+
+async def at_rest(screen: Screen, talk: Talk, turns: int = 1) -> None:
+    await screen.until(lambda: len(talk.of(TurnEnded)) >= turns and not talk.session.is_running, 20)
+    await screen.pilot.pause()
+
+
+def held(gate: asyncio.Event, text: str = "Fine."):
+    """A step of the model that waits."""
+
+    async def step(request):
+        await gate.wait()
+        yield ReplyFinished(message=reply(text))
+
+    return step
+
+
+async def test_what_is_typed_while_a_tool_runs_is_heard_in_its_order(tmp_path):
+    talk = Talk(Model(SLOW, reply("Fine.")), Shell(tmp_path))
+    async with opened(talk) as screen:
+        await screen.type("start\n")
+        await screen.until(lambda: talk.of(ToolRunning))
+        await screen.type("first\nsecond\n")
+        assert queued(screen) == ["first", "second"]
+        await screen.until(lambda: screen.bench.kept == "first\nsecond")
+        (tmp_path / "go").touch()
+        await at_rest(screen, talk)
+        assert heard(talk) == ["start", "first", "second"]
+        assert queued(screen) == []
+        await screen.until(lambda: screen.bench.kept == "")
+
+
+async def test_what_is_typed_around_the_begin_of_a_compaction_is_heard(tmp_path):
+    gate = asyncio.Event()
+    talk = Talk(Model(reply("One."), held(gate, "A summary."), reply("Fine."), reply("Fine.")))
+    async with opened(talk) as screen:
+        await screen.type("one\n")
+        await at_rest(screen, talk)
+        await screen.type("/compact\n")
+        await screen.until(lambda: talk.of(CompactionStarted))
+        await screen.type("first\nsecond\n")
+        gate.set()
+        await screen.until(lambda: "second" in heard(talk) and not talk.session.is_running)
+        assert heard(talk)[-2:] == ["first", "second"]
+        assert queued(screen) == []
+
+
+async def test_what_is_sent_in_the_tick_in_which_a_compaction_begins_is_heard():
+    talk = Talk(Model(reply("One.")))
+    async with opened(talk) as screen:
+        await screen.type("one\n")
+        await at_rest(screen, talk)
+        screen.app.action_command("compact", "")
+        screen.app._outgoing.send("first")
+        screen.app._outgoing.send("second")
+        await screen.until(lambda: {"first", "second"} <= set(heard(talk)) and not talk.session.is_running)
+        assert heard(talk)[-2:] == ["first", "second"]
+        assert queued(screen) == []
+
+
+async def test_stopping_gives_back_what_was_not_heard_and_keeps_what_was(tmp_path):
+    talk = Talk(Model(SLOW), Shell(tmp_path))
+    async with opened(talk) as screen:
+        await screen.type("start\n")
+        await screen.until(lambda: talk.of(ToolRunning))
+        await screen.type("first\n")
+        await screen.pilot.press("escape")
+        await at_rest(screen, talk)
+        assert heard(talk)[0] == "start"
+        assert screen.app.main.prompt.text == "first"
+        assert queued(screen) == []
+
+
+async def test_an_error_of_the_service_gives_back_what_was_not_heard(tmp_path):
+    gate = asyncio.Event()
+
+    async def fails(request):
+        await gate.wait()
+        raise ProviderRejected("The service refused the request.")
+        yield
+
+    talk = Talk(Model(fails))
+    async with opened(talk) as screen:
+        await screen.type("start\n")
+        await screen.until(lambda: talk.model.requests)
+        await screen.type("first\nsecond\n")
+        gate.set()
+        await at_rest(screen, talk)
+        assert screen.app.main.prompt.text == "first\n\nsecond"
+        assert queued(screen) == []
+
+
+async def test_a_model_that_cannot_be_changed_to_loses_nothing(tmp_path):
+    talk = Talk(Model(SLOW, reply("Fine.")), Shell(tmp_path))
+    async with opened(talk) as screen:
+        await screen.type("start\n")
+        await screen.until(lambda: talk.of(ToolRunning))
+        await screen.type("first\n/model nothing\nsecond\n")
+        await screen.until(lambda: "does not name a model" in screen.text)
+        (tmp_path / "go").touch()
+        await at_rest(screen, talk)
+        assert heard(talk) == ["start", "first", "second"]
+
+
+async def test_a_message_that_the_record_does_not_take_comes_back_to_the_prompt():
+    for kind in (TurnStarted, HistoryAppended):
+        talk = Talk(Model())
+        talk.journal.refuses = lambda event, kind=kind: isinstance(event, kind)
+        async with opened(talk) as screen:
+            await screen.type("mend it\n")
+            await at_rest(screen, talk)
+            assert talk.of(TurnEnded)[-1].reason is TurnEnd.ERROR
+            assert screen.app.main.prompt.text == "mend it"
+            assert heard(talk) == []
+
+
+async def test_a_message_that_cannot_be_sent_comes_back_to_the_prompt(stage_of):
+    async def send(text, images=()):
+        raise JournalError("The session's record is gone.")
+
+    async with stage_of() as stage:
+        stage.conversation.send = send
+        await stage.type("mend it\n")
+        await stage.until(lambda: "record is gone" in stage.text)
+        assert stage.app.main.prompt.text == "mend it"
+
+
+async def test_what_still_waits_is_kept_as_the_draft_when_the_app_is_left(tmp_path):
+    talk = Talk(Model(SLOW), Shell(tmp_path))
+    async with opened(talk) as screen:
+        await screen.type("start\n")
+        await screen.until(lambda: talk.of(ToolRunning))
+        await screen.type("first\nsec")
+        await screen.app.action_quit()
+        assert screen.bench.kept == "first\nsec"
+
+
+async def test_a_draft_that_finds_the_prompt_in_use_is_the_newest_of_what_was_typed(stage_of):
+    gate = asyncio.Event()
+    async with stage_of(gate=gate, draft="unfinished") as stage:
+        await stage.type("new")
+        gate.set()
+        await stage.until(lambda: "unfinished" in stage.app.main.prompt.typed_before)
+        assert stage.app.main.prompt.text == "new"
+        assert stage.app.main.prompt.typed_before[-1] == "unfinished"
