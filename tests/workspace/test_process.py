@@ -361,12 +361,19 @@ def test_secrets_do_not_reach_commands_unless_they_are_passed_on():
         "AWS_SECRET_ACCESS_KEY": "s",
         "GOOGLE_APPLICATION_CREDENTIALS": "s",
         "GITHUB_PAT": "s",
+        "PRIVATE_KEY": "s",
+        "STRIPE_KEY": "s",
+        "DB_PASS": "s",
+        "NPM_CONFIG__AUTH": "s",
+        "SSH_AUTH_SOCK": "/run/agent",
+        "DEPLOY_PUBLIC_KEY": "ssh-ed25519 AAAA",
         "HOME": "/h",
         "TOKENIZERS_PARALLELISM": "false",
     }
     passed = clean_environment(environ, keep=["AWS_*"])
     assert {name for name in passed if passed[name] == "s"} == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
     assert passed["TOKENIZERS_PARALLELISM"] == "false"
+    assert {"SSH_AUTH_SOCK", "DEPLOY_PUBLIC_KEY"} <= set(passed)
 
 
 async def test_the_environment_cannot_change_what_commands_mean(tmp_path):
