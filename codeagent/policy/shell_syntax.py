@@ -27,8 +27,8 @@ _BASH = Language(tree_sitter_bash.language())
 _LONGEST_PARSE = 0.5
 """Seconds of computing; a real command of the greatest length takes a tenth of it."""
 
-_MOST_PIPES = 5_000
-"""In a text with a fault the parser's time and memory grow with their square: a second and 350 MB for so many."""
+_MOST_PIPES = 1_500
+"""In a text with a fault the parser's time and memory grow with their square: a tenth of a second for so many."""
 
 _MOST_UNREAD = 100
 _ASCII_ONLY = bytes(range(0x80)) + b"x" * 0x80

@@ -33,7 +33,7 @@ _LONGEST_NAME = 1_000
 class Bounds:
     """What confined commands may do: write below ``writable``, use the network or not.
 
-    ``protects_git``: also in a writable ``root`` the parts of git that make programs run are not writable.
+    ``protects_git``: in the repository of each writable folder the parts that make programs run are not writable.
     """
 
     root: Path
@@ -44,9 +44,8 @@ class Bounds:
     def may_write(self, path: Path) -> bool:
         """Whether a command may write there; links are followed."""
         real = path.resolve()
-        if self.protects_git and real == self.root / ".git":
-            return False
-        if self.protects_git and any(real.is_relative_to(self.root / ".git" / part) for part in GIT_PARTS):
+        links = [folder / ".git" for folder in self.writable] if self.protects_git else []
+        if real in links or any(real.is_relative_to(link / part) for link in links for part in GIT_PARTS):
             return False
         return any(real.is_relative_to(folder) for folder in (*self.writable, Path("/dev")))
 

@@ -60,8 +60,9 @@ class Bubblewrap:
         for path in self.bounds.writable:
             if path.exists():
                 options += ["--bind", str(path), str(path)]
-        for option, path in _git_binds(self.bounds.root):
-            options += [option, str(path), str(path)]
+        for folder in self.bounds.writable:
+            for option, path in _git_binds(folder):
+                options += [option, str(path), str(path)]
         if not self.bounds.has_network:
             options += ["--unshare-net"]
         return [self.program, *options, "--die-with-parent", "--chdir", str(cwd), "--", *words]
@@ -192,14 +193,15 @@ def in_words(found: Confinement, level: Level) -> str:
 def seatbelt_profile(bounds: Bounds) -> str:
     """The profile in Seatbelt's language: everything but writing outside, and the network where it is off."""
     allowed = " ".join(f"(subpath {json.dumps(str(path))})" for path in (*bounds.writable, Path("/dev")))
-    protected = " ".join(f"(subpath {json.dumps(str(bounds.root / '.git' / part))})" for part in GIT_PARTS)
+    links = [folder / ".git" for folder in bounds.writable]
+    protected = " ".join(f"(subpath {json.dumps(str(link / part))})" for link in links for part in GIT_PARTS)
+    kept = " ".join(f"(literal {json.dumps(str(link))})" for link in links)
     lines = [
         "(version 1)",
         "(allow default)",
         '(deny file-write* (subpath "/"))',
         f"(allow file-write* {allowed})",
-        f"(deny file-write* {protected})",
-        f"(deny file-write-unlink (literal {json.dumps(str(bounds.root / '.git'))}))",
+        *((f"(deny file-write* {protected})", f"(deny file-write-unlink {kept})") if links else ()),
     ]
     if not bounds.has_network:
         lines.append("(deny network*)")

@@ -45,6 +45,14 @@ def test_a_hostile_command_is_asked_about(workspace, command):
     assert check_command(command + "\nrm x", Question(), workspace).decision is Decision.ASK
 
 
+@pytest.mark.parametrize("command", ["a|{} (", "( a|{}", "a '|{}", 'echo "$(|{}"', "a) (|{}"])
+@pytest.mark.parametrize("count", [1_400, 4_900])
+def test_many_pipes_in_a_text_with_a_fault_do_not_take_long(command, count):
+    started = time.thread_time()
+    assert analyze(command.replace("|{}", "a|" * count)).is_hidden
+    assert time.thread_time() - started < 0.4
+
+
 def test_more_files_than_are_looked_at_are_asked_about(workspace):
     judge = Judge(PathSandbox(workspace), RuleSet())
     some = " ".join(f"a{number}" for number in range(9_000))

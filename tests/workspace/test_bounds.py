@@ -3,6 +3,7 @@
 import os
 import subprocess
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -96,6 +97,30 @@ def test_parts_of_git_that_are_protected_count_as_refused(tmp_path):
     confined = confinement("bubblewrap", bounds_in(tmp_path))
     (confined.bounds.root / ".git/hooks").mkdir(parents=True)
     assert refused(confined, "echo x > .git/hooks/pre-commit") == ("writing to .git/hooks/pre-commit",)
+
+
+def test_the_repository_of_an_added_folder_is_protected_as_well(tmp_path):
+    bounds = bounds_in(tmp_path)
+    added = tmp_path / "added"
+    for folder in (bounds.root, added):
+        (folder / ".git/hooks").mkdir(parents=True)
+        (folder / ".git/info").mkdir()
+        (folder / ".git/config").touch()
+    confined = confinement("bubblewrap", replace(bounds, writable=(bounds.root, added)))
+    for folder in ("../added", "."):
+        for part in ("hooks/pre-commit", "info/attributes", "config"):
+            assert refused(confined, f"echo x > {folder}/.git/{part}") == (f"writing to {folder}/.git/{part}",)
+        assert refused(confined, f"mv {folder}/.git {folder}/.other")
+        assert refused(confined, f"echo x > {folder}/.git/HEAD && echo x > {folder}/new") == ()
+    assert (added / "new").exists()
+    assert not (added / ".git/hooks/pre-commit").exists()
+
+
+def test_where_nothing_may_be_written_the_repository_is_refused_too(tmp_path):
+    confined = confinement("bubblewrap", bounds_in(tmp_path, writes=False))
+    (confined.bounds.root / ".git").mkdir()
+    assert refused(confined, "echo x > .git/HEAD") == ("writing to .git/HEAD",)
+    assert not (confined.bounds.root / ".git/HEAD").exists()
 
 
 def test_very_odd_output_is_looked_through_without_harm(tmp_path):

@@ -117,6 +117,7 @@ def test_the_seatbelt_profile_quotes_paths_and_ends_with_what_is_denied():
     profile = seatbelt_profile(Bounds(root=Path('/a "b'), writable=(Path('/a "b'),), has_network=False))
     assert '(subpath "/a \\"b")' in profile
     assert profile.splitlines()[-1] == "(deny network*)"
+    assert '(deny file-write* (subpath "/a \\"b/.git/hooks")' in profile
     assert profile.index("(deny file-write* (subpath") < profile.index("(allow file-write*")
 
 
