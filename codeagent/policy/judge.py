@@ -21,7 +21,7 @@ from codeagent.core.approvals import (
 )
 from codeagent.core.protocols import Cover
 from codeagent.policy.commands import Analysis, Command, analyze
-from codeagent.policy.finding import Finding
+from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_programs import configured_programs
 from codeagent.policy.losses import Losses
 from codeagent.policy.named_paths import NamedPaths
@@ -37,6 +37,7 @@ _WRITERS = frozenset(
     {"tee", "touch", "truncate", "cp", "mv", "rm", "rmdir", "mkdir", "ln", "chmod", "chown", "chgrp", "dd", "install"}
     | {"rsync", "patch", "sed", "tar", "unzip", "shred", "sponge", "perl", "curl", "wget"}
 )
+_NO_READERS = frozenset({"touch", "rm", "rmdir", "mkdir", "chmod", "chown", "chgrp", "kill"})
 _LONGEST_READER = 8_000
 """Characters that are looked through while everything else waits: a few milliseconds."""
 _MOST_READER_PIPES = 200
@@ -309,8 +310,19 @@ class CommandCase:
                     self._paths.mentioned(simple.words[1:], simple.places, is_writer=is_writer),
                     self._paths.changes_git(base_name(simple.name), simple.words[1:], simple.places),
                 )
-            # What a wrapper runs is named by the wrapper's own words already, as far as it is known.
-            yield from (one for one in against if found is command or one.each_time or one.decision is Decision.DENY)
+                if base_name(simple.name) == "git":
+                    yield from self._paths.shown_by_git(simple.words[1:], simple.places)
+            may_read = isinstance(known, Reading) or (
+                found is not command and base_name(simple.name) not in _NO_READERS
+            )
+            for one in against:
+                if one.is_unknown and may_read and self._rules.concerns_reading:
+                    yield ask_each_time(
+                        f"which files {simple.name} reads is only known when it runs, and rules limit that."
+                    )
+                # What a wrapper runs is named by the wrapper's own words already, as far as it is known.
+                elif found is command or one.each_time or one.decision is Decision.DENY:
+                    yield one
         yield from self._paths.unseen()
 
     def _lets_doubts(self) -> bool:

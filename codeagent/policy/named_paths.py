@@ -6,7 +6,7 @@ import glob
 import re
 import secrets
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 from codeagent.core.approvals import Access, ConcernKind, Decision, Touch
 from codeagent.core.errors import PathRefused
 from codeagent.policy.finding import Finding, ask_each_time
+from codeagent.policy.git_contents import contents_shown
 from codeagent.policy.git_tracked import shown_contents, tracked_secret
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern
@@ -158,6 +159,11 @@ class NamedPaths:
             is_onto = name in {"cp", "mv", "rsync"} and bool(holders[1:]) and holders[-1] == operands[-1].text
             if is_onto or (name in {"rm", "chmod", "chown", "chgrp"} and holders):
                 yield ask_each_time(f"it changes {holders[-1]}/.git, which can make git run programs.")
+
+    def shown_by_git(self, words: Sequence[Word], places: Places | None) -> Iterator[Finding]:
+        """What stands against a git command that prints contents of files which it does not name."""
+        for folder in self.folders(places) or (self._cwd,):
+            yield from contents_shown(words, folder, self._sandbox, self._rules)
 
     def _changed_by_glob(self, word: Word, folders: tuple[Path, ...]) -> Iterator[Finding]:
         pattern = str(Path.home()) + word.glob[1:] if word.has_tilde else word.glob

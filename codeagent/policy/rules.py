@@ -171,6 +171,11 @@ class RuleSet:
         """Whether any rule denies reading certain files."""
         return any(rule.is_for("read") for rule in self.rules(Decision.DENY))
 
+    @property
+    def concerns_reading(self) -> bool:
+        """Whether any rule denies reading certain files or asks about it."""
+        return self.limits_reading or any(rule.is_for("read") for rule in self.rules(Decision.ASK))
+
     def find_command(self, decision: Decision, words: Sequence[Word], *, maybe: bool = False) -> Rule | None:
         """The first rule with this outcome that concerns a command (``maybe``: that could concern it)."""
         wanted = {Match.YES, Match.MAYBE} if maybe else {Match.YES}

@@ -1,0 +1,72 @@
+"""Judges git commands that print what files hold without naming them: what git knows here, and what rules say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from codeagent.core.approvals import Access, Decision
+from codeagent.policy.finding import Finding, ask_each_time
+from codeagent.policy.git_programs import git_inside
+from codeagent.policy.git_tracked import tracked_secret
+from codeagent.policy.reading import Reading
+from codeagent.policy.rules import RuleSet
+from codeagent.policy.shell_words import Word
+from codeagent.policy.trees import found_below
+from codeagent.workspace.git_index import tracked
+from codeagent.workspace.git_places import is_there
+from codeagent.workspace.paths import PathSandbox
+
+_PRINTING = frozenset({"grep", "archive", "format-patch", "fast-export", "cat-file"})
+_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
+_BEYOND_INDEX = ("--no-i", "--unt", "--rec")
+_MOST_NAMES = 50_000
+_SAYS = {Decision.DENY: "denies", Decision.ASK: "asks about"}
+
+
+def contents_shown(words: Sequence[Word], folder: Path, sandbox: PathSandbox, rules: RuleSet) -> Iterator[Finding]:
+    """What stands against the git command ``words`` (behind ``git``) in ``folder``, as far as it prints contents."""
+    at = 0
+    while at < len(words) and words[at].text.startswith("-"):
+        if words[at].text == "-C" and at + 1 < len(words):
+            folder /= words[at + 1].text
+        at += 2 if words[at].text in _VALUED else 1
+    command, rest = (words[at].text, words[at + 1 :]) if at < len(words) else ("", ())
+    texts = [word.text for word in rest]
+    if command not in _PRINTING or (command == "cat-file" and not any(text.startswith("--batch") for text in texts)):
+        return
+    named = rest[texts.index("--") + 1 :] if "--" in texts else ()
+    is_narrow = command == "grep" and all(word.is_fixed and word.text[:1] != ":" for word in named)
+    limits = [folder / word.text for word in named] if is_narrow else []
+    if secret := tracked_secret(folder, limits, sandbox):
+        yield ask_each_time(f"it may show {secret}, which git knows and which may hold secrets.")
+    if rules.concerns_reading:
+        yield from _ruled(folder, limits, sandbox, rules)
+    if any(text.startswith(_BEYOND_INDEX) for text in texts):
+        for top in limits or [folder]:
+            if top.is_dir() and (found := found_below(top, Reading(is_recursive=True), sandbox, rules)):
+                yield found
+
+
+def _ruled(folder: Path, limits: Sequence[Path], sandbox: PathSandbox, rules: RuleSet) -> Iterator[Finding]:
+    """The rules on reading that concern a file which the repository around ``folder`` knows, a denying one first."""
+    place = next((place for place in (folder, *folder.parents) if is_there(place / ".git")), None)
+    if place is None:
+        return
+    try:
+        paths = [place / name for name in tracked(git_inside(place / ".git"))]
+    except (OSError, ValueError):
+        yield ask_each_time("which files it would show cannot be told beforehand.")
+        return
+    paths = [path for path in paths if not limits or any(path.is_relative_to(limit) for limit in limits)]
+    if len(paths) > _MOST_NAMES:
+        yield ask_each_time("git knows more files here than are looked at.")
+        return
+    for decision in (Decision.DENY, Decision.ASK):
+        for path in paths:
+            if rule := rules.find_path(decision, Access.READ, (path,), sandbox.root):
+                because = f"it may show {sandbox.show(path)}, which the rule {rule} {_SAYS[decision]}."
+                yield (
+                    ask_each_time(because) if decision is Decision.ASK else Finding(decision=decision, because=because)
+                )
+                return

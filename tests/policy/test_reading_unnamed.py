@@ -1,0 +1,88 @@
+"""Commands that read files which they do not name answer to the rules on reading."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codeagent.core.approvals import Decision, Mode
+from codeagent.policy.check import Question, check_command
+
+ANY_COMMAND = Question(allow=("bash(*)",))
+BY_MODE = Question(mode=Mode.AUTO, is_confined=True)
+
+
+@pytest.fixture
+def repository(tmp_path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "private").mkdir()
+    for name in ("private/a.txt", "src/b.txt"):
+        (tmp_path / name).write_text("text")
+    _add(tmp_path)
+    return tmp_path
+
+
+def _add(folder: Path) -> None:
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    subprocess.run(["git", "-C", folder, "add", "-Af"], check=True)
+
+
+@pytest.mark.parametrize("question", [ANY_COMMAND, BY_MODE], ids=["rule", "auto"])
+@pytest.mark.parametrize("kind", ["deny", "ask"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls | xargs cat",
+        "xargs -a list cat",
+        "find . -exec cat {} +",
+        "find . -type f -print0 | xargs -0 grep x",
+        "fd . -x cat",
+        "ls | xargs -n1 awk 1",
+        "ls | xargs -I{} sh -c 'cat {}'",
+        'for f in $(ls); do cat "$f"; done',
+    ],
+)
+def test_a_reader_of_files_known_only_when_it_runs_asks_where_rules_limit_reading(repository, question, kind, command):
+    limited = Question(
+        mode=question.mode, is_confined=question.is_confined, allow=question.allow, **{kind: ("read(private/**)",)}
+    )
+    assert check_command(command, limited, repository).decision is Decision.ASK
+
+
+@pytest.mark.parametrize("command", ["ls | xargs cat", "find . -exec cat {} +", "git grep x", "git archive HEAD"])
+def test_without_rules_on_reading_a_rule_for_any_command_is_enough(repository, command):
+    assert check_command(command, ANY_COMMAND, repository).decision is Decision.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        ("git grep x", Decision.DENY),
+        ("git -C src grep x", Decision.DENY),
+        ("sudo git grep x", Decision.DENY),
+        ("git grep x -- private", Decision.DENY),
+        ("git grep x -- ':(top)'", Decision.DENY),
+        ("git grep --no-index x", Decision.DENY),
+        ("git archive HEAD", Decision.DENY),
+        ("git cat-file --batch-all-objects --batch", Decision.DENY),
+        ("git format-patch -1 --stdout", Decision.DENY),
+        ("git grep x -- src", Decision.ALLOW),
+        ("git cat-file -t HEAD", Decision.ALLOW),
+    ],
+)
+def test_git_that_prints_what_it_knows_answers_to_a_rule_that_denies(repository, command, decision):
+    question = Question(allow=("bash(*)",), deny=("read(private/**)",))
+    assert check_command(command, question, repository).decision is decision
+
+
+@pytest.mark.parametrize("question", [ANY_COMMAND, BY_MODE], ids=["rule", "auto"])
+def test_git_asks_before_it_prints_from_a_file_with_secrets(repository, question):
+    (repository / ".env").write_text("KEY=1")
+    assert check_command("git grep KEY", question, repository).decision is Decision.ALLOW
+    assert check_command("git grep --no-index KEY", question, repository).decision is Decision.ASK
+    assert check_command("git grep --untracked KEY", question, repository).decision is Decision.ASK
+    _add(repository)
+    assert check_command("git grep KEY", question, repository).decision is Decision.ASK
+    assert check_command("git grep KEY -- src", question, repository).decision is Decision.ALLOW
