@@ -29,6 +29,7 @@ from codeagent.core.desk import Connect, Desk, Opening
 from codeagent.core.errors import CodeagentError, ConfigError, NoModel, NotOpened
 from codeagent.core.events import Delivery, Level
 from codeagent.core.keys import KEYS
+from codeagent.tui import drafts
 from codeagent.tui.archive_commands import ARCHIVE_COMMANDS, ArchiveCommands, OlderSessions, open_first
 from codeagent.tui.attention import WorkState, call_text, title_of
 from codeagent.tui.bridge import Bridge
@@ -54,7 +55,6 @@ from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.status import StatusLine
 from codeagent.tui.widgets.transcript import Transcript
 
-_DRAFT_SECONDS = 0.5
 _QUIT_SECONDS = 2.0
 _NEED_NO_SESSION = {CommandName.HELP, CommandName.THEME, CommandName.EDITOR, CommandName.QUIT}
 
@@ -100,6 +100,7 @@ class CodeagentApp(App[str]):
         self.bridge = Bridge(self.main)
         self._root, self._notice = root, appearance.notice
         self._door, self._older, self._offers = Door(connect, self.bridge), older, offers or Offers()
+        self._drafts = drafts.Drafts(self, lambda: self.main.unsent)
         self._custom = CustomCommands(lambda notice: self._say(notice, Level.WARNING))
         self._typing = PromptCommands(self, self.main.prompt, self._custom)
         self._first_prompt = prompt
@@ -157,6 +158,7 @@ class CodeagentApp(App[str]):
         history, draft = await self.main.take_habits(bench)
         await self._custom.connect(bench)
         self.main.prompt.connect(Completer(bench.files, self._custom), history, draft)
+        self._drafts.connect(bench)
         for kept in self._outgoing.open(desk):
             self._send(kept.text, is_later=kept.delivery is Delivery.FOLLOW_UP)
         await self._look_at_workspace()
@@ -177,7 +179,7 @@ class CodeagentApp(App[str]):
         """Denies what is open, stops the turn, and leaves."""
         self.bridge.close()
         if self._desk is not None:
-            await self._keep_draft(self._desk)
+            await self._drafts.keep()
             if self._desk.conversation.is_running:
                 await self._desk.conversation.cancel()
         self.exit()
@@ -220,25 +222,18 @@ class CodeagentApp(App[str]):
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
         """Something was sent: a command, a shell command of the person's own, or a message."""
-        if self._desk is not None:
-            self.run_worker(partial(self._desk.workbench.remember, event.text), thread=True, group="history")
+        self._drafts.sent(event.text)
         self._send(event.text, is_later=event.is_later)
-        self.on_queue_lines_changed()
+        self._drafts.changed()
 
     def on_prompt_edited(self) -> None:
         """Keeps the draft, and lets a waiting question have the keyboard when the prompt is empty again."""
         self.main.consider_question()
-        if self._desk is not None:
-            self.run_worker(partial(self._keep_draft, self._desk, _DRAFT_SECONDS), group="draft", exclusive=True)
+        self._drafts.changed(drafts.SECONDS)
 
     def on_queue_lines_changed(self) -> None:
         """What waits to be said is kept with the draft, so that no crash loses it."""
-        if self._desk is not None:
-            self.run_worker(partial(self._keep_draft, self._desk), group="draft", exclusive=True)
-
-    async def _keep_draft(self, desk: Desk, wait: float = 0.0) -> None:
-        await asyncio.sleep(wait)
-        await asyncio.to_thread(desk.workbench.save_draft, self.main.unsent)
+        self._drafts.changed()
 
     def _send(self, text: str, *, is_later: bool = False) -> None:
         if is_command(text):

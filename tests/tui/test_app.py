@@ -248,6 +248,16 @@ async def test_a_resumed_session_is_shown_with_where_it_stands(stage_of):
         assert "$1.50" in stage.text
 
 
+async def test_no_key_costs_more_in_a_long_session(stage_of, monkeypatch):
+    asked = []
+    monkeypatch.setattr(TurnStarted, "__repr__", lambda self: asked.append(self) or "a turn")
+    async with stage_of(past=(TurnStarted(turn=1, text="before"),)) as stage:
+        await stage.type("/the @sh words")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.app.main.prompt.is_empty)
+        assert asked == []  # nothing goes through the past to describe what it does
+
+
 async def test_square_brackets_are_shown_and_never_read_as_markup(stage_of):
     nasty = "[/] [bold] [red]x[/blue] [@click=app.quit]q[/] \\[ a[b].py"
 

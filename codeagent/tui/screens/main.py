@@ -121,7 +121,8 @@ class MainScreen(Screen[None]):
     def _keep(self, habits: Habits) -> None:
         self._habits = habits
         if self._bench is not None:
-            self.run_worker(partial(self._bench.keep_habits, habits), thread=True, group="habits", exclusive=True)
+            keep = partial(self._bench.keep_habits, habits)
+            self.run_worker(keep, thread=True, group="habits", exclusive=True, description="keeps a habit")
 
     def set_palette(self, palette: Palette) -> None:
         """Draws with other colours what does not follow the theme by itself."""

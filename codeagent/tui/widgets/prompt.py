@@ -335,8 +335,9 @@ class Prompt(TextArea):
             self._completions.show(())
             self._dismissed = self._dismissed if word else None
         elif self._complete is not None:
+            suggest = partial(self._suggest, self._complete, word)
             self._suggesting = self.run_worker(
-                partial(self._suggest, self._complete, word), group="completion", exclusive=True
+                suggest, group="completion", exclusive=True, description="looks for completions"
             )
 
     async def _suggest(self, complete: Complete, word: Completing) -> None:

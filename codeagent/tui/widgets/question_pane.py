@@ -222,7 +222,7 @@ class QuestionPane(Vertical, can_focus=True):
         """Colours of the hunk that is likely to be looked at next, worked out on a thread."""
         if self._drawing.painter is not None and hunk >= 0:
             work = partial(self._drawing.painter.prepare, hunk)
-            self.run_worker(work, thread=True, group="paint", exclusive=True)
+            self.run_worker(work, thread=True, group="paint", exclusive=True, description="colours the next hunk")
 
     def fit(self) -> None:
         """Takes as many rows as it needs, and leaves the prompt and the queued messages theirs."""
