@@ -200,7 +200,7 @@ def test_a_pattern_that_explodes_is_broken_off(tmp_path):
     search = Search(folder=tmp_path, name="", common="", pattern=pattern, context=0, most_in_file=9, deadline=math.inf)
     began = time.monotonic()
     found = list(by_walk(search, threading.Event()))
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 60  # unbroken it takes for ever
     assert [(hits.name, bool(hits.problem)) for hits in found] == [("a.txt", True), ("b.txt", False)]
 
 
@@ -220,7 +220,7 @@ async def test_cancelling_stops_the_search(tmp_path):
         stop.set()
         began = time.monotonic()
         await looking
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60  # all files take many minutes
 
 
 @pytest.mark.parametrize("ripgrep", [pytest.param("rg", marks=needs_ripgrep), ""])
@@ -245,7 +245,7 @@ async def test_cancelling_ends_ripgrep(tmp_path):
         looking = group.create_task(asyncio.to_thread(lambda: list(by_ripgrep(search, find_ripgrep() or "", stop))))
         await asyncio.sleep(0.3)
         stop.set()
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(20):  # nobody writes into the pipe, so only the stop ends it
             assert await looking == []
 
 

@@ -78,7 +78,7 @@ async def test_the_end_is_said_in_words(tmp_path, command, words, code):
 async def test_a_background_child_does_not_hold_the_command_back_and_is_named(tmp_path, command):
     began = time.monotonic()
     result = await finished(command, tmp_path, log=tmp_path / "log")
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 20  # the child lives for 45 seconds or for ever
     assert result.head_tail.startswith("back") or "back" in result.head_tail
     assert any("sleep" in name for name in result.still_running)
     await asyncio.to_thread(terminate_started)
@@ -281,9 +281,17 @@ async def test_cancelling_ends_the_whole_tree_before_it_goes_on(tmp_path):
 async def test_what_a_cancelled_command_still_says_is_shown(tmp_path):
     pieces: list[str] = []
     command = "trap 'echo bye; exit' TERM; echo before; while :; do sleep 0.05; done"
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.3):
-            await finished(command, tmp_path, on_output=pieces.append)
+    has_begun = asyncio.Event()
+
+    def on_output(text: str) -> None:
+        pieces.append(text)
+        has_begun.set()
+
+    running = asyncio.ensure_future(finished(command, tmp_path, on_output=on_output))
+    await has_begun.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
     assert "".join(pieces).startswith("before\n")
     assert "".join(pieces).endswith("bye\n")
 

@@ -1,3 +1,4 @@
+import pytest
 from textual import events
 
 
@@ -202,3 +203,27 @@ async def test_one_long_line_is_folded_too_and_a_very_long_text_never_enters_the
         await stage.pilot.press("up")
         assert len(prompt.text) < 100
         assert prompt.full_text == f"and before\n{huge}".strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("abc", 3),
+        ("你好", 4),
+        ("e\u0301e\u0301", 2),
+        ("\U0001f468\u200d\U0001f469\u200d\U0001f467", 2),
+        ("\U0001f1e9\U0001f1ea", 2),
+        ("\U0001f44d\U0001f3fd", 2),
+        ("\u2764\ufe0f", 2),
+    ],
+)
+async def test_the_cursor_stands_right_behind_what_was_typed_whatever_its_width(stage_of, text, columns):
+    async with stage_of() as stage:
+        prompt = stage.app.main.prompt
+        prompt.put(text)
+        await stage.pilot.pause()
+        assert prompt.cursor_screen_offset.x - prompt.content_region.x == columns
+        prompt.put(f"{text}x")
+        prompt.action_cursor_left()
+        await stage.pilot.pause()
+        assert prompt.cursor_screen_offset.x - prompt.content_region.x == columns
