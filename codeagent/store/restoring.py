@@ -62,7 +62,8 @@ def _write(path: Path, now: FileState | None, wanted: FileState, blobs: Blobs) -
     if now is None:
         remove_empty([path])  # a folder that was made in its place
     if now is None or now.blob != wanted.blob:
-        write_atomic(path, blobs.read(wanted.blob), expected=None if now is None else blobs.read(now.blob))
+        before = None if now is None else blobs.read(now.blob)
+        write_atomic(path, blobs.read(wanted.blob), expected=before, mode=wanted.mode & 0o666 or 0o600)
     with opened_folder(path.parent) as folder, opened_file(folder, path.name, path) as file:
         if stat.S_IMODE(os.fstat(file).st_mode) != wanted.mode:
             os.fchmod(file, wanted.mode)

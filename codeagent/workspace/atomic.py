@@ -22,18 +22,19 @@ _MOST_SWAPS = 8
 _LONGEST_NAME = 60
 
 
-def write_atomic(path: Path, data: bytes, *, expected: bytes | None) -> tuple[str, ...]:
+def write_atomic(path: Path, data: bytes, *, expected: bytes | None, mode: int = 0o666) -> tuple[str, ...]:
     """Makes ``data`` the content of the file at a canonical path, and returns notes for people.
 
     ``expected`` is the content that the change was made from; None says that the file
-    must not exist yet, and missing folders are made. Mode, owner and extended
-    attributes are kept. Raises StaleFile when the file is another one now, also when
-    somebody saves it in the very moment, and FileProblem when it cannot be written;
-    either way the bytes that were there are there afterwards.
+    must not exist yet, and missing folders are made; a new file gets ``mode`` as far as
+    the umask allows. Mode, owner and extended attributes of an old one are kept. Raises
+    StaleFile when the file is another one now, also when somebody saves it in the very
+    moment, and FileProblem when it cannot be written; either way the bytes that were
+    there are there afterwards.
     """
     with problems_of(path):
         if expected is None:
-            _create(path, data)
+            _create(path, data, mode)
             return ()
         try:
             with opened_folder(path.parent) as folder:
@@ -45,13 +46,13 @@ def write_atomic(path: Path, data: bytes, *, expected: bytes | None) -> tuple[st
 # --- a new file --------------------------------------------------------------------------------
 
 
-def _create(path: Path, data: bytes) -> None:
+def _create(path: Path, data: bytes, mode: int) -> None:
     made: list[Path] = []
     try:
         _make_folders(path.parent, made)
         with opened_folder(path.parent) as folder:
             _check_free(folder, path)
-            with _temporary(folder, 0o666) as temp:
+            with _temporary(folder, mode) as temp:
                 write_all(temp.file, data)
                 try:
                     rename_new(folder, temp.name, path.name)

@@ -227,6 +227,11 @@ def test_a_reset_is_asked_about_while_something_is_staged(messy, run_git):
     assert verdict(messy, "git reset --hard").decision is Decision.ASK
 
 
+def test_a_folder_with_permissions_of_its_own_is_asked_about(messy):
+    (messy.root / "notes" / "deep").chmod(0o700)
+    assert verdict(messy, "rm -rf notes").decision is Decision.ASK
+
+
 @pytest.mark.parametrize("around", [{"background": True}, {"confined": False}, {"covered": False}])
 def test_without_a_checkpoint_or_a_wall_every_loss_is_asked_about(messy, around):
     assert verdict(messy, "rm -rf notes", **around).decision is Decision.ASK

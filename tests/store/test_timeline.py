@@ -1,6 +1,7 @@
 """Taking back and bringing back: only what the agent changed, with what the person did since kept."""
 
 import json
+import os
 
 import pytest
 
@@ -280,3 +281,15 @@ async def test_a_link_that_someone_puts_in_the_way_is_not_followed(ground, tmp_p
     said = await ground.undo(overwrites=True)
     assert "link" in said or "left" in said
     assert (outside / "b.txt").read_text() == "agent\n"
+
+
+async def test_a_private_file_is_never_readable_by_others_while_it_comes_back(ground, monkeypatch):
+    (ground.root / "key.txt").write_text("k\n")
+    (ground.root / "key.txt").chmod(0o600)
+    await ground.bash("rm key.txt")
+    made = []
+    really = os.open
+    monkeypatch.setattr(os, "open", lambda *words, **more: made.append(words) or really(*words, **more))
+    await ground.undo()
+    assert (ground.root / "key.txt").stat().st_mode & 0o777 == 0o600
+    assert not [words for words in made if words[1] & os.O_CREAT and words[2:] and words[2] & 0o077]
