@@ -177,7 +177,7 @@ WINDOWS = {
     "completion of commands": typed("/re", until=("/resume", "/rewind")),
     "completion of files": typed("look at @shop", until=("shop/cart.py",)),
     "history": typed("", "ctrl+r", *"er", until=("older", "newer")),
-    "jobs": typed("", "ctrl+t", until=("npm run dev",)),
+    "jobs": typed("", "ctrl+t", until=("npm run dev", "port 3000")),
     "models": typed("/model\n", until=("qwen",)),
     "themes": typed("/theme\n", until=("colour-blind",)),
     "permissions": typed("/permissions\n", until=("pytest",)),
@@ -206,3 +206,8 @@ def test_a_window(picture, timeline, name, size, theme):
 @pytest.mark.parametrize("theme", load_themes())
 def test_a_busy_screen_in_each_theme(picture, theme):
     assert picture(asked("j"), (100, 32), turn=asking(change(), change(call_id="c2")), theme=theme)
+
+
+@pytest.mark.parametrize("theme", load_themes())
+def test_a_chosen_line_in_each_theme(picture, theme):
+    assert picture(typed("", "ctrl+p", "down", until=("/rewind",)), NARROW, theme=theme)

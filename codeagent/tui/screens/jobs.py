@@ -100,10 +100,12 @@ class JobsScreen(ModalScreen[None]):
         self.action_look()
 
     def action_look(self) -> None:
-        """Looks again; the bar stays on the work it stood on."""
+        """Looks again; the bar stays on the work it stood on, at first the latest that runs."""
         self._work = self._look()
         keys = [work.key for work in self._work]
-        at = keys.index(self._chosen) if self._chosen in keys else len(keys) - 1
+        running = [number for number, work in enumerate(self._work) if work.stop is not None]
+        latest = running[-1] if running else len(keys) - 1
+        at = keys.index(self._chosen) if self._chosen in keys else latest
         self._list.clear_options()
         self._list.add_options([Option(self._row(work)) for work in self._work])
         self._list.highlighted = at if keys else None

@@ -44,6 +44,16 @@ async def test_nothing_running_is_said(stage_of):
         await stage.until(lambda: "Nothing runs" not in stage.text)
 
 
+async def test_the_bar_begins_at_the_latest_that_runs(stage_of):
+    async with stage_of() as stage:
+        ended = a_job(2, JobState.ENDED, ended="exit code 0", tail="all of it\n")
+        stage.bench.background = [a_job(tail="ready on port 3000\n"), ended]
+        await stage.pilot.press("ctrl+t")
+        await stage.until(lambda: "ready on port 3000" in stage.text)
+        await stage.pilot.press("down")
+        await stage.until(lambda: "all of it" in stage.text)
+
+
 async def test_a_running_call_is_listed_with_its_output_and_can_be_stopped(stage_of):
     async with stage_of(a_long_call) as stage:
         await stage.type("go")
