@@ -61,7 +61,7 @@ def test_the_welcome(picture, size, theme):
 
 
 TURNS = {
-    "tools in every state": (scenes.tools_in_every_state, ("4,000 carts", "edit")),
+    "tools in every state": (scenes.tools_in_every_state, ("4,000 carts", "edit", "1 running", "esc stop")),
     "streaming": (scenes.streaming, ("still let through", "esc stop")),
     "done": (scenes.done, ("still let through", "f1 keys")),
     "notices": (scenes.noticed, ("disk is full", "f1 keys")),
@@ -132,8 +132,8 @@ def test_a_question_and_a_message_in_the_queue(picture, size, theme):
         await asked()(stage)
         await stage.pilot.press("tab", "tab")
         stage.app.main.prompt.focus()
-        await stage.type("also cover negative discounts\n")
-        await shows("alt+↑")(stage)
+        await stage.type("also cover negative discounts\nand then")
+        await shows("alt+↑", "and then", "tab answer")(stage)
 
     assert picture(steps, size, turn=asking(change()), theme=theme)
 
@@ -143,7 +143,7 @@ def test_the_question_whether_a_project_is_trusted(picture, size, theme):
     async def ask(approver, opening):
         await approver.ask(scenes.PROJECT)
 
-    assert picture(shows("AGENTS.md", "trust"), size, first=ask, theme=theme)
+    assert picture(shows("AGENTS.md", "trust", "tab prompt"), size, first=ask, theme=theme)
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
@@ -180,16 +180,16 @@ WINDOWS = {
     "jobs": typed("", "ctrl+t", until=("npm run dev", "port 3000")),
     "models": typed("/model\n", until=("qwen",)),
     "themes": typed("/theme\n", until=("colour-blind",)),
-    "permissions": typed("/permissions\n", until=("pytest",)),
-    "context": typed("/context\n", until=("tool results",)),
-    "cost": typed("the totals are wrong\n/cost\n", until=("$0.12",)),
+    "permissions": typed("/permissions\n", until=("pytest", "It allows all")),
+    "context": typed("/context\n", until=("tool results", "AGENTS.md")),
+    "cost": typed("the totals are wrong\n/cost\n", until=("This session", "still let through")),
     "sessions": typed("/resume\n", until=("receipts as PDF",)),
     "sessions found": typed("/resume\n", *"total", until=("round each total",)),
     "doctor": typed("/doctor\n", until=("ripgrep",)),
     "diff": typed("/diff\n", until=("cart.py",)),
     "undo": typed("/undo\n", until=("Take back",)),
     "rewind": typed("/rewind\n", until=("negative discounts",)),
-    "find": typed("the totals are wrong\n", "ctrl+f", *"disc", until=(" of ", "esc back")),
+    "find": typed("the totals are wrong\n", "ctrl+f", *"disc", until=("7 of 7", "disc", "esc back")),
 }
 
 

@@ -28,7 +28,8 @@ def contrast(one: str, other: str) -> float:
 
 def written(palette: Palette) -> list[tuple[str, str]]:
     pairs = [(word, ground) for word in WORDS for ground in GROUNDS]
-    pairs += [("added", "added_background"), ("removed", "removed_background"), ("text", "selection")]
+    pairs += [("added", "added_background"), ("removed", "removed_background")]
+    pairs += [(word, "selection") for word in WORDS if word != "faint"]
     pairs += [("faint", "added_background"), ("faint", "removed_background")]
     pairs += [("added", "background"), ("removed", "background"), ("added", "surface"), ("removed", "surface")]
     pairs += [("text", ground) for ground in CHANGED]
