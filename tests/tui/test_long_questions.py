@@ -1,0 +1,97 @@
+"""However small the screen, all of a question can be reached, and the answers stay in view."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from codeagent.core.approvals import DiffPreview, ProjectEntry, ProjectPreview, RuleOffer
+from codeagent.core.diff import make_diff
+
+SIZES = [(80, 24), (40, 12)]
+LAST = "THE_END"
+
+
+class Asking:
+    """A turn that asks one question and keeps its answer."""
+
+    def __init__(self, request):
+        self.request = request
+        self.answers = []
+
+    async def __call__(self, emit, approver):
+        self.answers.append(await approver.ask(self.request))
+
+
+async def begin(stage):
+    await stage.type("go\n")
+    dialog = stage.app.main.approval
+    await stage.until(lambda: dialog.waiting)
+    await stage.pilot.press("tab")
+    await stage.until(lambda: dialog.answers_to(events.Focus().time))
+
+
+def _here_document(command):
+    lines = "\n".join(f"echo {number}" for number in range(36))
+    return command(f"sh <<'X'\n{lines}\ntouch {LAST}\nX")
+
+
+def _long_word(command):
+    return command(f"echo {'a' * 300} && touch {LAST}")
+
+
+def _change(command):
+    new = "\n".join(f"line {number}" for number in range(40)) + f"\n{LAST}\n"
+    preview = DiffPreview(diff=make_diff("a.txt", None, new), proposal=new)
+    return replace(command("x"), tool="write", preview=preview)
+
+
+def _project(command):
+    text = "\n".join(f"Rule {number}." for number in range(40)) + f"\n{LAST}\n"
+    entry = ProjectEntry(name="AGENTS.md", effect="instructions for the model", text=text)
+    return replace(command("x"), tool="trust", preview=ProjectPreview(root=Path("/src/shop"), entries=(entry,)))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("build", [_here_document, _long_word, _change, _project])
+async def test_all_of_a_question_can_be_reached_and_a_yes_waits_for_its_end(stage_of, ask_command, build, size):
+    asking = Asking(build(ask_command))
+    async with stage_of(asking, size=size) as stage:
+        await begin(stage)
+        dialog = stage.app.main.approval
+        if LAST not in stage.text:
+            assert "more of" in stage.text
+            await stage.press_slowly("y")
+            assert asking.answers == []
+        assert LAST in "".join([text async for text in _pages(stage, "y ", "n ")])
+        assert dialog.waiting == 1
+        await stage.press_slowly("y")
+        await stage.until(lambda: asking.answers)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_all_rules_can_be_reached_before_one_is_stored(stage_of, ask_command, size):
+    rules = [f"bash(make target-{number} {'a' * 50})" for number in range(8)] + [f"bash({LAST})"]
+    request = replace(ask_command("make"), offers=tuple(RuleOffer(rule=rule, covers=f"runs {rule}") for rule in rules))
+    asking = Asking(request)
+    async with stage_of(asking, size=size) as stage:
+        await begin(stage)
+        await stage.press_slowly("end", "a")
+        assert "more of" in stage.text
+        assert LAST in "".join([text async for text in _pages(stage, "1 ")])
+        assert asking.answers == []
+
+
+async def _pages(stage, *answers):
+    """What is on the screen, page by page to the end, with the answers on each."""
+    while True:
+        page = stage.text
+        assert all(answer in page for answer in answers)
+        yield page
+        if "more of" not in page:
+            return
+        await stage.pilot.press("pagedown")
+        await stage.until(lambda page=page: stage.text != page)
