@@ -203,6 +203,9 @@ class Compactor:
             reply = await self._asker.ask(self._provider(), request)
         except ProviderError as error:
             raise _NotSummedUp(f"The conversation could not be summed up: {error}") from error
+        finally:
+            for lost in self._asker.take_lost():
+                await pay(lost)
         await pay(reply)
         text = reply.text.strip()
         if not text or reply.stop in {StopReason.REFUSAL, StopReason.CONTEXT_EXCEEDED}:

@@ -9,7 +9,7 @@ from codeagent.agent.arguments import is_whole
 from codeagent.agent.budget import Budget
 from codeagent.agent.compaction import Compactor
 from codeagent.agent.history import History, user_message
-from codeagent.agent.meter import Meter
+from codeagent.agent.meter import Meter, tokens_of
 from codeagent.agent.phases import Halt
 from codeagent.agent.reply import Asker
 from codeagent.agent.schedule import Schedule
@@ -29,7 +29,7 @@ from codeagent.core.events import (
     TurnEnd,
     UsageReported,
 )
-from codeagent.core.messages import AssistantMessage, Origin, StopReason, TextBlock, ToolCall, UserMessage
+from codeagent.core.messages import AssistantMessage, Origin, StopReason, TextBlock, ToolCall, Usage, UserMessage
 from codeagent.core.protocols import Ledger, ModelRequest, Provider, ToolSpec
 
 OVERFLOW = (
@@ -208,6 +208,8 @@ class Turn:
         finally:
             self._is_asking = False
             self._renew_scope()
+            for lost in self._asker.take_lost():
+                await self._pay(lost)
 
     async def _reply(self) -> AssistantMessage:
         """The reply; where the history turns out too long, it is made shorter once and asked again."""
@@ -295,9 +297,15 @@ class Turn:
         self._setting.compactor.fits_again()
         await self._pay(reply)
 
+    def _estimate(self, reply: AssistantMessage) -> Usage:
+        """What a service that does not count has probably been sent, and has sent."""
+        return Usage(input_tokens=self._setting.meter.used, output_tokens=tokens_of(reply), is_estimate=True)
+
     async def _pay(self, reply: AssistantMessage) -> None:
         """Counts what a reply cost, and the room it takes when it is part of the conversation."""
         setting = self._setting
+        if not reply.usage.context_tokens:
+            reply = replace(reply, usage=self._estimate(reply))
         was_known = setting.spending.cost is not None
         setting.spending.add(reply)
         self.spending.add(reply)

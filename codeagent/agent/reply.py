@@ -18,7 +18,7 @@ from codeagent.core.events import (
     TextStreamed,
     ThinkingStreamed,
 )
-from codeagent.core.messages import AssistantMessage
+from codeagent.core.messages import AssistantMessage, StopReason, Usage
 from codeagent.core.protocols import (
     CallPiece,
     ModelRequest,
@@ -27,6 +27,7 @@ from codeagent.core.protocols import (
     ReplyFinished,
     TextPiece,
     ThinkingPiece,
+    UsagePiece,
 )
 
 _LONGEST_RETRY_AFTER = 300
@@ -40,11 +41,24 @@ class Asker:
         self._limits = limits
         self._is_shown = is_shown
         self._pieces: list[str] = []
+        self._counted: AssistantMessage | None = None
+        self._lost: list[AssistantMessage] = []
 
     @property
     def partial(self) -> str:
         """The text so far of the reply being written; empty once it is whole."""
         return "".join(self._pieces)
+
+    def take_lost(self) -> list[AssistantMessage]:
+        """Replies that never became whole, each with what the service had counted of it; given once."""
+        self._lose()
+        lost, self._lost = self._lost, []
+        return lost
+
+    def _lose(self) -> None:
+        if self._counted is not None:
+            self._lost.append(self._counted)
+        self._counted = None
 
     async def ask(self, provider: Provider, request: ModelRequest) -> AssistantMessage:
         """A reply with its end; half a reply is thrown away and asked for anew.
@@ -72,6 +86,7 @@ class Asker:
 
     async def _read(self, provider: Provider, request: ModelRequest) -> AssistantMessage:
         self._pieces.clear()
+        self._lose()
         stream = provider.stream(request)
         clock = asyncio.timeout(self._limits.first_byte_seconds)
         now = asyncio.get_running_loop().time
@@ -81,8 +96,11 @@ class Asker:
                     clock.reschedule(now() + self._limits.idle_seconds)
                     if isinstance(event, ReplyFinished):
                         self._pieces.clear()
+                        self._counted = None
                         return event.message
-                    if isinstance(event, NoticePiece):
+                    if isinstance(event, UsagePiece):
+                        self._counted = _counted(provider.model, event.usage)
+                    elif isinstance(event, NoticePiece):
                         self._record.tell(NoticeGiven(text=event.text, level=Level.WARNING))
                     elif self._is_shown:
                         self._pass_on(event)
@@ -110,6 +128,11 @@ class Asker:
         doubled = min(self._limits.retry_seconds * 2 ** (attempt - 1), self._limits.longest_pause)
         spread = doubled * random.uniform(0.75, 1.25)  # noqa: S311 - spreading retries needs no secrecy
         return max(spread, retry_after or 0.0)
+
+
+def _counted(model: str, usage: Usage) -> AssistantMessage:
+    """What stands for a reply that is not whole yet, where it has to be paid for."""
+    return AssistantMessage(blocks=(), stop=StopReason.CANCELLED, model=model, usage=usage)
 
 
 def _given_up(error: ProviderUnavailable, attempts: int) -> ProviderUnavailable:

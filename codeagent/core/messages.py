@@ -48,12 +48,16 @@ class Origin(StrEnum):
 
 @value
 class Usage:
-    """Tokens of one request; ``input_tokens`` leaves out what the cache served or stored."""
+    """Tokens of one request; ``input_tokens`` leaves out what the cache served or stored.
+
+    ``is_estimate`` says that the service did not count, or in a sum, not everything.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    is_estimate: bool = False
 
     @property
     def context_tokens(self) -> int:
@@ -66,6 +70,7 @@ class Usage:
             output_tokens=self.output_tokens + other.output_tokens,
             cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
             cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            is_estimate=self.is_estimate or other.is_estimate,
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from codeagent.core.approvals import Preview, Touch
 from codeagent.core.events import AgentEvent, Progress
-from codeagent.core.messages import AssistantMessage, Message, ToolCall, ToolResult
+from codeagent.core.messages import AssistantMessage, Message, ToolCall, ToolResult, Usage
 from codeagent.core.values import value
 
 # --- tools -------------------------------------------------------------------------------------
@@ -327,6 +327,14 @@ class NoticePiece:
 
 
 @value
+class UsagePiece:
+    """What the service has counted of this reply so far, which is owed even when the reply never ends."""
+
+    kind: Literal["usage"] = "usage"
+    usage: Usage
+
+
+@value
 class ReplyFinished:
     """The reply is whole; always the last event, and missing when the stream broke off."""
 
@@ -334,7 +342,7 @@ class ReplyFinished:
     message: AssistantMessage
 
 
-ModelEvent = TextPiece | ThinkingPiece | CallPiece | NoticePiece | ReplyFinished
+ModelEvent = TextPiece | ThinkingPiece | CallPiece | NoticePiece | UsagePiece | ReplyFinished
 
 
 class Provider(Protocol):

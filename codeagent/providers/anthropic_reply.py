@@ -98,9 +98,7 @@ class MessagesReply:
         blocks = tuple(made for block in self._blocks.values() if (made := self._made(block)) is not None)
         has_calls = any(isinstance(block, ToolCall) for block in blocks)
         usual = StopReason.TOOL_USE if has_calls else StopReason.END_TURN
-        return AssistantMessage(
-            blocks=blocks, stop=_STOPS.get(self._stop, usual), model=self._model, usage=self._usage()
-        )
+        return AssistantMessage(blocks=blocks, stop=_STOPS.get(self._stop, usual), model=self._model, usage=self.usage)
 
     def _take_whole(self, message: JsonObject) -> None:
         """The answer of a server that does not stream."""
@@ -181,12 +179,14 @@ class MessagesReply:
         return chosen
 
     def _count(self, usage: JsonObject) -> None:
-        """Counts are cumulative: a later one replaces an earlier one."""
+        """Counts are cumulative and never fall: what a later event leaves out or reports as zero stays."""
         for key in ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
             if isinstance(usage.get(key), int):
-                self._tokens[key] = as_count(usage[key])
+                self._tokens[key] = max(self._tokens.get(key, 0), as_count(usage[key]))
 
-    def _usage(self) -> Usage:
+    @property
+    def usage(self) -> Usage:
+        """What the service has counted so far."""
         return Usage(
             input_tokens=self._tokens.get("input_tokens", 0),
             output_tokens=self._tokens.get("output_tokens", 0),

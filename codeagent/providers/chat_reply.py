@@ -101,7 +101,8 @@ class ChatReply:
         self._details: list[JsonObject] = []
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
-        self._usage = Usage()
+        self.usage = Usage()
+        self._counts: dict[str, int] = {}
         self._stop = ""
         self.is_over = False
 
@@ -125,10 +126,10 @@ class ChatReply:
             raise ProviderUnavailable(f"{self._service.name} sent a chunk that is not JSON.")
         if chunk.get("error"):
             raise self._service.reported(chunk["error"])
-        if usage := as_object(chunk.get("usage")):
-            self._usage = _usage(usage)
+        self._count(as_object(chunk.get("usage")))
         for choice in as_list(chunk.get("choices"))[:1]:
             fields = as_object(choice)
+            self._count(as_object(fields.get("usage")))
             self._grow(as_object(fields.get("delta") or fields.get("message")))
             self.is_over = "message" in fields and "delta" not in fields
             stop = as_text(fields.get("finish_reason"))
@@ -154,7 +155,14 @@ class ChatReply:
         for call in self._calls:
             blocks += [*self._opaque(CALL_FIELDS, call.others), self._made(call)]
         stop = stop or (StopReason.TOOL_USE if self._calls else StopReason.END_TURN)
-        return AssistantMessage(blocks=tuple(blocks), stop=stop, model=self._model, usage=self._usage)
+        return AssistantMessage(blocks=tuple(blocks), stop=stop, model=self._model, usage=self.usage)
+
+    def _count(self, counts: JsonObject) -> None:
+        """Counts are cumulative, at the end or in each chunk, in one piece or in several; so none ever falls."""
+        for name, count in _counts(counts).items() if counts else ():
+            self._counts[name] = max(self._counts.get(name, 0), count)
+        if counts:
+            self.usage = _usage(self._counts)
 
     def _opaque(self, kind: str, kept: JsonValue) -> list[OpaqueBlock]:
         """What only this model's server understands, and may want back."""
@@ -252,14 +260,30 @@ class ChatReply:
         return chosen
 
 
-def _usage(counts: JsonObject) -> Usage:
-    """The prompt's count includes what the cache served and stored; some servers name that in their own way."""
-    details = as_object(counts.get("prompt_tokens_details"))
-    cached = as_count(details.get("cached_tokens")) or as_count(counts.get("prompt_cache_hit_tokens"))
-    stored = as_count(details.get("cache_write_tokens"))
+def _counts(usage: JsonObject) -> dict[str, int]:
+    """The counts under one name each; some servers name the cache in their own way."""
+    prompt, completion = (
+        as_object(usage.get("prompt_tokens_details")),
+        as_object(usage.get("completion_tokens_details")),
+    )
+    return {
+        "prompt": as_count(usage.get("prompt_tokens")),
+        "completion": as_count(usage.get("completion_tokens")),
+        "total": as_count(usage.get("total_tokens")),
+        "reasoning": as_count(completion.get("reasoning_tokens")),
+        "cached": as_count(prompt.get("cached_tokens")) or as_count(usage.get("prompt_cache_hit_tokens")),
+        "stored": as_count(prompt.get("cache_write_tokens")),
+    }
+
+
+def _usage(counts: dict[str, int]) -> Usage:
+    """The prompt's count includes what the cache served and stored, the completion's mostly what was reasoned."""
+    prompt, completion, reasoning = counts["prompt"], counts["completion"], counts["reasoning"]
+    # xAI and others count reasoning beside the completion, which only the total tells
+    is_beside = counts["total"] == prompt + completion + reasoning
     return Usage(
-        input_tokens=max(0, as_count(counts.get("prompt_tokens")) - cached - stored),
-        output_tokens=as_count(counts.get("completion_tokens")),
-        cache_read_tokens=cached,
-        cache_write_tokens=stored,
+        input_tokens=max(0, prompt - counts["cached"] - counts["stored"]),
+        output_tokens=completion + (reasoning if is_beside else 0),
+        cache_read_tokens=counts["cached"],
+        cache_write_tokens=counts["stored"],
     )

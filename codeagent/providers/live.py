@@ -11,8 +11,8 @@ from typing import Generic, Protocol, Self, TypeVar
 import httpx2
 
 from codeagent.core.errors import ProviderError, ProviderRejected, ProviderUnavailable
-from codeagent.core.messages import AssistantMessage, Message
-from codeagent.core.protocols import ModelEvent, ModelRequest, NoticePiece, ReplyFinished
+from codeagent.core.messages import AssistantMessage, Message, Usage
+from codeagent.core.protocols import ModelEvent, ModelRequest, NoticePiece, ReplyFinished, UsagePiece
 from codeagent.providers.connection import next_payloads, read_payloads, read_to_end
 from codeagent.providers.failures import Service
 from codeagent.providers.history import EncodedHistory
@@ -54,6 +54,11 @@ class StreamedReply(Protocol):
     @property
     def display(self) -> Display:
         """What to show now."""
+        ...
+
+    @property
+    def usage(self) -> Usage:
+        """What the service has counted so far."""
         ...
 
     @property
@@ -131,7 +136,7 @@ class LiveProvider(ABC, Generic[FormT]):
                 try:
                     async with aclosing(self._stream(request)) as events:
                         async for event in events:
-                            if not is_accepted and event != SIGN_OF_LIFE:
+                            if not is_accepted and event != SIGN_OF_LIFE and not isinstance(event, UsagePiece):
                                 is_accepted = True
                                 if notice := taken.accepted(request.messages, before):
                                     yield NoticePiece(text=notice)
@@ -150,12 +155,16 @@ class LiveProvider(ABC, Generic[FormT]):
     async def _stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         response = await self._ask(request)
         reply = self._reply(request)
+        counted = reply.usage
         try:
             async with aclosing(read_payloads(response, self._connection.service)) as reads:
                 while (payloads := await next_payloads(reads, is_finished=reply.is_finished)) is not None:
                     _take(reply, payloads)
                     for event in reply.display.drain():
                         yield event
+                    if reply.usage != counted:
+                        counted = reply.usage
+                        yield UsagePiece(usage=counted)
                     if reply.is_over:
                         await read_to_end(reads)
                         break

@@ -103,7 +103,7 @@ class ResponsesReply:
             blocks += self._made(item)
         has_calls = any(isinstance(block, ToolCall) for block in blocks)
         return AssistantMessage(
-            blocks=tuple(blocks), stop=self._stop(has_calls=has_calls), model=self._model, usage=self._usage()
+            blocks=tuple(blocks), stop=self._stop(has_calls=has_calls), model=self._model, usage=self.usage
         )
 
     def _end(self, response: JsonObject) -> None:
@@ -161,8 +161,9 @@ class ResponsesReply:
             return _INCOMPLETE.get(reason, StopReason.MAX_TOKENS)
         return StopReason.TOOL_USE if has_calls else StopReason.END_TURN
 
-    def _usage(self) -> Usage:
-        """The input's count includes what the cache served and stored."""
+    @property
+    def usage(self) -> Usage:
+        """What the service has counted so far; the input's count includes what the cache served and stored."""
         counts = as_object(self._response.get("usage"))
         details = as_object(counts.get("input_tokens_details"))
         cached, stored = as_count(details.get("cached_tokens")), as_count(details.get("cache_write_tokens"))

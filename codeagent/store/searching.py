@@ -97,10 +97,19 @@ def _plain(arguments_json: str) -> str:
 
 
 def _needles(words: str) -> tuple[bytes, ...]:
-    """How the words may stand in a lowered record: inside JSON, and, beyond ASCII, in any case or escaped."""
+    """How the words may stand in a lowered record: inside JSON, once or, in a call's arguments, twice.
+
+    Beyond ASCII a model may write its arguments in any case, and escaped.
+    """
     forms = dict.fromkeys((words.lower(), words, words.upper(), words.capitalize(), words.title()))
-    inner = [json.dumps(form, ensure_ascii=False)[1:-1].encode(errors="replace").lower() for form in forms]
-    return tuple(dict.fromkeys(inner))
+    once = [_escaped(form) for form in forms]
+    twice = [_escaped(_escaped(form, is_ascii=is_ascii)) for form in forms for is_ascii in (False, True)]
+    return tuple(dict.fromkeys(form.encode(errors="replace").lower() for form in (*once, *twice)))
+
+
+def _escaped(text: str, *, is_ascii: bool = False) -> str:
+    """The text as it stands between the quotes of a JSON string."""
+    return json.dumps(text, ensure_ascii=is_ascii)[1:-1]
 
 
 def _places(data: bytes, needle: bytes) -> Iterator[int]:

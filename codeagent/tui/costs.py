@@ -26,6 +26,7 @@ class CostBook:
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
     model: str = ""
+    unpriced: str = ""
     turns: list[TurnCost] = field(default_factory=list[TurnCost])
     _said: str = ""
 
@@ -39,6 +40,7 @@ class CostBook:
             case UsageReported(usage=usage, cost=cost):
                 self.usage += usage
                 self.cost = cost
+                self.unpriced = self.unpriced or (self.model if cost is None else "")
             case TurnEnded(turn=turn, usage=usage, cost=cost):
                 self.turns.append(TurnCost(turn=turn, text=self._said, usage=usage, cost=cost))
             case _:

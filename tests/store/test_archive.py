@@ -143,6 +143,19 @@ async def test_words_of_the_person_of_calls_and_in_large_outputs_are_found(sessi
     assert (hit.speaker, hit.text) == (Speaker.TOOL, "the needle in the output")
 
 
+@pytest.mark.parametrize("is_ascii", [False, True])
+@pytest.mark.parametrize("words", ['say "hi"', "C:\\temp", 'GRÖSSE "x"', "größe"])
+async def test_a_search_finds_quotes_backslashes_and_umlauts_in_the_arguments_of_a_call(
+    sessions, archive, words, is_ascii
+):
+    arguments = json.dumps({"command": 'echo say "hi" C:\\temp größe "x"'}, ensure_ascii=is_ascii)
+    await keep(
+        sessions, "a", *turn(1, "go", "well"), reply("", ToolCall(id="c", name="bash", arguments_json=arguments))
+    )
+    (hit,) = search(archive, words)
+    assert hit.speaker is Speaker.TOOL
+
+
 async def test_a_search_that_is_stopped_looks_no_further(sessions, archive):
     await keep(sessions, "a", *RICH)
     await keep(sessions, "b", *RICH, age=9)

@@ -52,7 +52,8 @@ def cost_text(book: CostBook) -> Content:
     if book.cost is None:
         lines.append(
             Content.styled(
-                f"The price of {show_invisible(book.model)} is unknown; models.toml beside your settings can name it.",
+                f"The price of {show_invisible(book.unpriced)} is unknown; "
+                "models.toml beside your settings can name it.",
                 "$warning",
             )
         )
@@ -120,6 +121,8 @@ def _tokens(usage: Usage) -> Iterator[str]:
     if usage.cache_write_tokens:
         yield f"  stored  {usage.cache_write_tokens:>12,} tokens went into the cache"
     yield f"received  {usage.output_tokens:>12,} tokens"
+    if usage.is_estimate:
+        yield "A service did not count all of this; what it left out is estimated."
 
 
 def _turn(turn: TurnCost) -> Iterator[Content]:
@@ -130,13 +133,13 @@ def _turn(turn: TurnCost) -> Iterator[Content]:
     yield Content.assemble(
         (f"{turn.turn:>4}  ", "$text-muted"), text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
     )
-    used = f"{sent:,} sent{cached} · {turn.usage.output_tokens:,} received"
+    used = f"{'about ' if turn.usage.is_estimate else ''}{sent:,} sent{cached} · {turn.usage.output_tokens:,} received"
     yield Content.styled(f"      {_money(turn.cost)} · {used}", "$text-muted")
 
 
 def _money(cost: float | None) -> str:
     if cost is None:
-        return "unknown"
+        return "price unknown"
     return f"${cost:.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
 
 

@@ -1,0 +1,83 @@
+"""What a session has to pay for: whole replies, replies that broke off, and what nobody counted."""
+
+from __future__ import annotations
+
+import asyncio
+
+from codeagent.agent.limits import Limits
+from codeagent.core.errors import ProviderUnavailable
+from codeagent.core.events import TextStreamed, UsageReported
+from codeagent.core.messages import AssistantMessage, Usage
+from codeagent.core.protocols import ReplyFinished, TextPiece, UsagePiece
+from tests.agent.stage import Model, Prices, Stage, reply
+
+HALF = Usage(input_tokens=10, output_tokens=1)
+WHOLE = Usage(input_tokens=10, output_tokens=5)
+LIMITS = Limits(retries=3, retry_seconds=0.001)
+
+
+class Tariff(Prices):
+    """A dollar a token, ten of another model's."""
+
+    def cost(self, message: AssistantMessage) -> float | None:
+        return message.usage.context_tokens * (10.0 if message.model == "played/dear" else 1.0)
+
+
+async def breaking_off(request):
+    yield TextPiece(text="Half")
+    yield UsagePiece(usage=Usage(input_tokens=10))
+    yield UsagePiece(usage=HALF)
+    raise ProviderUnavailable("The reply broke off.")
+
+
+async def whole(request):
+    yield UsagePiece(usage=HALF)
+    yield UsagePiece(usage=WHOLE)
+    yield ReplyFinished(message=reply("Done.", usage=WHOLE))
+
+
+async def test_an_attempt_that_failed_is_paid_for_once_with_its_last_count():
+    stage = Stage(Model(breaking_off, breaking_off, whole), limits=LIMITS, ledger=Tariff())
+    ended = await stage.send()
+    assert [event.usage for event in stage.of(UsageReported)] == [HALF, HALF, WHOLE]
+    assert (ended.usage, ended.cost) == (HALF + HALF + WHOLE, 37.0)
+
+
+async def test_attempts_that_all_failed_are_paid_for():
+    stage = Stage(Model(breaking_off, breaking_off), limits=Limits(retries=1, retry_seconds=0.001), ledger=Tariff())
+    ended = await stage.send()
+    assert (ended.usage, ended.cost) == (HALF + HALF, 22.0)
+
+
+async def test_a_stopped_reply_is_paid_for():
+    async def endless(request):
+        yield UsagePiece(usage=HALF)
+        yield TextPiece(text="Half")
+        await asyncio.Event().wait()
+
+    stage = Stage(Model(endless), ledger=Tariff())
+    turn = asyncio.ensure_future(stage.send())
+    await stage.until(lambda event: isinstance(event, TextStreamed))
+    await stage.session.cancel()
+    ended = await turn
+    assert (ended.usage, ended.cost) == (HALF, 11.0)
+
+
+async def test_what_a_service_does_not_count_is_estimated_and_said_so():
+    async def uncounted(request):
+        yield ReplyFinished(message=AssistantMessage(blocks=reply("Fine.").blocks, stop=reply("Fine.").stop))
+
+    stage = Stage(Model(uncounted), ledger=Tariff())
+    ended = await stage.send("A question of some length.")
+    assert ended.usage.is_estimate
+    assert ended.usage.input_tokens > 0
+    assert ended.usage.output_tokens > 0
+    assert ended.cost
+
+
+async def test_each_reply_has_the_price_of_the_model_that_gave_it():
+    dear = AssistantMessage(blocks=reply("Hm.").blocks, stop=reply("Hm.").stop, model="played/dear", usage=WHOLE)
+    stage = Stage(Model(reply("Done.", usage=WHOLE), dear), ledger=Tariff())
+    first, second = await stage.send(), await stage.send()
+    assert (first.cost, second.cost) == (15.0, 150.0)
+    assert stage.of(UsageReported)[-1].cost == 165.0
