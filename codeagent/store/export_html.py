@@ -36,6 +36,7 @@ details { margin: .5rem 0; border-bottom: 1px solid var(--line); }
 summary { cursor: pointer; padding: .35rem 0; font: .8125rem/1.55 ui-monospace, monospace; }
 summary .tool { display: inline-block; min-width: 3.5rem; font-weight: 600; }
 summary .good { color: var(--good); } summary .bad { color: var(--bad); } summary .end { color: var(--soft); }
+.answer { color: var(--soft); font-size: .875rem; margin: .25rem 0 .5rem; white-space: pre-wrap; }
 .diff { padding: .75rem 0; } .diff span { display: block; padding: 0 1rem; white-space: pre; }
 .diff { overflow-x: auto; } .diff .rows { display: inline-block; min-width: 100%; }
 .diff .added { background: var(--added); } .diff .removed { background: var(--removed); }
@@ -91,12 +92,13 @@ def _call(did: Did) -> str:
     is_good = did.outcome == "ok"
     mark = '<span class="good">✓</span>' if is_good else '<span class="bad">✗</span>'
     end = "" if is_good else f' <span class="end">{_safe(did.outcome.replace("_", " "))}</span>'
+    answer = f'<p class="answer">{_safe(did.answer)}</p>' if did.answer else ""
     label = _safe(" ".join(did.label.split()))
     inner = "".join(map(_diff, did.diffs)) or (f"<pre>{_safe(did.text)}</pre>" if did.text.strip() else "")
-    is_open = " open" if did.diffs or not is_good else ""
+    is_open = " open" if did.diffs or did.answer or not is_good else ""
     return (
         f'<details{is_open}><summary>{mark} <span class="tool">{_safe(did.tool)}</span> {label}{end}</summary>'
-        f"{inner}</details>"
+        f"{answer}{inner}</details>"
     )
 
 

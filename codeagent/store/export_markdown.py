@@ -34,6 +34,8 @@ def _parts(passage: Passage) -> Iterator[str]:
         case Did():
             outcome = "" if passage.outcome == "ok" else f" ({passage.outcome.replace('_', ' ')})"
             yield f"**{_escaped(passage.tool)}** {_code(passage.label)}{outcome}".replace("  ", " ")
+            if passage.answer:
+                yield f"*{_escaped(' '.join(passage.answer.split()))}*"
             if passage.diffs:
                 yield fenced("".join(as_patch(diff) for diff in passage.diffs), "diff")
             elif passage.text.strip():

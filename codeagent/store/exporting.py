@@ -7,16 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import assert_never
 
+from codeagent.core.approvals import Answer, Approve, Deny, Scope, Withdraw
 from codeagent.core.archive import ExportForm, SessionSummary
 from codeagent.core.context import HistoryCompacted
 from codeagent.core.diff import FileDiff
 from codeagent.core.events import (
     AgentEvent,
+    ApprovalSettled,
     ConversationRestored,
     ConversationRewound,
     HistoryAppended,
     MessageDelivered,
+    ModeChanged,
     NoticeGiven,
+    SessionStarted,
     ToolPreviewed,
     TurnEnd,
     TurnEnded,
@@ -83,9 +87,12 @@ def standing(events: Iterable[AgentEvent]) -> list[AgentEvent]:
 def passages(events: Sequence[AgentEvent]) -> Iterator[Passage]:
     """What there is to read: words, thoughts, calls with what they came to, notes."""
     labels = {event.call_id: event.label for event in events if isinstance(event, ToolPreviewed)}
+    answers: dict[str, str] = {}
     calls: dict[str, ToolCall] = {}
     for event in events:
         match event:
+            case ApprovalSettled(call_id=call_id, answer=answer):
+                answers[call_id] = answered(answer)
             case TurnStarted(text=text) | MessageDelivered(text=text):
                 yield Said(text=text)
             case HistoryAppended(message=AssistantMessage() as message):
@@ -93,7 +100,9 @@ def passages(events: Sequence[AgentEvent]) -> Iterator[Passage]:
                 yield from _written(message)
             case HistoryAppended(message=ResultsMessage(results=results)):
                 known = [(calls.pop(result.call_id, None), result) for result in results]
-                yield from (_done(call, labels.get(call.id, ""), result) for call, result in known if call is not None)
+                for call, result in known:
+                    if call is not None:
+                        yield _done(call, labels.get(call.id, ""), result, answers.pop(call.id, ""))
             case HistoryAppended(message=UserMessage(origin=Origin.SHELL) as message):
                 yield Said(text=message.text)
             case _:
@@ -102,6 +111,10 @@ def passages(events: Sequence[AgentEvent]) -> Iterator[Passage]:
 
 def _noted(event: AgentEvent) -> Iterator[Noted]:
     match event:
+        case SessionStarted(mode=mode):
+            yield Noted(text=f"The session began in {mode} mode.")
+        case ModeChanged(mode=mode):
+            yield Noted(text=f"From here on in {mode} mode.")
         case HistoryCompacted(summary=summary):
             yield Noted(text="The conversation was summed up to make room." + (f"\n\n{summary}" if summary else ""))
         case NoticeGiven(text=text):
@@ -120,13 +133,37 @@ def _written(message: AssistantMessage) -> Iterator[Passage]:
             yield Wrote(text=block.text)
 
 
-def _done(call: ToolCall, label: str, result: ToolResult) -> Did:
+def answered(answer: Answer) -> str:
+    """How a question about a call was answered, in words."""
+    match answer:
+        case Approve(scope=scope, hunks=hunks, edited=edited, feedback=feedback):
+            kept = {Scope.SESSION: " for this session", Scope.PROJECT: " for this project", Scope.ALWAYS: " always"}
+            words = f"you allowed it{kept.get(scope, '')}"
+            words += "" if edited is None else ", edited"
+            words += "" if hunks is None else ", in part"
+        case Deny(feedback=feedback):
+            words = "you denied it"
+        case Withdraw(reason=feedback):
+            words = "the question closed without an answer"
+        case _:
+            assert_never(answer)
+    return f"{words}: {feedback}" if feedback else words
+
+
+def _done(call: ToolCall, label: str, result: ToolResult, answer: str) -> Did:
     diffs: tuple[FileDiff, ...] = ()
     if isinstance(result.details, ChangeDetails):
         diffs = result.details.diffs
     elif isinstance(result.details, CommandDetails):
         diffs = result.details.changes
-    return Did(tool=call.name, label=label or _first(call), outcome=str(result.outcome), text=result.text, diffs=diffs)
+    return Did(
+        tool=call.name,
+        label=label or _first(call),
+        outcome=str(result.outcome),
+        text=result.text,
+        diffs=diffs,
+        answer=answer,
+    )
 
 
 def _first(call: ToolCall) -> str:

@@ -29,13 +29,14 @@ class Thought:
 
 @value
 class Did:
-    """A tool call: what it was about, how it ended, what it put out and changed."""
+    """A tool call: what it was about, what the person said to it, how it ended, what it put out and changed."""
 
     tool: str
     label: str
     outcome: str
     text: str
     diffs: tuple[FileDiff, ...]
+    answer: str = ""
 
 
 @value

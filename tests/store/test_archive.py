@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from codeagent.agent.history import restore
-from codeagent.core.approvals import Mode
+from codeagent.core.approvals import Approve, Deny, Mode, Scope, Withdraw
 from codeagent.core.archive import ExportForm, Speaker
 from codeagent.core.diff import make_diff
 from codeagent.core.errors import JournalError, SessionBusy
 from codeagent.core.events import (
+    ApprovalSettled,
     ConversationRewound,
     HistoryAppended,
+    ModeChanged,
     SessionStarted,
     ToolEnded,
     TurnEnd,
@@ -128,7 +130,7 @@ async def test_a_summary_has_title_cost_and_last_words(sessions, archive):
 async def test_words_are_found_in_any_case_also_beyond_ascii_and_the_record_leads_to_them(sessions, archive):
     path = await keep(sessions, "a", *RICH)
     await keep(sessions, "b", *turn(1, "something else", "Nothing."), age=9)
-    for words in ("discount", "GRÖSSER".replace("SS", "ß"), "größer ALS"):
+    for words in ("discount", "GRÖßER".replace("SS", "ß"), "größer ALS"):
         (hit,) = search(archive, words)
         assert (hit.session_id, hit.speaker) == ("a", Speaker.AGENT)
         assert hit.text[hit.start : hit.start + hit.length].lower() == words.lower()
@@ -144,7 +146,7 @@ async def test_words_of_the_person_of_calls_and_in_large_outputs_are_found(sessi
 
 
 @pytest.mark.parametrize("is_ascii", [False, True])
-@pytest.mark.parametrize("words", ['say "hi"', "C:\\temp", 'GRÖSSE "x"', "größe"])
+@pytest.mark.parametrize("words", ['say "hi"', "C:\\temp", 'GRÖßE "x"', "größe"])
 async def test_a_search_finds_quotes_backslashes_and_umlauts_in_the_arguments_of_a_call(
     sessions, archive, words, is_ascii
 ):
@@ -224,6 +226,34 @@ async def test_a_page_of_html_runs_nothing_loads_nothing_and_shows_everything(se
     assert "default-src 'none'" in page
     for shown in ("&lt;b&gt;the total", "<em>look</em>", "+ a &amp; c", "- a &lt;b&gt;", "It is written.", "$1.50"):
         assert shown in page
+
+
+async def test_an_export_names_the_mode_and_how_each_question_was_answered(sessions, archive):
+    hostile = "</p><script>alert(1)</script> `*_"
+    settled = [
+        ApprovalSettled(call_id=f"c{at}", answer=answer)
+        for at, answer in enumerate(
+            (Approve(scope=Scope.PROJECT), Approve(hunks=frozenset({0})), Deny(feedback=hostile), Withdraw())
+        )
+    ]
+    calls = [ToolCall(id=f"c{at}", name="bash", arguments_json='{"command": "x"}') for at in range(4)]
+    results = tuple(ToolResult(call_id=call.id, blocks=()) for call in calls)
+    told = [RICH[0], ModeChanged(mode=Mode.EDITS), reply("", *calls), *settled]
+    await keep(sessions, "a", *told, HistoryAppended(message=ResultsMessage(results=results)), *turn(1, "x", "y"))
+    page, text = archive.export("a", ExportForm.HTML), archive.export("a", ExportForm.MARKDOWN)
+    for shown in (
+        "began in ask mode",
+        "From here on in edits mode",
+        "you allowed it for this project",
+        "you allowed it, in part",
+        "you denied it: ",
+        "the question closed without an answer",
+    ):
+        assert shown in page
+        assert shown in text
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "\\<script\\>" in text
 
 
 async def test_markdown_escapes_what_was_no_markdown(sessions, archive):
