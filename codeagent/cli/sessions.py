@@ -104,7 +104,9 @@ def _run(  # noqa: PLR0911 - one return a subcommand
         case "export":
             return _export(found, desk)
         case "rename":
-            archive.rename(desk.path(found.id).stem, " ".join(found.title))
+            title = " ".join(found.title)
+            archive.rename(desk.path(found.id).stem, title)
+            print(f"Its title is {clean(title)} now.")
             return 0
         case "fork":
             new_id = archive.fork(desk.path(found.id).stem, found.before)
@@ -150,6 +152,7 @@ def _export(found: argparse.Namespace, desk: _Desk) -> int:
     if found.format is not None:
         raise ConfigError("--format is for printing: with FILE its ending decides.", hint="Leave one of them out.")
     desk.archive.export_to(session_id, found.file, replaces=found.force)
+    print(f"Written to {clean(str(found.file))}, for you alone.")
     return 0
 
 

@@ -321,9 +321,11 @@ class CodeagentApp(App[str]):
     def action_stop(self) -> None:
         """Stops the turn and the person's own shell command; open questions close as denied."""
         self.workers.cancel_group(self, OWN_COMMAND)  # pyright: ignore[reportUnknownMemberType] - a list of all kinds
-        if self._desk is not None and self._desk.conversation.is_running:
+        if self._desk is None:
+            self.bridge.refuse()  # the question that comes before the session
+        elif self._desk.conversation.is_running:
             self.run_worker(self._desk.conversation.cancel, group="stop")
-        elif self._desk is not None and self.main.is_current and self.main.prompt.is_empty and self._escape.is_second:
+        elif self.main.is_current and self.main.prompt.is_empty and self._escape.is_second:
             self.action_command(CommandName.REWIND)
 
     def action_next_mode(self) -> None:

@@ -109,6 +109,11 @@ class Bridge:
         if question is not None and not question.done():
             question.set_result(answer)
 
+    def refuse(self) -> None:
+        """Says no to all that is open."""
+        for ticket in list(self._questions):
+            self.settle(ticket, Deny())
+
     def close(self) -> None:
         """The app is being left: nothing that is open, or asked from now on, is allowed."""
         self._is_closed = True

@@ -228,6 +228,15 @@ async def test_the_question_fits_every_screen_and_survives_a_resize(stage_of):
         await stage.until(lambda: question.answers == [Deny()])
 
 
+async def test_esc_means_not_now(stage_of):
+    question = Question()
+    async with stage_of(first=question, size=(100, 40)) as stage:
+        await live(stage)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: question.answers == [Deny()])
+        await stage.until(stage.opened.is_set)
+
+
 async def test_the_command_asks_again_for_a_new_session(stage_of):
     question = Question()
     async with stage_of(first=question, size=(100, 40)) as stage:
