@@ -19,6 +19,7 @@ _COMMANDS = """commands:
   codeagent sessions undo        take back the last change that the agent made here
   codeagent config               the settings in force; change one, keep a key, complete in your shell
   codeagent trust [PATH]         let a project's own settings take effect
+  codeagent permissions          the rules that hold here; list, add and remove them
   codeagent permissions check    what the gate would say to a command or path
 """
 
@@ -50,12 +51,18 @@ def flags() -> tuple[Flag, ...]:
 
 
 def parse_options(words: Sequence[str]) -> Options:
-    """Reads the command line; prints usage and exits with 2 where it makes no sense."""
+    """Reads the command line; prints usage and exits with 2 where it makes no sense.
+
+    Words after ``--`` are the prompt, whatever they begin with.
+    """
     parser = build_parser()
-    found = parser.parse_intermixed_args(words)
-    if found.print is None and found.output_format is not OutputFormat.TEXT:
+    end = words.index("--") if "--" in words else len(words)
+    found = parser.parse_intermixed_args(words[:end])
+    plain = " ".join(words[end + 1 :])
+    output_format = OutputFormat(found.output_format)
+    if found.print is None and output_format is not OutputFormat.TEXT:
         parser.error("--output-format goes with -p")
-    if found.print and found.prompt:
+    if sum(map(bool, (found.print, found.prompt, plain))) > 1:
         parser.error("there are two prompts; put quotes around the whole text")
     if found.resume == PICK and found.print is not None:
         parser.error("-r needs an ID with -p; codeagent sessions list shows them")
@@ -64,9 +71,9 @@ def parse_options(words: Sequence[str]) -> Options:
     if not found.keeps_session and (found.continues or found.resume):
         parser.error("--no-session cannot go on with a stored session")
     return Options(
-        prompt=found.print or found.prompt or "",
+        prompt=found.print or found.prompt or plain,
         prints=found.print is not None,
-        output_format=found.output_format,
+        output_format=output_format,
         directory=found.cd,
         resume=LATEST if found.continues else found.resume,
         forks=found.fork,
@@ -97,15 +104,15 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add(
         "--output-format",
-        type=OutputFormat,
-        choices=list(OutputFormat),
-        default=OutputFormat.TEXT,
+        choices=[str(one) for one in OutputFormat],
+        default=str(OutputFormat.TEXT),
         metavar="FORMAT",
         help="with -p: text, json (the end) or stream-json (every event, one a line)",
     )
     add("-C", "--cd", type=Path, metavar="DIR", help="work in DIR instead of the current directory")
     add("--model", metavar="PROVIDER/NAME", help="anthropic/NAME, openai/NAME, openai-chat/NAME or scripted/FILE")
-    add("--mode", type=Mode, choices=list(Mode), metavar="MODE", help="plan, ask (default), edits or auto")
+    modes = [str(mode) for mode in Mode]
+    add("--mode", choices=modes, metavar="MODE", help="plan, ask (default), edits or auto")
     add("--allow", action="append", metavar="RULE", help="let calls through that fit, such as 'bash(pytest *)'")
     add("--ask", action="append", metavar="RULE", help="always ask about calls that fit")
     add("--deny", action="append", metavar="RULE", help="never run calls that fit")

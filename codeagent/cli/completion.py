@@ -13,7 +13,7 @@ COMMANDS: Mapping[str, str] = {
     "sessions": "list search show export rename fork delete replay undo",
     "config": "path set unset set-key remove-key models completion",
     "trust": "",
-    "permissions": "check",
+    "permissions": "check list add remove",
 }
 """The subcommands, and the words that can follow each."""
 

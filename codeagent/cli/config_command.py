@@ -7,6 +7,7 @@ import getpass
 import json
 import os
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from codeagent.config.changing import with_setting, without_setting
 from codeagent.config.places import Places, find_places, project_config_file
 from codeagent.config.settings import Settings
 from codeagent.config.sources import load_settings
+from codeagent.config.theme_files import AUTO, theme_files
 from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.text import clean
 from codeagent.keys import KEY_VARIABLES, find_keys, key_service
@@ -113,6 +115,8 @@ def change_setting(places: Places, name: str, value: str | None) -> None:
         text = (before or b"").decode("utf-8-sig")
         is_set = value is not None
         after = with_setting(text, name, value, str(path)) if is_set else without_setting(text, name, str(path))
+        if is_set and name == "ui.theme":
+            _require_theme(Settings.model_validate(tomllib.loads(after)).ui.theme, places)
         make_private_folder(path.parent)
         if before is None and not path.is_symlink():
             write_private(path, after.encode())
@@ -124,6 +128,13 @@ def change_setting(places: Places, name: str, value: str | None) -> None:
         raise
     except CodeagentError as error:
         raise ConfigError(f"{path} cannot be changed: {error}") from error
+
+
+def _require_theme(name: str, places: Places) -> None:
+    """Raises ConfigError with the names there are, where no theme has this one."""
+    themes = theme_files([places.themes])
+    if name != AUTO and name not in themes:
+        raise ConfigError(f"There is no theme {name}.", hint=f"There are {AUTO}, {', '.join(themes)}.")
 
 
 def _change(places: Places, name: str, value: str | None) -> None:

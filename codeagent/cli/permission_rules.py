@@ -8,8 +8,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from codeagent.config.places import Places, find_places
-from codeagent.config.sources import load_settings
+from codeagent.config.places import Places, find_places, project_config_file
+from codeagent.config.settings import Settings
+from codeagent.config.sources import load_settings, project_settings
 from codeagent.core.approvals import Decision, Scope
 from codeagent.core.desk import RuleSource
 from codeagent.core.errors import ConfigError
@@ -40,8 +41,8 @@ def add_parsers(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 def run_rules(options: argparse.Namespace) -> int:
     """Lists, adds or removes; returns the exit code, raises ConfigError."""
     root, places = Path.cwd().resolve(), find_places(os.environ)
-    if options.what == "list":
-        _list(root, places, as_json=options.json)
+    if options.what in {None, "list"}:
+        _list(root, places, as_json=options.what is not None and options.json)
         return 0
     decision, scope = Decision(options.decision), Scope(options.scope)
     grant = Grant(rule=str(Rule.parse(options.rule)), decision=decision, scope=scope)
@@ -71,17 +72,33 @@ def rules_here(root: Path) -> dict[Decision, tuple[str, ...]]:
 
 def _rows(root: Path, places: Places) -> list[dict[str, str]]:
     """Strictest first, as they are applied."""
-    loaded = load_settings(places, root, os.environ, {}, project=trusted_settings(root, places.trust_file))
+    project = trusted_settings(root, places.trust_file)
+    loaded = load_settings(places, root, os.environ, {}, project=project)
+    brought = _brought_rules(root, project)
     stored = load_grants(places.grants_file, root)
     asked = loaded.settings.permissions
     settings = {Decision.DENY: asked.deny, Decision.ASK: asked.ask, Decision.ALLOW: asked.allow}
     found: list[dict[str, str]] = []
     for decision in _DECISIONS:
-        origin = loaded.origins.get(("permissions", str(decision)), "settings")
+        here = brought.get(decision, ())
+        own = settings[decision][: len(settings[decision]) - len(here)]  # the project's are added behind one's own
         kept = [(grant.rule, grant.scope) for grant in stored if grant.decision is decision]
         found += [_row(decision, rule, scope, RuleSource.PERSON, str(places.grants_file)) for rule, scope in kept]
-        found += [_row(decision, rule, Scope.ALWAYS, RuleSource.SETTINGS, origin) for rule in settings[decision]]
+        for rules, scope, place in (
+            (own, Scope.ALWAYS, places.config_file),
+            (here, Scope.PROJECT, project_config_file(root)),
+        ):
+            found += [_row(decision, rule, scope, RuleSource.SETTINGS, str(place)) for rule in rules]
     return found
+
+
+def _brought_rules(root: Path, project: str | None) -> dict[Decision, tuple[str, ...]]:
+    """The rules in the ``project``'s own settings, those that it may set; raises ConfigError."""
+    if project is None:
+        return {}
+    harmless, _ = project_settings(project_config_file(root), project)
+    asked = Settings.model_validate(harmless).permissions
+    return {Decision.DENY: asked.deny, Decision.ASK: asked.ask}
 
 
 def _list(root: Path, places: Places, *, as_json: bool) -> None:
@@ -94,7 +111,16 @@ def _list(root: Path, places: Places, *, as_json: bool) -> None:
         print("No rules: the mode alone decides. Add one: codeagent permissions add allow 'bash(pytest *)'")
     width = max((len(row["rule"]) for row in found), default=0)
     for row in found:
-        print(show_invisible(f"{row['decision']:<6} {row['rule']:<{width}}  {row['scope']:<8} {row['place']}"))
+        print(show_invisible(f"{row['decision']:<6} {row['rule']:<{width}}  {_holds(row):<16} {row['place']}"))
+
+
+def _holds(row: dict[str, str]) -> str:
+    """Where a rule holds, and whether a settings file says so, in a word or two."""
+    return (
+        f"{'project' if row['scope'] == Scope.PROJECT else 'your'} settings"
+        if row["source"] == RuleSource.SETTINGS
+        else row["scope"]
+    )
 
 
 def _row(decision: Decision, rule: str, scope: Scope, source: RuleSource, place: str) -> dict[str, str]:

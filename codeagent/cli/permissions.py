@@ -72,7 +72,7 @@ def run(argv: Sequence[str]) -> int:
             command=options.command,
             path=options.path,
             access=options.access,
-            mode=options.mode,
+            mode=Mode(options.mode),
             allow=(*held[Decision.ALLOW], *options.allow),
             ask=(*held[Decision.ASK], *options.ask),
             deny=(*held[Decision.DENY], *options.deny),
@@ -120,9 +120,9 @@ def _complain(problem: str, *, as_json: bool = False) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="codeagent permissions", description="Shows what the permission rules say, and changes those you stored."
+        prog="codeagent permissions", description="Shows the permission rules that hold here, or:"
     )
-    commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND", title="commands")
+    commands = parser.add_subparsers(dest="what", metavar="COMMAND", title="commands")
     check = commands.add_parser(
         "check",
         help="say what would be allowed, asked or denied, and why",
@@ -135,7 +135,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--access", choices=[access.value for access in Access], default="read", help="what is done to it"
     )
-    check.add_argument("--mode", type=Mode, choices=list(Mode), default=Mode.ASK, help="the permission mode")
+    check.add_argument(
+        "--mode", choices=[str(mode) for mode in Mode], default=str(Mode.ASK), help="the permission mode"
+    )
     for kind in ("allow", "ask", "deny"):
         check.add_argument(f"--{kind}", action="append", default=[], metavar="RULE", help=f"a rule that says {kind}")
     check.add_argument(

@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--json", action="store_true", help="all its events as one JSON object")
     export = add("export", "write a session to a file, without secrets, for you alone")
     export.add_argument("file", metavar="FILE", nargs="?", type=Path, help="ends in .md, .html or .json")
-    export.add_argument("--format", choices=list(ExportForm), type=ExportForm, help="what to print without FILE")
+    export.add_argument("--format", choices=[str(form) for form in ExportForm], help="what to print without FILE")
     export.add_argument("--force", action="store_true", help="replace FILE when it is there")
     rename = add("rename", "give a session a title")
     rename.add_argument("title", metavar="TITLE", nargs="+")
@@ -147,7 +147,7 @@ def _search(archive: SessionArchive, words: str, *, in_json: bool) -> int:
 def _export(found: argparse.Namespace, desk: _Desk) -> int:
     session_id = desk.path(found.id).stem
     if found.file is None:
-        print(desk.archive.export(session_id, found.format or ExportForm.MARKDOWN), end="")
+        print(desk.archive.export(session_id, ExportForm(found.format or ExportForm.MARKDOWN)), end="")
         return 0
     if found.format is not None:
         raise ConfigError("--format is for printing: with FILE its ending decides.", hint="Leave one of them out.")

@@ -174,6 +174,11 @@ def parse_command(text: str, custom: Sequence[CustomCommand] = ()) -> CommandCal
     raise NoSuchCommand(f"There is no command /{word}.", hint="/help lists them all.")
 
 
+def is_compaction(text: str) -> bool:
+    """Whether the text of a turn is ``/compact``, with or without a focus: then nothing was said."""
+    return text.partition(" ")[0] == f"/{CommandName.COMPACT}" and "\n" not in text
+
+
 def matching(start: str) -> list[CommandName]:
     """The commands whose name begins with ``start``, in the table's order."""
     return [command.name for command in COMMANDS if command.name.startswith(start)]

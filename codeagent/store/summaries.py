@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from codeagent.core.archive import SessionNamed, SessionSummary
+from codeagent.core.commands import is_compaction
 from codeagent.core.errors import JournalError
 from codeagent.core.events import AgentEvent, SessionStarted, TurnEnded, TurnStarted, UsageReported
 from codeagent.store.records import decode_record
@@ -32,22 +33,28 @@ def _filled(summary: SessionSummary, data: bytes) -> SessionSummary:
     first = next(_found(data, "turn_started"), None)
     named = next(_found(data, "session_named", last_first=True), None)
     started = next(_found(data, "session_started", last_first=True), None)
-    ended = next(_found(data, "turn_ended", last_first=True), None)
     usage = next(_found(data, "usage_reported", last_first=True), None)
-    latest = next(_found(data, "turn_started", last_first=True), None)
     title = first.text if isinstance(first, TurnStarted) else ""
     if isinstance(named, SessionNamed) and named.title:
         title = named.title
-    said = ended.text if isinstance(ended, TurnEnded) else ""
-    if not said and isinstance(latest, TurnStarted):
-        said = latest.text
     return replace(
         summary,
         title=_line(title, TITLE_LENGTH),
         model=started.model if isinstance(started, SessionStarted) else "",
         cost=usage.cost if isinstance(usage, UsageReported) else None,
-        last_words=_line(said, _LAST_LENGTH),
+        last_words=_line(_last_said(data), _LAST_LENGTH),
     )
+
+
+def _last_said(data: bytes) -> str:
+    """The last answer, or what it was asked for where there is none; a turn that only summed up does not count."""
+    for started in _found(data, "turn_started", last_first=True):
+        if isinstance(started, TurnStarted) and not is_compaction(started.text):
+            for ended in _found(data, "turn_ended", last_first=True):
+                if isinstance(ended, TurnEnded) and ended.turn <= started.turn:
+                    return (ended.text if ended.turn == started.turn else "") or started.text
+            return started.text
+    return ""
 
 
 def _mark(kind: str) -> bytes:

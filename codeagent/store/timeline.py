@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from codeagent.core.changes import Reversal, TurnChanges
+from codeagent.core.commands import is_compaction
 from codeagent.core.diff import FileDiff
 from codeagent.core.errors import NothingToUndo, StaleFile
 from codeagent.core.events import (
@@ -171,7 +172,7 @@ class ChangeTimeline:
     def _all_turns(self) -> tuple[TurnChanges, ...]:
         done = self._store.log.balance().done
         numbers = sorted({*self._turns, *(entry.turn for entry in done if entry.turn in self._turns)})
-        return tuple(
+        turns = (
             TurnChanges(
                 turn=number,
                 text=self._turns[number],
@@ -179,6 +180,7 @@ class ChangeTimeline:
             )
             for number in numbers
         )
+        return tuple(turn for turn in turns if turn.diffs or not is_compaction(turn.text))
 
     def _changes(self, turn: int | None) -> tuple[FileDiff, ...]:
         return self._diffs(entry for entry in self._store.log.balance().done if turn is None or entry.turn == turn)

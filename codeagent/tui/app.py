@@ -259,6 +259,7 @@ class CodeagentApp(App[str]):
                 self._outgoing.say(text, is_later=is_later)  # those of one's own are not known yet
             else:
                 self._say(str(self._custom.explained(error, text)), Level.WARNING)
+                self.main.prompt.give_back(text)
             return
         match call:
             case CustomCall():

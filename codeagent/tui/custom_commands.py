@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 
 from codeagent.core.commands import COMMANDS, Command, NoSuchCommand
 from codeagent.core.custom_commands import CustomCommand, FoundCommands
@@ -51,10 +52,12 @@ class CustomCommands:
                     self._tell(notice)
 
     def explained(self, error: NoSuchCommand, text: str) -> NoSuchCommand:
-        """The error; with the reason when the command is one of a project that is not trusted."""
+        """The error; with the name that may be meant, or the reason when its project is not trusted."""
         name = text.strip().removeprefix("/").partition(" ")[0]
         if self._found is None or name not in self._found.withheld:
-            return error
+            names = [str(row.name) for row in self.rows]
+            close = [] if any(one.startswith(name) for one in names) else get_close_matches(name, names, n=1)
+            return NoSuchCommand(error.message, hint=f"Did you mean /{close[0]}?") if close else error
         return NoSuchCommand(
             f"/{name} is a command of this project, which is not trusted as it is now.", hint=TRUST_HINT
         )

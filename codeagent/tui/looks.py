@@ -12,13 +12,13 @@ from textual.app import App
 from textual.color import Color
 from textual.filter import LineFilter
 
+from codeagent.config.theme_files import AUTO
 from codeagent.core.commands import NoSuchCommand
 from codeagent.core.errors import CodeagentError
 from codeagent.core.values import value
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.themes import Palette, Themes, to_textual
 
-AUTO = "auto"
 _GREYS = (0, 8)  # black and bright black among the terminal's own colours
 
 

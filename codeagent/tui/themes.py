@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from textual.theme import Theme
 
+from codeagent.config.theme_files import theme_files
 from codeagent.core.errors import ConfigError
 from codeagent.core.values import value
 
@@ -22,7 +23,6 @@ _COLOUR = re.compile(
     r"#[0-9a-f]{6}|ansi_(?:default|(?:bright_)?(?:black|red|green|yellow|blue|magenta|cyan|white))", re.IGNORECASE
 )
 _ANSI = "ansi_"
-_PACKAGE = Path(__file__).resolve().parent.parent
 
 
 @value
@@ -80,11 +80,7 @@ class Themes:
     """All themes by name, each read when it is first wanted; ``folders`` are the person's own."""
 
     def __init__(self, folders: Sequence[Path] = ()) -> None:
-        self._paths = {
-            path.stem: path
-            for folder in (_bundled(), *folders)
-            for path in sorted(folder.glob("*.toml"), key=lambda path: path.stem)
-        }
+        self._paths = theme_files(folders)
         self._read: dict[str, Palette] = {}
 
     @property
@@ -178,12 +174,6 @@ def _variables(palette: Palette) -> dict[str, str]:
         "block-cursor-foreground": palette.background,
         "footer-key-foreground": palette.accent,
     }
-
-
-def _bundled() -> Path:
-    """The themes of the installed package, or those of the checkout it runs from."""
-    inside = _PACKAGE / "themes"
-    return inside if inside.is_dir() else _PACKAGE.parent / "themes"
 
 
 def _is_table(value: object) -> TypeGuard[dict[str, object]]:

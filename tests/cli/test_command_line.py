@@ -64,3 +64,39 @@ def test_what_makes_no_sense_is_a_usage_error(words, capsys):
         parse_options(words)
     assert stopped.value.code == 2
     assert "codeagent: error:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["--mode", "nope"], ["plan", "ask", "edits", "auto"]),
+        (["--sandbox", "nope"], ["read-only", "workspace-write", "off"]),
+        (["-p", "x", "--output-format", "nope"], ["text", "json", "stream-json"]),
+    ],
+)
+def test_a_wrong_choice_is_told_the_right_ones(words, names, capsys):
+    with pytest.raises(SystemExit):
+        parse_options(words)
+    said = capsys.readouterr().err.rpartition("invalid choice: 'nope'")[2]
+    assert all(name in said for name in names)
+
+
+@pytest.mark.parametrize(
+    ("words", "prompt", "prints"),
+    [
+        (["--", "-x"], "-x", False),
+        (["-p", "--", "-x"], "-x", True),
+        (["--mode", "plan", "--", "--mode", "is", "--", "what?"], "--mode is -- what?", False),
+        (["-p", "--"], "", True),
+    ],
+)
+def test_words_after_two_dashes_are_the_prompt(words, prompt, prints):
+    options = parse_options(words)
+    assert (options.prompt, options.prints) == (prompt, prints)
+
+
+@pytest.mark.parametrize("words", [["one", "--", "two"], ["-p", "one", "--", "two"]])
+def test_a_second_prompt_after_two_dashes_is_refused(words, capsys):
+    with pytest.raises(SystemExit):
+        parse_options(words)
+    assert "two prompts" in capsys.readouterr().err

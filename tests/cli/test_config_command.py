@@ -142,3 +142,24 @@ def test_a_key_in_the_environment_goes_first_and_that_is_said(home, monkeypatch,
     typed(monkeypatch, SECRET)
     config_command.run(["set-key", "openai"])
     assert "OPENAI_API_KEY is set as well, and goes before it." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["../../x", "drak", ""])
+def test_a_theme_that_is_not_there_is_refused_with_those_that_are(home, name):
+    with pytest.raises(ConfigError, match=r"There are auto, .*dark"):
+        config_command.run(["set", "ui.theme", name])
+    assert not home.config_file.exists()
+
+
+def test_a_theme_that_is_there_or_ones_own_is_taken(home):
+    home.themes.mkdir(parents=True)
+    (home.themes / "mine.toml").touch()
+    for name in ("auto", "dark", '"light"', "mine"):
+        config_command.run(["set", "ui.theme", name])
+    assert 'theme = "mine"' in home.config_file.read_text()
+
+
+def test_a_value_of_the_wrong_type_names_its_setting_once(home):
+    with pytest.raises(ConfigError) as refused:
+        config_command.run(["set", "ui.vi", "maybe"])
+    assert str(refused.value).count("ui.vi") == 1

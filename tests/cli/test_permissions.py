@@ -3,11 +3,13 @@ from __future__ import annotations
 import io
 import json
 import os
+from pathlib import Path
 
 import pytest
 
+from codeagent.cli import trust
 from codeagent.cli.permissions import run
-from codeagent.config.places import find_places
+from codeagent.config.places import find_places, project_config_file
 from codeagent.core.errors import ConfigError
 
 
@@ -201,3 +203,24 @@ def test_a_request_on_a_line_is_judged_by_its_own_rules_alone(at_home, capsys, m
 def test_what_cannot_be_stored_or_removed_is_said(at_home, words):
     with pytest.raises(ConfigError):
         run(words)
+
+
+def test_a_rule_of_the_projects_own_settings_says_so(at_home, capsys):
+    places, root = find_places(os.environ), Path.cwd()
+    places.config_file.parent.mkdir(parents=True)
+    places.config_file.write_text('[permissions]\nask = ["bash(make *)"]\n')
+    file = project_config_file(root)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('[permissions]\nask = ["bash(npm *)"]\nallow = ["bash(curl *)"]\n')
+    trust.run([])
+    capsys.readouterr()
+    assert run([]) == 0
+    own, brought = capsys.readouterr().out.splitlines()
+    assert "your settings" in own
+    assert own.endswith(str(places.config_file))
+    assert "bash(npm *)" in brought
+    assert "project settings" in brought
+    assert brought.endswith(str(file))
+    assert run(["list", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["rule"], row["scope"]) for row in rows] == [("bash(make *)", "always"), ("bash(npm *)", "project")]

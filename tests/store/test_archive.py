@@ -127,6 +127,13 @@ async def test_a_summary_has_title_cost_and_last_words(sessions, archive):
     assert (summary.model, summary.last_words) == ("scripted/x", "It is written.")
 
 
+async def test_what_only_summed_up_gives_a_summary_no_last_words(sessions, archive):
+    summed = (TurnStarted(turn=3, text="/compact the totals"), TurnEnded(turn=3, reason=TurnEnd.DONE, text=""))
+    await keep(sessions, "a", *RICH, *summed)
+    (summary,) = archive.summaries()
+    assert summary.last_words == "It is written."
+
+
 async def test_words_are_found_in_any_case_also_beyond_ascii_and_the_record_leads_to_them(sessions, archive):
     path = await keep(sessions, "a", *RICH)
     await keep(sessions, "b", *turn(1, "something else", "Nothing."), age=9)

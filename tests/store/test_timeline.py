@@ -293,3 +293,9 @@ async def test_a_private_file_is_never_readable_by_others_while_it_comes_back(gr
     await ground.undo()
     assert (ground.root / "key.txt").stat().st_mode & 0o777 == 0o600
     assert not [words for words in made if words[1] & os.O_CREAT and words[2:] and words[2] & 0o077]
+
+
+async def test_a_turn_that_only_summed_up_is_no_place_to_go_back_to(ground):
+    for number, text in enumerate(["one", "/compact", "/compact the totals", "/compact\nis what I typed"], 1):
+        ground.turn(number, text)
+    assert [turn.turn for turn in await ground.timeline.turns()] == [1, 4]

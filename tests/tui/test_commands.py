@@ -96,6 +96,14 @@ async def test_an_unknown_command_is_told_and_never_sent(stage_of):
         assert stage.conversation.sent == []
 
 
+async def test_an_unknown_command_stays_in_the_prompt_and_the_one_meant_is_named(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/themx\n")
+        await stage.until(lambda: "Did you mean /theme?" in stage.text)
+        assert stage.app.main.prompt.text == "/themx"
+        assert stage.conversation.sent == []
+
+
 async def test_the_palette_offers_the_same_commands(stage_of):
     async with stage_of() as stage:
         await stage.pilot.press("ctrl+p")

@@ -34,6 +34,8 @@ UNFOLD = "unfold"
 _NUMBERED = re.compile(r"\s*(\d+)→(.*)")
 _CHANGED = re.compile(r"\n?^\[changed files: .*\]$", re.MULTILINE)
 _LABEL_KEYS = ("path", "command", "pattern", "id")
+_FOUND = {"ls": ("entry", "entries"), "glob": ("file", "files")}
+"""What is counted by tools that find no places inside of files."""
 _OUTCOMES = {
     Outcome.FAILED: "failed",
     Outcome.TIMED_OUT: "timed out",
@@ -71,7 +73,7 @@ def is_trouble(result: ToolResult) -> bool:
     )
 
 
-def detail_pieces(result: ToolResult, seconds: float, inks: Inks) -> list[Piece]:
+def detail_pieces(name: str, result: ToolResult, seconds: float, inks: Inks) -> list[Piece]:
     """The words at the right: what was found, changed or went wrong."""
     pieces: list[Piece] = []
     if result.outcome is not Outcome.OK:
@@ -79,7 +81,7 @@ def detail_pieces(result: ToolResult, seconds: float, inks: Inks) -> list[Piece]
         ink = inks.muted if result.outcome in {Outcome.CANCELLED, Outcome.SKIPPED} else inks.error
         pieces = [Piece(_ended(result, said), ink)]
     else:
-        pieces = _good_detail(result, inks)
+        pieces = _good_detail(name, result, inks)
     time = seconds_text(seconds)
     if isinstance(result.details, CommandDetails) and time:
         pieces += [Piece(" · " if pieces else "", inks.faint), Piece(time, inks.muted)]
@@ -91,7 +93,7 @@ def _ended(result: ToolResult, said: str) -> str:
     return clean(details.ended) if isinstance(details, CommandDetails) and details.ended else said
 
 
-def _good_detail(result: ToolResult, inks: Inks) -> list[Piece]:
+def _good_detail(name: str, result: ToolResult, inks: Inks) -> list[Piece]:
     match result.details:
         case ReadDetails(first_line=first, last_line=last, total_lines=total):
             if total == 0 or last < first:
@@ -99,16 +101,12 @@ def _good_detail(result: ToolResult, inks: Inks) -> list[Piece]:
             where = f"line {first}" if first == last else f"lines {first}–{last}"
             return [Piece(where if last - first + 1 >= total else f"{where} of {total:,}", inks.muted)]
         case SearchDetails(matches=matches, files=files, truncated=truncated):
+            one, many = _FOUND.get(name, ("match", "matches"))
             found = (
-                f"{matches:,}{'+' if truncated else ''} match{'' if matches == 1 else 'es'}"
-                if matches
-                else "no matches"
+                f"{matches:,}{'+' if truncated else ''} {one if matches == 1 else many}" if matches else f"no {many}"
             )
-            return [
-                Piece(
-                    found + (f" in {files:,} file{'' if files == 1 else 's'}" if matches and files else ""), inks.muted
-                )
-            ]
+            where = f" in {files:,} file{'' if files == 1 else 's'}" if matches and files and name not in _FOUND else ""
+            return [Piece(found + where, inks.muted)]
         case ChangeDetails(diffs=diffs, level=level):
             forgiven = [] if level in {"", "exact"} else [Piece(f"{clean(level)} · ", inks.muted)]
             return [*forgiven, *count_pieces(diffs, inks)]

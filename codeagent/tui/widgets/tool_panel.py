@@ -242,7 +242,7 @@ class ToolPanel:
 
     def _detail(self, inks: Inks) -> list[Piece]:
         if self._result is not None:
-            return detail_pieces(self._result, self._seconds, inks)
+            return detail_pieces(self._name, self._result, self._seconds, inks)
         if self._stage is _Stage.ASKED:
             return [Piece("waiting for you", inks.warning)]
         if self._stage is _Stage.QUEUED:
