@@ -17,6 +17,11 @@ from tests.server.scripted_server import ScriptedServer
 ORDINARY_USER = 65534
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Three for two cores: much of what is tested waits for a terminal, a process or a clock."""
+    return max(2, (os.cpu_count() or 1) * 3 // 2)
+
+
 @pytest.fixture
 def model_server() -> Iterator[ScriptedServer]:
     """A strict model server on 127.0.0.1; give it replies with ``model_server.reply(...)``."""
