@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from codeagent.agent.phases import Halt, Phase
 from codeagent.core.errors import JournalError, ToolError
-from codeagent.core.messages import Outcome, TextBlock, ToolCall, ToolResult
+from codeagent.core.messages import MADE_WAY, Outcome, TextBlock, ToolCall, ToolResult
 from codeagent.core.protocols import Denied
 
 
@@ -53,10 +53,11 @@ def halted(call: ToolCall, why: Halt, phase: Phase, shown: str) -> ToolResult:
         return _result(call, text, Outcome.SKIPPED, "SKIPPED")
     if phase is Phase.WAITING:
         return _result(call, f"Not run: {why}.", Outcome.CANCELLED, "ABORTED_BEFORE_DISPATCH")
+    code = MADE_WAY if why is Halt.STEERED else "ABORTED"
     if phase is Phase.RUNNING:
         text = f"Ended before it was done: {why}. What it did until then stays.{_output(shown)}"
-        return _result(call, text, Outcome.CANCELLED, "ABORTED")
-    return _result(call, f"Nothing was done: {why}.", Outcome.CANCELLED, "ABORTED")
+        return _result(call, text, Outcome.CANCELLED, code)
+    return _result(call, f"Nothing was done: {why}.", Outcome.CANCELLED, code)
 
 
 def not_recorded(call: ToolCall, error: JournalError) -> ToolResult:

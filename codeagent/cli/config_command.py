@@ -91,7 +91,7 @@ def _show(places: Places) -> None:
         print(f"# key:     {kind}: {clean(key.place) if key else f'none; codeagent config set-key {kind}'}")
     for line in settings_lines(loaded.settings, loaded.origins):
         print(clean(line))
-    for notice in loaded.notices:
+    for notice in (*loaded.left_out, *loaded.notices):
         print(f"# {clean(notice)}")
 
 

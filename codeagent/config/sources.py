@@ -33,11 +33,16 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSettings:
-    """The settings in force, which source gave each one that is not a default, and what was left out."""
+    """The settings in force, which source gave each one that is not a default, and what is wrong with them.
+
+    ``left_out`` says what the project's file sets though no project may: told when the
+    project is asked about and where settings are listed, not at each start.
+    """
 
     settings: Settings
     origins: Mapping[tuple[str, str], str]
     notices: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def load_settings(
@@ -49,22 +54,22 @@ def load_settings(
     None when there are none or they are not trusted.
     """
     sources: list[Source] = []
-    notices: list[str] = []
+    left_out: tuple[str, ...] = ()
     if places.config_file.exists():
         sources.append(Source(name=str(places.config_file), tables=read_file(places.config_file)))
     if project is not None:
         file = project_config_file(root)
         harmless, refused = project_settings(file, project)
         sources.append(Source(name=str(file), tables=harmless))
-        notices += [f"{file}: a project may not set {name}; it was left out." for name in refused]
+        left_out = tuple(f"{file}: a project may not set {name}; it was left out." for name in refused)
     sources.append(Source(name="the environment", tables=from_environment(environ)))
     sources.append(Source(name="the command line", tables=flags))
     for source in sources:
         check(source)
     merged, origins = merge(sources)
     settings = Settings.model_validate(merged)
-    notices += key_problems(settings.keys)
-    return LoadedSettings(settings=settings, origins=origins, notices=tuple(notices))
+    notices = tuple(key_problems(settings.keys))
+    return LoadedSettings(settings=settings, origins=origins, notices=notices, left_out=left_out)
 
 
 def read_file(path: Path) -> Tables:

@@ -176,6 +176,10 @@ class SearchDetails:
 Details = ChangeDetails | CommandDetails | ReadDetails | SearchDetails
 
 
+MADE_WAY = "MADE_WAY"
+"""The ``code`` of a call that was ended so that a message of the person could be heard."""
+
+
 @value
 class ToolResult:
     """What one tool call came to: ``blocks`` for the model, ``details`` for the screen.

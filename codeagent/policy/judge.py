@@ -351,7 +351,7 @@ def _path_verdict(shown: str, decision: Decision, because: str, remedy: str = ""
 
 
 def _sentence(text: str) -> str:
-    if text.startswith(("it ", "what ", "the rule ", "where ")):
+    if text.startswith(("it ", "what ", "the rule ", "where ", "changes ", "plan mode ", "edits mode ", "auto mode ")):
         text = text[:1].upper() + text[1:]
     return text if text.endswith(".") else f"{text}."
 

@@ -121,7 +121,7 @@ async def test_steering_cancels_a_running_call_whose_tool_allows_it():
     stage.session.steer("stop looking")
     await asyncio.wait_for(turn, 5)
     result = stage.results()["c1"]
-    assert (result.outcome, result.code) == (Outcome.CANCELLED, "ABORTED")
+    assert (result.outcome, result.code) == (Outcome.CANCELLED, "MADE_WAY")
     assert "begun" in result.text
 
 

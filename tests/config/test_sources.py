@@ -72,7 +72,7 @@ def test_even_a_trusted_project_can_set_nothing_that_weakens_anything(places, ro
     (root / ".codeagent/config.toml").write_text(line)
     loaded = load(places, root, is_trusted=True)
     assert loaded.settings == load(places, root).settings
-    assert len(loaded.notices) == 1
+    assert (len(loaded.left_out), loaded.notices) == (1, ())  # told with the question and in the list, not each time
 
 
 @pytest.mark.parametrize("text", ["[" * 60_000, "[model]\nmax_tokens = " + "9" * 5_000, "[model]\nname = [" * 2_000])

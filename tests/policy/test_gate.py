@@ -396,6 +396,7 @@ def test_judging_asks_nobody(root):
     plan_touches = (desk.sandbox.resolve("a.txt", "write"),)
     verdict = desk.gate.judge("write", plan_touches, None, Mode.ASK)
     assert verdict.decision is Decision.ASK
+    assert verdict.because == "Changes are asked about in ask mode."
     assert desk.events == []
 
 

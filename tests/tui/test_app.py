@@ -24,6 +24,7 @@ from codeagent.core.events import (
     UsageReported,
 )
 from codeagent.core.messages import Outcome, TextBlock, ToolResult, Usage
+from codeagent.tui.widgets import prompt
 
 
 async def test_the_first_frame_stands_before_the_session_is_open(stage_of):
@@ -223,14 +224,45 @@ async def test_ctrl_d_quits_on_an_empty_prompt_only(stage_of):
         await stage.until(lambda: not stage.app.is_running)
 
 
-async def test_a_draft_is_kept_and_comes_back(stage_of):
+async def test_a_draft_is_kept_and_comes_back(stage_of, monkeypatch):
+    monkeypatch.setattr(prompt, "DRAFT_SECONDS", 0.0)  # it counts as looked at
     async with stage_of(draft="unfinished") as stage:
         await stage.until(lambda: stage.app.main.prompt.text == "unfinished")
+        await stage.until(lambda: "draft from before · ctrl+c clears" in stage.text)
         await stage.type("!")
         await stage.until(lambda: stage.bench.kept == "unfinished!")
 
 
-async def test_a_sent_prompt_is_remembered_and_its_draft_forgotten(stage_of):
+async def test_what_is_typed_before_a_draft_can_be_seen_is_not_mixed_with_it(stage_of, monkeypatch):
+    monkeypatch.setattr(prompt, "DRAFT_SECONDS", 3600.0)
+    async with stage_of(draft="unfinished") as stage:
+        await stage.until(lambda: stage.app.main.prompt.text == "unfinished")
+        await stage.type("go")
+        assert stage.app.main.prompt.text == "go"
+        assert stage.app.main.prompt.typed_before[-1] == "unfinished"
+        await stage.until(lambda: "draft from before · ↑ brings it" in stage.text)
+
+
+async def test_enter_meant_for_an_empty_prompt_sends_no_draft(stage_of, monkeypatch):
+    monkeypatch.setattr(prompt, "DRAFT_SECONDS", 3600.0)
+    async with stage_of(draft="unfinished") as stage:
+        await stage.until(lambda: stage.app.main.prompt.text == "unfinished")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.app.main.prompt.text == "")
+        assert stage.app.main.prompt.typed_before[-1] == "unfinished"
+        assert "unfinished" not in stage.bench.typed
+
+
+async def test_a_shell_command_that_was_a_draft_waits_in_the_history(stage_of):
+    async with stage_of(draft="!echo") as stage:
+        await stage.until(lambda: "draft from before · ↑ brings it" in stage.text)
+        assert stage.app.main.prompt.text == ""
+        await stage.pilot.press("up")
+        assert stage.app.main.prompt.text == "!echo"
+
+
+async def test_a_sent_prompt_is_remembered_and_its_draft_forgotten(stage_of, monkeypatch):
+    monkeypatch.setattr(prompt, "DRAFT_SECONDS", 0.0)
     async with stage_of(draft="send me") as stage:
         await stage.until(lambda: stage.app.main.prompt.text == "send me")
         await stage.pilot.press("enter")
@@ -345,6 +377,17 @@ async def test_a_denied_call_shows_what_the_person_said(stage_of, ask_command):
         await stage.type("go\n")
         await stage.until(lambda: "Denied. You said: use make" in stage.text)
         assert "Not run." not in stage.text
+
+
+async def test_a_call_that_made_way_for_a_message_says_so(stage_of):
+    async def turn(emit, approver):
+        emit(ToolStarted(call_id="c1", name="bash", arguments_json="{}"))
+        said = ToolResult(call_id="c1", blocks=(TextBlock(text="Ended."),), outcome=Outcome.CANCELLED, code="MADE_WAY")
+        emit(ToolEnded(result=said, seconds=0.0))
+
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: "stopped for your message" in stage.text)
 
 
 async def test_a_clicked_address_is_copied_and_shown_whole_and_not_opened(stage_of):

@@ -216,6 +216,18 @@ async def test_no_second_session_is_opened_behind_the_question(stage_of):
         await stage.until(lambda: len(question.openings) == 2)
 
 
+async def test_the_question_takes_the_rows_its_text_needs_but_two(stage_of):
+    async with stage_of(
+        first=Question(project_request(text="".join(f"row {n}\n" for n in range(12)))), size=(120, 40)
+    ) as stage:
+        await live(stage)
+        assert "row 11" in stage.text
+        assert "more of" not in stage.text
+    async with stage_of(first=Question(project_request(text="line\n" * 300)), size=(120, 40)) as stage:
+        await live(stage)
+        assert stage.app.main.transcript.size.height + stage.app.main.greeting.outer_size.height >= 2
+
+
 async def test_the_question_fits_every_screen_and_survives_a_resize(stage_of):
     question = Question(project_request(text="A long line of instructions that wraps. " * 40))
     async with stage_of(first=question, size=(120, 40)) as stage:

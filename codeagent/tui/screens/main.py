@@ -36,6 +36,7 @@ from codeagent.tui.widgets.session_transcript import SessionTranscript
 from codeagent.tui.widgets.status import StatusLine
 
 _REMARK_SECONDS = 3.0
+_DRAFT_SECONDS = 8.0
 QUIET_SECONDS = 0.4
 """So long nothing may have been typed before a question takes the keyboard by itself."""
 
@@ -165,6 +166,11 @@ class MainScreen(Screen[None]):
     def on_prompt_too_long(self) -> None:
         """The editor takes what the prompt does not."""
         self.status.remark("Too long to be opened here: ctrl+g writes it in $EDITOR", _REMARK_SECONDS)
+
+    def on_prompt_draft_back(self, event: Prompt.DraftBack) -> None:
+        """Text that nobody typed just now says where it comes from."""
+        does = "↑ brings it" if event.is_in_history else "ctrl+c clears"
+        self.status.remark(f"draft from before · {does}", _DRAFT_SECONDS)
 
     def on_prompt_commands_begun(self, event: Prompt.CommandsBegun) -> None:
         """The status line says when keys are vi's commands."""

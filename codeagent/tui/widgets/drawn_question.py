@@ -20,11 +20,16 @@ FRAME = 2
 _HIGHEST = 0.6
 _LOWEST = 7
 _STATUS = 2
+_HEADER = 2
+_BEHIND = 2
 
 
-def fitting_rows(wanted: int, height: int, others: int) -> int:
-    """The rows of the dialog on a screen of ``height`` rows, ``others`` of which the prompt and its like need."""
-    most = max(int(height * _HIGHEST), _LOWEST)
+def fitting_rows(wanted: int, height: int, others: int, *, is_all: bool = False) -> int:
+    """The rows of the dialog on a screen of ``height`` rows, ``others`` of which the prompt and its like need.
+
+    With ``is_all`` nothing behind the question is needed to answer it: all but two rows of the transcript are its own.
+    """
+    most = max(height - others - _STATUS - _HEADER - _BEHIND if is_all else 0, int(height * _HIGHEST), _LOWEST)
     return min(wanted, most, max(height - others - _STATUS, FRAME + 1))
 
 

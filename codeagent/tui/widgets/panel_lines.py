@@ -10,6 +10,7 @@ from typing import TypeGuard
 from codeagent.core.approvals import CommandPreview, DiffPreview, Preview
 from codeagent.core.diff import FileDiff
 from codeagent.core.messages import (
+    MADE_WAY,
     ChangeDetails,
     CommandDetails,
     Outcome,
@@ -77,7 +78,7 @@ def detail_pieces(name: str, result: ToolResult, seconds: float, inks: Inks) -> 
     """The words at the right: what was found, changed or went wrong."""
     pieces: list[Piece] = []
     if result.outcome is not Outcome.OK:
-        said = _OUTCOMES[result.outcome]
+        said = "stopped for your message" if result.code == MADE_WAY else _OUTCOMES[result.outcome]
         ink = inks.muted if result.outcome in {Outcome.CANCELLED, Outcome.SKIPPED} else inks.error
         pieces = [Piece(_ended(result, said), ink)]
     else:

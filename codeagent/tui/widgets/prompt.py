@@ -28,6 +28,9 @@ from codeagent.tui.widgets.vi_typing import ViTyping
 Complete = Callable[[Completing], Awaitable[tuple[Suggestion, ...]]]
 """Finds the suggestions for a word."""
 
+DRAFT_SECONDS = 1.0
+"""What is typed sooner after a draft came back was meant for an empty prompt."""
+
 
 class Prompt(TextArea):
     """The text field at the bottom."""
@@ -57,6 +60,13 @@ class Prompt(TextArea):
             super().__init__()
             self.text = text
             self.is_later = is_later
+
+    class DraftBack(Message):
+        """What was typed before the program ended last time is back, in the prompt or in the history."""
+
+        def __init__(self, *, is_in_history: bool) -> None:
+            super().__init__()
+            self.is_in_history = is_in_history
 
     class Edited(Message):
         """The text is another one now."""
@@ -90,6 +100,8 @@ class Prompt(TextArea):
         self._pastes = FoldedPastes()
         self._images = AttachedImages()
         self._typed_before = TypedBefore()
+        self._draft = ""
+        self._draft_counts_at = 0.0
         self._dismissed: Completing | None = None
         self._suggesting: Worker[None] | None = None
         self._vi = ViTyping(self, self._step_through_history) if vi else None
@@ -116,12 +128,19 @@ class Prompt(TextArea):
         return self._typed_before.texts
 
     def connect(self, complete: Complete, history: tuple[str, ...], draft: str) -> None:
-        """Makes completion and history work, and brings back a draft: to the history if something is typed already."""
+        """Makes completion and history work, and brings back a draft.
+
+        It goes to the history if something is typed already, and so does a shell
+        command, which nothing that is typed on may run by accident.
+        """
         self._complete = complete
-        is_kept = bool(draft) and not self.is_empty
+        is_kept = bool(draft) and not (self.is_empty and not draft.lstrip().startswith("!"))
         self._typed_before = TypedBefore((*history, *([draft] if is_kept else []), *self._typed_before.texts))
         if draft and not is_kept:
             self.put(draft)
+            self._draft, self._draft_counts_at = self.text, events.Focus().time + DRAFT_SECONDS
+        if draft:
+            self.post_message(self.DraftBack(is_in_history=is_kept))
         self._dismissed = self._completing()  # what was typed before can be sent as it stands
 
     def put(self, text: str) -> None:
@@ -221,6 +240,8 @@ class Prompt(TextArea):
         return super().check_action(action, parameters)
 
     async def _on_key(self, event: events.Key) -> None:
+        if event.is_printable:
+            self._make_way(event.time)
         if event.key == "escape" and self._completions.is_open:
             event.stop()
             event.prevent_default()
@@ -242,6 +263,7 @@ class Prompt(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
+        self._make_way(event.time)
         self.insert_typed(event.text)
 
     def on_click(self, event: events.Click) -> None:
@@ -254,7 +276,19 @@ class Prompt(TextArea):
 
     # --- inside
 
+    def _make_way(self, time: float) -> bool:
+        """Moves a draft to the history when what was done at ``time`` was meant for the empty prompt before it."""
+        draft, self._draft = self._draft, ""
+        if not draft or time >= self._draft_counts_at or self.text != draft:
+            return False
+        self._typed_before.add(self.full_text)
+        self.clear_typed()
+        self.post_message(self.DraftBack(is_in_history=True))
+        return True
+
     def _submit(self) -> None:
+        if self._make_way(events.Focus().time):
+            return
         if self._completions.is_open and self._completions.was_moved:
             self.action_complete()
             return

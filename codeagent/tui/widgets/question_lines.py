@@ -122,7 +122,8 @@ def verdict_lines(verdict: Verdict, width: int, palette: Palette) -> list[Line]:
         lines.append(EMPTY)
         words = show_invisible(" ".join(part.words))
         lines += wrap([Piece(f"{part.decision:<6}", style), Piece(words, inks.text)], width, by_word=False)
-        lines += _text(part.because, width, inks.muted, indent=6)
+        if part.because.rstrip(".").lower() != verdict.because.rstrip(".").lower():  # else it stands above already
+            lines += _text(part.because, width, inks.muted, indent=6)
     if verdict.remedy:
         lines += [EMPTY, *_text(f"Never asked again with: {verdict.remedy}", width, inks.muted)]
     return lines

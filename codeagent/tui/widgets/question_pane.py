@@ -35,6 +35,9 @@ NEVER = float("inf")
 _ROOMY = 30
 _TITLE_ENDS = 3
 _SIDES = 5
+_OF_CHANGE = 4
+"""So many rows of a change are in view at least when lines around it are shown."""
+
 _OTHER = {Side.BELOW: Side.BESIDE, Side.BESIDE: Side.BELOW}
 
 
@@ -227,7 +230,9 @@ class QuestionPane(Vertical, can_focus=True):
     def fit(self) -> None:
         """Takes as many rows as it needs, and leaves the prompt and the queued messages theirs."""
         others = sum(one.outer_size.height for one in self.siblings if one.display)
-        self._rows = fitting_rows(self._wanted, self.screen.size.height, others)
+        question = self._questions.current
+        is_all = question is not None and question.is_about_project
+        self._rows = fitting_rows(self._wanted, self.screen.size.height, others, is_all=is_all)
         self.styles.height = self._rows
 
     def on_question_body_moved(self, event: QuestionBody.Moved) -> None:
@@ -307,4 +312,5 @@ class QuestionPane(Vertical, can_focus=True):
         """Does something that moves lines, while the change in a hunk stays in its row of the screen."""
         row, rows = self._drawing.change_in(hunk) - self._body.scroll_offset.y, self._rows
         change()
-        self._body.keep(self._drawing.change_in(hunk), max(row + self._rows - rows, 1))
+        lowest = self._body.size.height + self._rows - rows - _OF_CHANGE
+        self._body.keep(self._drawing.change_in(hunk), max(min(row + self._rows - rows, lowest), 1))

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from textual import events
 
 from codeagent.core.approvals import (
@@ -11,11 +12,14 @@ from codeagent.core.approvals import (
     Approve,
     Concern,
     ConcernKind,
+    Decision,
     Deny,
     DiffPreview,
     NoPreview,
     Scope,
     Touch,
+    Verdict,
+    VerdictPart,
 )
 from codeagent.core.diff import make_diff
 from codeagent.tui.widgets.approval import CLICK_SECONDS
@@ -162,6 +166,16 @@ async def test_a_proposal_that_was_opened_and_not_changed_is_approved_as_it_was(
         await stage.press_slowly("e", "ctrl+s")
         await stage.until(lambda: asking.answers)
         assert asking.answers["c1"] == Approve()
+
+
+async def test_one_reason_stands_there_once(stage_of, ask_command):
+    parts = (VerdictPart(words=("a.py",), decision=Decision.ASK, because="changes are asked about in ask mode."),)
+    verdict = Verdict(decision=Decision.ASK, because="Changes are asked about in ask mode.", parts=parts)
+    async with stage_of(Asking(replace(ask_command("make"), verdict=verdict))) as stage:
+        await ask(stage)
+        await stage.pilot.press("question_mark")
+        await stage.until(lambda: "Changes are asked about in ask mode." in stage.text)
+        assert stage.text.lower().count("asked about in ask mode") == 1
 
 
 async def test_a_question_mark_shows_why_it_is_asked(stage_of, ask_command):
@@ -444,6 +458,19 @@ async def test_o_shows_the_lines_around_and_the_change_stays_where_it_is(stage_o
         assert re.search(r"25 +25 +line 25", stage.text), stage.text
         assert "unchanged lines above" not in stage.text
         assert "line thirty" in stage.text.split("\n")[row]
+
+
+@pytest.mark.parametrize("keys", ["jo", "sjo", "jso"])
+async def test_o_at_a_change_that_was_below_the_last_row_brings_it_into_view(stage_of, ask_diff, keys):
+    request = ask_diff()
+    before = "".join(f"line {number}\n" for number in range(1, 121))
+    after = before.replace("line 10\n", "ten\n").replace("line 60\nline 61\n", "sixty\nsixty-one\n")
+    diff = make_diff(request.preview.diff.path, before, after)
+    request = replace(request, preview=replace(request.preview, diff=diff, proposal=after))
+    async with stage_of(Asking(request), size=(140, 30)) as stage:
+        await ask(stage)
+        await stage.press_slowly(*keys)
+        assert re.search(r"\+ sixty\b", stage.text), stage.text
 
 
 async def test_a_click_on_what_is_folded_shows_it(stage_of, ask_diff):
