@@ -18,8 +18,8 @@ ORDINARY_USER = 65534
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Three for two cores: much of what is tested waits for a terminal, a process or a clock."""
-    return max(2, (os.cpu_count() or 1) * 3 // 2)
+    """Two for each core: much of what is tested waits for a terminal, a process or a clock."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.fixture
