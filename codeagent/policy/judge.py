@@ -249,8 +249,16 @@ class CommandCase:
                 rule = self._rules.find_command(decision, found.words, maybe=True)
                 if rule and not self._rules.find_command(decision, found.words):
                     yield f"The rule {rule} may concern this; its words are only known when it runs."
-        if self._around.mode is Mode.AUTO and not self._is_covered:
+        if self._around.mode is Mode.AUTO:
+            yield from self._lost(command)
+
+    def _lost(self, command: Command) -> Iterator[str]:
+        """What auto mode asks about: work that would be destroyed and that undo would not bring back."""
+        if not self._is_covered:
             yield from self.losses.sentences(command)
+        replaced = tuple(self.losses.replaced(command))
+        if replaced and self._around.cover is not None and (gap := self._around.cover.gap(replaced)):
+            yield f"Undo would not bring back what this replaces or deletes: {gap}."
 
     @cached_property
     def _is_covered(self) -> bool:

@@ -9,6 +9,7 @@ from codeagent.policy.at_stake import Stake, at_stake
 from codeagent.policy.commands import Analysis, Command
 from codeagent.policy.destructive import loss
 from codeagent.policy.named_paths import NamedPaths
+from codeagent.policy.replaced import replaced_files
 from codeagent.policy.shell_script import Direction
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
@@ -52,6 +53,13 @@ class Losses:
             found += lost
             found += [(folders[0] / target.text).resolve() for target in targets]
         return tuple(found)
+
+    def replaced(self, command: Command) -> Iterator[Path]:
+        """The files that it deletes or replaces without being a command that destroys by its nature."""
+        for found in command.everything():
+            if not loss(found.words):
+                for folder in self._paths.folders(found.simple.places):
+                    yield from replaced_files(found.words, folder)
 
     def _overwritten(self, command: Command) -> Iterator[Word]:
         """The files whose contents it would replace: by a redirection, or as ``tee`` does."""

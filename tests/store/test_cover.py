@@ -292,3 +292,47 @@ async def test_other_modes_say_nothing_of_it(messy):
     messy.turn(1)
     await messy.bash("touch x1")
     assert not [event for event in messy.events if isinstance(event, NoticeGiven)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm {}",
+        "rm -f new.txt {}",
+        "unlink {}",
+        "cp new.txt {}",
+        "mv -f new.txt {}",
+        "ln -sf new.txt {}",
+        "install -m 644 new.txt {}",
+        "sort new.txt -o {}",
+        "sort -o{} new.txt",
+        "sort --output={} new.txt",
+        "sed -i s/l/x/ {}",
+        "sed -Ei.bak s/l/x/ {}",
+        "true && cp new.txt {}",
+    ],
+)
+async def test_a_file_is_replaced_without_a_question_only_where_undo_brings_it_back(messy, command):
+    for lost in ("ignored.log", "big/big.bin"):
+        found = verdict(messy, command.format(lost))
+        assert found.decision is Decision.ASK, lost
+        assert "Undo would not bring back" in found.because
+        assert lost in found.because
+    assert verdict(messy, command.format("a.txt")).decision is Decision.ALLOW
+    if "rm" not in command and "unlink" not in command:
+        assert verdict(messy, command.format("not-there.log")).decision is Decision.ALLOW
+
+
+async def test_a_file_in_the_folder_that_is_copied_to_counts(messy):
+    (messy.root / "ignored.o").write_text("other\n")
+    for command in ("cp ignored.o build", "mv ignored.o build/", "cp -t build ignored.o"):
+        assert verdict(messy, command).decision is Decision.ASK, command
+    for command in (
+        "cp new.txt build",
+        "cp ignored.o notes",
+        "cp -t notes ignored.o",
+        "mv ignored.log notes/",
+        "cp ignored.log new.txt",
+        "sed s/l/x/ ignored.log",
+    ):
+        assert verdict(messy, command).decision is Decision.ALLOW, command
