@@ -83,9 +83,7 @@ class Checkpoints:
         self._has_told_stake = True
         found = await asyncio.to_thread(uncommitted, self._store.root)
         if found and (text := uncommitted_in_words(found, self._show)):
-            self._tell(
-                NoticeGiven(text=f"{text}. They are kept before each change; /undo and /rewind bring them back.")
-            )
+            self._tell(NoticeGiven(text=f"{text}. It is kept before each change; /undo and /rewind bring it back."))
 
     async def after(self, call: ToolCall, result: ToolResult) -> ToolResult:
         """Adds to a command's result what it changed."""
