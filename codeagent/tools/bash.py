@@ -27,8 +27,9 @@ from codeagent.workspace.files import decode, read_bytes
 from codeagent.workspace.git_guard import GitChange, GitWatch
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
-from codeagent.workspace.process import Confine, Finished, clean_environment, environment_for_reading, run
+from codeagent.workspace.process import Finished, clean_environment, environment_for_reading, run
 from codeagent.workspace.seen import SeenFiles
+from codeagent.workspace.shell_process import Confine
 
 _log = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
 from codeagent.workspace.jobs import Jobs, Look
 from codeagent.workspace.paths import PathSandbox
-from codeagent.workspace.process import Confine
 from codeagent.workspace.seen import SeenFiles
+from codeagent.workspace.shell_process import Confine
 
 PATIENCE = 10.0
 """Seconds that a look waits for something new, so that a model that waits need not ask again and again."""

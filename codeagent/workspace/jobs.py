@@ -13,12 +13,14 @@ from pathlib import Path
 from codeagent.core.errors import CommandProblem
 from codeagent.core.jobs import Job, JobState
 from codeagent.workspace import process_tree
-from codeagent.workspace.process import MODEL_CHARACTERS, Confine, ShellProcess, ending, in_thread, left_of
+from codeagent.workspace.process import MODEL_CHARACTERS, ending, left_of
 from codeagent.workspace.process_output import Captured
+from codeagent.workspace.shell_process import Confine, ShellProcess, in_thread
 
 MOST_RUNNING = 20
 _TAIL_BYTES = 4_096
 _KEPT = 300  # of the whole output: the log has it, looks have what is new
+_READ_PATIENCE = 5.0
 _END_PATIENCE = 0.2
 
 
@@ -172,6 +174,7 @@ class _Running:
             self._terminate()
             code = shell.exited.result() if shell.exited.done() else None
         with suppress(TimeoutError):
+            shell.caught_up.result(_READ_PATIENCE)
             shell.drained.result(_END_PATIENCE)
         shell.drained.add_done_callback(lambda _: self._all.close(keep_log=True))
         left = left_of(self.tree) if self.tree is not None else ()

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import re
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Protocol, TypeVar
 
-from codeagent.core.errors import CommandProblem
 from codeagent.workspace import process_tree
-from codeagent.workspace.files import is_folder
 from codeagent.workspace.process_output import Captured
+from codeagent.workspace.shell_process import Confine, ShellProcess, in_thread, is_done
 
-BASH = ("bash", "--noprofile", "--norc", "-c")
 MODEL_CHARACTERS = 30_000
-_CHUNK = 65_536
 _LIVE_INTERVAL = 0.05
 _PIPE_PATIENCE = 0.1
+_READ_PATIENCE = 5.0
 _SIGNAL_EXIT = 128
 
 _SECRET_NAMES = re.compile(
@@ -57,24 +50,6 @@ _NEUTRAL = {
     "DEBIAN_FRONTEND": "noninteractive",
     "PYTHONUNBUFFERED": "1",
 }
-
-Result = TypeVar("Result")
-
-
-class Confine(Protocol):
-    """Keeps a command from what it may not touch; one of the two does nothing."""
-
-    def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
-        """The words to run in place of ``words``."""
-        ...
-
-    def restrict_thread(self) -> None:
-        """Restricts the calling thread, which starts the command and nothing else. Raises OSError."""
-        ...
-
-    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
-        """What a command that ran in ``cwd`` was kept from, as far as its output says so."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,18 +100,20 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
     live = _Live(captured=captured, on_output=on_output, loop=asyncio.get_running_loop())
     shell = ShellProcess(command=command, cwd=cwd, env=env, confine=confine, take=live.take)
     began = time.monotonic()
-    tree = await shell.start()
     keep_log = False
     try:
-        if timed_out := not await _is_done(shell.exited, timeout):
+        tree = await shell.start()
+        if timed_out := not await is_done(shell.exited, timeout):
             await in_thread(tree.terminate)
-        is_drained = await _is_done(shell.drained, _PIPE_PATIENCE)
+        await is_done(shell.caught_up, _READ_PATIENCE)
+        is_drained = await is_done(shell.drained, _PIPE_PATIENCE)
         still_running = await in_thread(lambda: left_of(tree))
         text, is_cut = captured.kept()
         keep_log = is_cut or not is_drained
     except asyncio.CancelledError:
-        await in_thread(tree.terminate)
-        await _is_done(shell.drained, _PIPE_PATIENCE)
+        await in_thread(shell.stop)
+        await is_done(shell.caught_up, _READ_PATIENCE)
+        await is_done(shell.drained, _PIPE_PATIENCE)
         live.finish()
         raise
     finally:
@@ -191,77 +168,6 @@ def _with_git_setting(environment: Mapping[str, str], name: str, value: str) -> 
 
 
 @dataclass(slots=True, kw_only=True)
-class ShellProcess:
-    """The process and the two threads around it: one starts it and waits for it, one reads what it puts out.
-
-    ``take`` gets the output, in the reading thread. ``exited`` is the shell's exit code
-    once it is gone, ``drained`` is done when nothing can write to the output any more.
-    """
-
-    command: str
-    cwd: Path
-    env: Mapping[str, str]
-    confine: Confine | None
-    take: Callable[[bytes], None]
-    started: Future[process_tree.Tree] = field(default_factory=Future)
-    exited: Future[int] = field(default_factory=Future)
-    drained: Future[None] = field(default_factory=Future)
-
-    async def start(self) -> process_tree.Tree:
-        """Starts it; when cancelled meanwhile, ends it again. Raises CommandProblem."""
-        reading, writing = os.pipe()
-        threading.Thread(target=self._read, args=(reading,), name="command output", daemon=True).start()
-        threading.Thread(target=self._start_and_wait, args=(writing,), name="command", daemon=True).start()
-        try:
-            await _is_done(self.started, None)
-            return self.started.result()
-        except asyncio.CancelledError:
-            await in_thread(self._stop)
-            raise
-        except (OSError, ValueError) as error:
-            raise _not_started(error, self.cwd) from error
-
-    def _stop(self) -> None:
-        with suppress(OSError, ValueError):
-            self.started.result().terminate()
-
-    def _start_and_wait(self, writing: int) -> None:
-        """In a thread that may end up restricted, and does nothing else."""
-        mark = process_tree.new_mark()
-        words: Sequence[str] = (*BASH, self.command)
-        try:
-            if self.confine is not None:
-                words = self.confine.wrapped(words, self.cwd)
-                self.confine.restrict_thread()
-            with process_tree.odd_limit() as odd_limit:
-                process = subprocess.Popen(
-                    words,
-                    cwd=self.cwd,
-                    env={**self.env, process_tree.MARK: mark},
-                    stdin=subprocess.DEVNULL,
-                    stdout=writing,
-                    stderr=writing,
-                    start_new_session=True,
-                )
-        except (OSError, ValueError) as error:
-            self.started.set_exception(error)
-            return
-        finally:
-            os.close(writing)
-        self.started.set_result(process_tree.plant(mark, process.pid, odd_limit))
-        self.exited.set_result(process.wait())
-
-    def _read(self, reading: int) -> None:
-        """To the end of the pipe, also when the shell is gone: what it left must not die of a closed pipe."""
-        try:
-            while data := os.read(reading, _CHUNK):
-                self.take(data)
-        finally:
-            os.close(reading)
-            self.drained.set_result(None)
-
-
-@dataclass(slots=True, kw_only=True)
 class _Live:
     """Hands output on in pieces, not more often than a person can see; take is called from the reading thread."""
 
@@ -303,43 +209,6 @@ class _Live:
             self.on_output(piece)
 
 
-async def in_thread(function: Callable[[], Result]) -> Result:
-    """Runs it to its end in a thread of its own, and only then lets a cancellation through."""
-    future: Future[Result] = Future()
-
-    def work() -> None:
-        try:
-            future.set_result(function())
-        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
-            future.set_exception(error)
-
-    threading.Thread(target=work, name="command end", daemon=True).start()
-    cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await _is_done(future, None)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    return future.result()
-
-
-async def _is_done(future: Future[Result], seconds: float | None) -> bool:
-    """Waits for what a thread does, at most so long; unlike asyncio's own bridge it never cancels it."""
-    loop, event = asyncio.get_running_loop(), asyncio.Event()
-
-    def tell(_: Future[Result]) -> None:
-        with suppress(RuntimeError):  # the loop may be closed before the last background process ends
-            loop.call_soon_threadsafe(event.set)
-
-    future.add_done_callback(tell)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    return future.done()
-
-
 def left_of(tree: process_tree.Tree) -> tuple[str, ...]:
     """What still runs, looked at twice: the last process of a pipeline may be on its way out."""
     if not (found := tree.members()):
@@ -365,13 +234,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return ""
-
-
-def _not_started(error: OSError | ValueError, cwd: Path) -> CommandProblem:
-    if isinstance(error, ValueError):
-        return CommandProblem("The command holds a NUL character or half of a character and can not be run.")
-    if error.errno == errno.E2BIG:
-        return CommandProblem("The command is too long for one call.", hint="Write it to a file and run that.")
-    if not is_folder(cwd):
-        return CommandProblem(f"The directory {cwd} does not exist.")
-    return CommandProblem(f"The command could not be started: {error.strerror or error}.")

@@ -4,7 +4,9 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from codeagent.core.errors import CommandProblem
 from codeagent.workspace.process import Finished, clean_environment, environment_for_reading, run
 from codeagent.workspace.process_tree import MARK, terminate_orphans, terminate_started
+from codeagent.workspace.shell_process import ShellProcess, in_thread, is_done
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -26,6 +29,10 @@ async def finished(command: str, cwd: Path, *, timeout: float = 20, log: Path | 
         log=log,
         **more,
     )
+
+
+def shell_process(command: str, cwd: Path, take: Callable[[bytes], None]) -> ShellProcess:
+    return ShellProcess(command=command, cwd=cwd, env=clean_environment(os.environ), confine=None, take=take)
 
 
 def marked(text: str) -> list[int]:
@@ -278,7 +285,9 @@ async def test_cancelling_ends_the_whole_tree_before_it_goes_on(tmp_path):
     assert not (tmp_path / "log").exists()
 
 
-async def test_what_a_cancelled_command_still_says_is_shown(tmp_path):
+@pytest.mark.parametrize("_time", range(12))
+async def test_what_a_cancelled_command_still_says_is_shown(tmp_path, _time):
+    """Each time it is cancelled at another moment of its start."""
     pieces: list[str] = []
     command = "trap 'echo bye; exit' TERM; echo before; while :; do sleep 0.05; done"
     has_begun = asyncio.Event()
@@ -294,6 +303,38 @@ async def test_what_a_cancelled_command_still_says_is_shown(tmp_path):
         await running
     assert "".join(pieces).startswith("before\n")
     assert "".join(pieces).endswith("bye\n")
+
+
+async def test_an_end_is_told_when_all_of_its_output_was_taken_however_slowly_that_went(tmp_path):
+    taken = bytearray()
+    may_go_on = threading.Event()
+
+    def slowly(data: bytes) -> None:
+        may_go_on.wait(30)
+        taken.extend(data)
+
+    shell = shell_process("printf one; printf two >&2", tmp_path, slowly)
+    await shell.start()
+    assert await is_done(shell.exited, 30)
+    assert not await is_done(shell.caught_up, 0.2)
+    assert not taken
+    may_go_on.set()
+    assert await is_done(shell.caught_up, 30)
+    assert taken == b"onetwo"
+
+
+async def test_what_others_go_on_printing_is_not_waited_for(tmp_path):
+    taken: list[bytes] = []
+    command = "echo own; (while :; do echo theirs; done) & sleep 0.2"
+    shell = shell_process(command, tmp_path, taken.append)
+    tree = await shell.start()
+    try:
+        assert await is_done(shell.caught_up, 30)
+        assert not shell.drained.done()
+        assert b"".join(taken).startswith(b"own\n")
+    finally:
+        await in_thread(tree.terminate)
+    assert await is_done(shell.drained, 30)
 
 
 async def test_cancelling_twice_still_leaves_nothing(tmp_path):
