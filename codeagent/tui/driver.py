@@ -20,6 +20,7 @@ from textual.widget import Widget
 from codeagent.core.first_words import ASK_BACKGROUND
 from codeagent.tui.answers import Answers
 
+_AS_ONE, _SHOWN = "\x1b[?2026h", "\x1b[?2026l"
 _ALTERNATE_SCREEN = "\x1b[?1049h"
 _MOUSE_PIXELS_OFF = "\x1b[?1016l"
 _KEEP_TITLE, _BRING_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"  # a stack, as xterm has it
@@ -126,10 +127,14 @@ class TerminalDriver(LinuxDriver):
         self._is_ready.set()
 
     def release(self) -> None:
-        """Draws what was held back, in one go, in place of the first picture."""
+        """Draws what was held back, in one go, in place of the first picture.
+
+        Terminals that know synchronized output show nothing in between
+        (https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036); others ignore the two marks.
+        """
         held, self._held, self._first = self._held, None, None
         if held:
-            super().write("".join(held))
+            super().write("".join((_AS_ONE, *held, _SHOWN)))
 
     def write(self, data: str) -> None:
         """Draws, or holds back while a first picture stands."""

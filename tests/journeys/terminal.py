@@ -50,10 +50,20 @@ class Cell:
     is_bold: bool
 
 
+_UNFINISHED = re.compile(rb"\x1b(\[[0-9;?<>=$ ]*|[P_][^\x1b]*\x1b?)?$")
+
+
 class _Screen(pyte.Screen):
     def select_graphic_rendition(self, *attributes: int, **kwargs: bool) -> None:
         if not kwargs.get("private"):
             super().select_graphic_rendition(*attributes)
+
+
+def cells_after(output: bytes, columns: int, lines: int) -> list[list[pyte.screens.Char]]:
+    """A screen of this size after all this output."""
+    screen = _Screen(columns, lines)
+    pyte.ByteStream(screen).feed(_UNKNOWN.sub(b"", output))
+    return [[screen.buffer[line][column] for column in range(columns)] for line in range(lines)]
 
 
 class Terminal:
@@ -68,9 +78,10 @@ class Terminal:
         columns: int = 100,
         lines: int = 30,
     ) -> None:
+        self.columns, self.lines = columns, lines
         self._screen = _Screen(columns, lines)
         self._stream = pyte.ByteStream(self._screen)
-        self.raw = b""
+        self.raw = self._waiting = b""
         self.exit_code: int | None = None
         self.started = time.monotonic()
         self.pid, self._descriptor = pty.fork()
@@ -124,8 +135,15 @@ class Terminal:
                 self._reap()
                 return False
             self.raw += data
-            self._stream.feed(_UNKNOWN.sub(b"", data))
+            self._show(data)
         return True
+
+    def _show(self, data: bytes) -> None:
+        """A sequence that came in two pieces waits for its end."""
+        data = self._waiting + data
+        cut = unfinished.start() if (unfinished := _UNFINISHED.search(data)) else len(data)
+        self._waiting = data[cut:]
+        self._stream.feed(_UNKNOWN.sub(b"", data[:cut]))
 
     def wait(self, pattern: str, seconds: float = 15) -> None:
         """Waits until the screen shows the pattern."""

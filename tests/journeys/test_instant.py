@@ -8,13 +8,14 @@ import signal
 
 import pytest
 
-from tests.journeys.terminal import Terminal
+from tests.journeys.terminal import Terminal, cells_after
 from tests.server.replies import Call, Reply, Say
 
 pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
 
 STANDS = "f1 keys"
 APP_STANDS = b"\x1b[?1003h"  # the mouse is the app's alone
+APP_FRAME = re.compile(rb"\x1b\[\?2026h.*?\x1b\[\?1003h.*?\x1b\[\?2026l", re.DOTALL)  # drawn as one
 MODES = {
     "1000": "mouse",
     "1003": "mouse",
@@ -40,17 +41,10 @@ def left_on(raw: bytes) -> list[str]:
     return on + ["kitty"] * (raw.count(b"\x1b[>25u") > raw.count(b"\x1b[<u"))
 
 
-def cells(terminal):
-    """Everything that can be seen: characters with their colours, blanks with their ground."""
-    screen = terminal._screen
-    rows = [[screen.buffer[y][x] for x in range(screen.columns)] for y in range(screen.lines)]
-    return [
-        [
-            (one.data, one.bg, one.reverse) if one.data == " " else (one.data, one.fg, one.bg, one.bold, one.reverse)
-            for one in row
-        ]
-        for row in rows
-    ]
+def seen(terminal: Terminal, output: bytes):
+    """What a person sees after so much of the output: characters with their colours, blanks with their ground."""
+    rows = cells_after(output, terminal.columns, terminal.lines)
+    return [[one._replace(fg="", bold=False) if one.data == " " else one for one in row] for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -61,14 +55,17 @@ def test_the_app_takes_over_unseen(place, columns, lines, typed):
     with place.open(columns=columns, lines=lines) as terminal:
         terminal.wait(STANDS)
         terminal.type(typed)
-        terminal.pump(0.05)
-        first = cells(terminal)
+        if typed:
+            terminal.wait(f"› {typed}")
         assert APP_STANDS not in terminal.raw
-        terminal._until(lambda: APP_STANDS in terminal.raw, 30, "no app")
-        assert terminal.raw.count(b"\x1b[?1049h") == 1
-        terminal._until(lambda: terminal.raw.endswith(b"H"), 30, "no whole frame")
-        assert "starting…" in terminal.text
-        assert cells(terminal) == first
+        terminal._until(lambda: APP_FRAME.search(terminal.raw), 30, "no app")
+        frame = APP_FRAME.search(terminal.raw)
+        assert frame
+        first = terminal.raw[: frame.start()]
+        assert first.count(b"\x1b[?1049h") == 1
+        assert b"\x1b[?1049h" not in terminal.raw[len(first) : frame.end()]
+        assert len(frame[0]) > columns * lines
+        assert seen(terminal, terminal.raw[: frame.end()]) == seen(terminal, first)
 
 
 @pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"COLORTERM": ""}, {"COLORTERM": "", "TERM": "xterm"}])
