@@ -7,7 +7,8 @@ from _thread import allocate_lock, start_new_thread  # so would threading
 
 _ESCAPE = "\x1b"
 _PASTE, _PASTE_END = "\x1b[200~", "\x1b[201~"
-_STRINGS = "]P_^X"  # what begins a control string after an escape (ECMA-48)
+_STRING = "]"  # begins a control string after an escape (ECMA-48); terminals answer with no other kind
+_WITH_ALT = "bfd\r\t\x7f"  # what means something with Alt held down; other letters follow the Escape key
 _MOST_BYTES = 65_536
 
 
@@ -73,13 +74,15 @@ def _end_of_sequence(text: str, at: int) -> int:
         while end < len(text) and not "@" <= text[end] <= "~":
             end += 1
         return end + 1
-    if kind and kind in _STRINGS:
+    if kind == _STRING:
         while end < len(text) and text[end] != "\x07":
             if text[end] == _ESCAPE:
                 return end + 2
             end += 1
         return end + 1
-    return end + 1 if kind == "O" else end if kind != _ESCAPE else at + 1
+    if kind == "O":
+        return end + 1
+    return end if kind and kind in _WITH_ALT and not text[end : end + 1].isprintable() else at + 1
 
 
 class Keyboard:

@@ -90,7 +90,8 @@ class CodeagentApp(App[str]):
         ``first`` stands on the terminal already and gives way to the app's own picture.
         """
         teach_alt_enter()
-        super().__init__(driver_class=driver_for(first, asks_background=appearance.follows_terminal))
+        follows_terminal = appearance.follows_terminal
+        super().__init__(driver_class=driver_for(first, asks_background=follows_terminal, keymap=keymap or {}))
         self._looks = Looks(self, theme, theme_folders, appearance)
         self.set_keymap(dict(keymap or {}))
         self.animation_level = "none"
@@ -325,6 +326,7 @@ class CodeagentApp(App[str]):
         if self._desk is None:
             self.bridge.refuse()  # the question that comes before the session
         elif self._desk.conversation.is_running:
+            self.main.approval.stop_listening()
             self.run_worker(self._desk.conversation.cancel, group="stop")
         elif self.main.is_current and self.main.prompt.is_empty and self._escape.is_second:
             self.action_command(CommandName.REWIND)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 import selectors
 import sys
 import threading
 from codecs import getincrementaldecoder
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import ClassVar, Protocol
 
@@ -14,11 +16,14 @@ from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
 from textual.message import Message
 from textual.widget import Widget
 
 from codeagent.core.first_words import ASK_BACKGROUND
 from codeagent.tui.answers import Answers
+from codeagent.tui.escapes import ESCAPE, Escapes
+from codeagent.tui.keys import characters_with_alt
 
 _AS_ONE, _SHOWN = "\x1b[?2026h", "\x1b[?2026l"
 _ALTERNATE_SCREEN = "\x1b[?1049h"
@@ -62,6 +67,7 @@ class TerminalDriver(LinuxDriver):
 
     first_picture: ClassVar[FirstPicture | None] = None
     asks_background: ClassVar[bool] = False
+    with_alt: ClassVar[Collection[str]] = ()
 
     def __init__(
         self, app: App[str], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
@@ -74,6 +80,7 @@ class TerminalDriver(LinuxDriver):
         self._is_ready = threading.Event()
         self._is_driving = False
         self._answers = Answers()
+        self._escapes = Escapes(self.with_alt)
         self._told: bool | None = None
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._typed_ahead = ""
@@ -96,9 +103,10 @@ class TerminalDriver(LinuxDriver):
         first = self._first
         if first is None:
             super().start_application_mode()
-            if self.asks_background and not self._is_ready.is_set():
-                self.write(ASK_BACKGROUND)
-            self._is_ready.set()
+            if not self._is_ready.is_set():
+                self._typed_ahead = self._decode(self._read_waiting())
+                if self.asks_background:
+                    self.write(ASK_BACKGROUND)
             if self._title:
                 self.write(f"{_KEEP_TITLE}\x1b]2;{self._title}\a")
             return
@@ -119,11 +127,10 @@ class TerminalDriver(LinuxDriver):
 
     def be_ready(self) -> None:
         """The prompt can be typed in: passes on what was typed at the first picture, then all other keys."""
-        if self._first is None:
-            return
-        self._typed_ahead = self._sift(self._decode(self._first.take_keys()))
-        if not self._typed_ahead:
-            self.release()
+        if self._first is not None:
+            self._typed_ahead = self._decode(self._first.take_keys())
+            if not self._typed_ahead:
+                self.release()
         self._is_ready.set()
 
     def release(self) -> None:
@@ -151,8 +158,9 @@ class TerminalDriver(LinuxDriver):
         while not self._is_ready.wait(_SECONDS):
             if self.exit_event.is_set():
                 return
-        if self._typed_ahead:
-            self._pass_on(parser, self._typed_ahead)
+        typed_ahead, self._typed_ahead = self._typed_ahead, ""  # this thread begins anew after each suspension
+        if typed_ahead:
+            self._take(parser, typed_ahead)
             self.process_message(TypedAhead())
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
@@ -161,16 +169,38 @@ class TerminalDriver(LinuxDriver):
                     arrived = os.read(self.fileno, _MOST_BYTES)
                     if not arrived:
                         return
-                    self._pass_on(parser, self._sift(self._decode(arrived)))
+                    self._take(parser, self._decode(arrived))
                 else:
-                    self._pass_on(parser, self._answers.give_up_waiting())
+                    self._pass_on(parser, self._answers.give_up_waiting() + self._escapes.give_up_waiting())
+
+    def _read_waiting(self) -> bytes:
+        """What was typed while the terminal still made a newline of Enter; several are a text, which is never sent."""
+        waiting = b""
+        while select.select([self.fileno], [], [], 0)[0]:
+            more = os.read(self.fileno, _MOST_BYTES)
+            if not more:
+                break
+            waiting += more
+        return waiting.replace(b"\n", b"\r") if waiting.count(b"\n") == 1 else waiting
+
+    def _take(self, parser: XTermParser, arrived: str) -> None:
+        is_escape, arrived = self._escapes.join(arrived)
+        if is_escape:
+            self._press_escape()
+        self._pass_on(parser, self._sift(arrived))
 
     def _pass_on(self, parser: XTermParser, text: str) -> None:
-        if text:
-            for message in parser.feed(text):
-                self.process_message(message)
+        for piece in self._escapes.part(text):
+            if piece == ESCAPE:
+                self._press_escape()
+            elif piece:
+                for message in parser.feed(piece):
+                    self.process_message(message)
         for message in parser.tick():
             self.process_message(message)
+
+    def _press_escape(self) -> None:
+        self.process_message(Key("escape", ESCAPE))
 
     def _sift(self, arrived: str) -> str:
         typed = self._answers.sift(arrived)
@@ -180,13 +210,14 @@ class TerminalDriver(LinuxDriver):
         return typed
 
 
-def driver_for(first: FirstPicture | None, *, asks_background: bool) -> type[TerminalDriver]:
+def driver_for(first: FirstPicture | None, *, asks_background: bool, keymap: Mapping[str, str]) -> type[TerminalDriver]:
     """The driver to start the app with; the first picture is taken over once."""
 
     class Terminal(TerminalDriver):
         first_picture = first
 
     Terminal.asks_background = asks_background and first is None
+    Terminal.with_alt = characters_with_alt(keymap)
     return Terminal
 
 

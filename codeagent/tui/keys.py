@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from string import ascii_letters, digits, punctuation
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.binding import Binding
 from textual.events import Focus
+from textual.keys import _character_to_key  # pyright: ignore[reportPrivateUsage] - the names that its parser gives
 
 from codeagent.core.keys import KEYS, Place
 
@@ -61,3 +63,14 @@ def teach_alt_enter() -> None:
     """
     if isinstance(ANSI_SEQUENCES_KEYS, dict):
         ANSI_SEQUENCES_KEYS["\x1b\r"] = (_PlainKey.ALT_ENTER,)  # pyright: ignore[reportArgumentType] - its own Keys cannot be extended
+
+
+DELETE_WORD = "alt+d"
+"""As readline has it: the word behind the cursor goes."""
+
+
+def characters_with_alt(keymap: Mapping[str, str]) -> frozenset[str]:
+    """The characters that mean something with Alt held down."""
+    bound = {one.strip() for key in KEYS for one in keymap.get(key.name, key.keys).split(",")} | {DELETE_WORD}
+    characters = ascii_letters + digits + punctuation
+    return frozenset(one for one in characters if f"alt+{_character_to_key(one)}" in bound)

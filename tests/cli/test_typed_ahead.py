@@ -26,6 +26,8 @@ from codeagent.cli.typed_ahead import Keyboard, read_typed
         ("a\x1b]11;rgb:ffff/ffff/ffff\x1b\\b\x1b[?62;4cc", "abc"),
         ("a\x1b]11;rgb:ffff/ffff/ffff\x07b", "ab"),
         ("a\x03b", "b"),
+        ("\x1bPlease 3\x1b3", "Please 33"),
+        ("one\x1bb\x1bdx", "onedx"),
     ],
 )
 def test_keys_make_the_text_of_the_prompt(keys, text):

@@ -111,7 +111,7 @@ class Typing:
         if held is None or held is not self._held:
             return
         self._let_go()
-        if held.remark or held.question is not self._dialog.in_view:
+        if held.remark or held.question is not self._dialog.in_view or not self._dialog.is_listening:
             self._remark(held.remark or f"It changed just now: press {held.character} again")
         else:
             await self._dialog.run_action(held.action)

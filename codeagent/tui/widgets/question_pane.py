@@ -146,6 +146,15 @@ class QuestionPane(Vertical, can_focus=True):
         """Whether a key pressed at ``time`` (Textual's clock) was pressed at a dialog that had the keyboard."""
         return time > self._armed_at
 
+    @property
+    def is_listening(self) -> bool:
+        """Whether keys answer at all."""
+        return self._armed_at != NEVER
+
+    def stop_listening(self) -> None:
+        """The turn is being stopped: no key that comes now answers."""
+        self._armed_at = NEVER
+
     def _turn(self) -> None:
         """Another question is in view: it starts from its beginning, and no key counts yet."""
         self._armed_at = NEVER

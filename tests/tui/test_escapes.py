@@ -1,0 +1,80 @@
+"""Escape and a letter typed right behind it are two keys, in one piece or apart; Alt keeps its meanings."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeagent.tui.escapes import Escapes
+from codeagent.tui.keys import characters_with_alt
+
+
+def parted(*chunks, with_alt="d"):
+    """What becomes of what arrives, chunk by chunk, and of what is held back in the end."""
+    escapes = Escapes(with_alt)
+    pieces = []
+    for chunk in chunks:
+        is_escape, text = escapes.join(chunk)
+        pieces += ["\x1b"] * is_escape + [piece for piece in escapes.part(text) if piece]
+    return [*pieces, *(piece for piece in escapes.part(escapes.give_up_waiting()) if piece)]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "pieces"),
+    [
+        (["\x1b"], ["\x1b"]),
+        (["\x1b", "x"], ["\x1b", "x"]),
+        (["\x1b", "d"], ["\x1b", "d"]),
+        (["\x1b", "\r"], ["\x1b", "\r"]),
+        (["\x1b", "3"], ["\x1b", "3"]),
+        (["\x1b", "\x1b"], ["\x1b", "\x1b"]),
+        (["\x1bx"], ["\x1b", "x"]),
+        (["\x1b3 files"], ["\x1b", "3 files"]),
+        (["\x1bfix it, and be quick about it please"], ["\x1b", "fix it, and be quick about it please"]),
+        (["\x1bOK"], ["\x1b", "OK"]),
+        (["\x1b\x1b"], ["\x1b", "\x1b"]),
+    ],
+)
+def test_escape_is_a_key_and_what_follows_is_typed(chunks, pieces):
+    assert parted(*chunks) == pieces
+
+
+@pytest.mark.parametrize(
+    ("chunks", "pieces"),
+    [
+        (["\x1b[A"], ["\x1b[A"]),
+        (["\x1b", "[A"], ["\x1b[A"]),
+        (["\x1b", "OP"], ["\x1bOP"]),
+        (["\x1b\r"], ["\x1b\r"]),
+        (["\x1bb\x1bf"], ["\x1bb\x1bf"]),
+        (["\x1bd"], ["\x1b[100;3u"]),
+        (["\x1b\x1b[A"], ["\x1b[1;3A"]),
+        (["\x1b\x7f"], ["\x1b\x7f"]),
+        (["a\x1b[<0;1;1Mb"], ["a\x1b[<0;1;1Mb"]),
+    ],
+)
+def test_alt_and_control_sequences_stay_whole(chunks, pieces):
+    assert parted(*chunks) == pieces
+
+
+@given(st.text("ab\x1b[O~2013;x\r", max_size=30), st.lists(st.integers(0, 40), max_size=4))
+def test_nothing_of_a_paste_is_a_key_wherever_it_is_cut(pasted, cuts):
+    whole = f"\x1b[200~{pasted.replace(chr(27) + '[201~', '')}\x1b[201~x"
+    edges = [0, *sorted({min(cut, len(whole)) for cut in cuts if cut > 0}), len(whole)]
+    pieces = parted(*(whole[start:end] for start, end in itertools.pairwise(edges)))
+    assert "".join(pieces) == whole
+    assert "\x1b" not in pieces
+
+
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=0x2FFF, exclude_categories=["Cc", "Cs"])))
+def test_no_letter_behind_an_escape_is_lost(typed):
+    pieces = parted("\x1b" + typed, with_alt="")
+    if not typed.startswith(("[", "O", "b", "f")):
+        assert pieces == ["\x1b", *([typed] if typed else [])]
+    assert "".join(pieces) == "\x1b" + typed
+
+
+def test_letters_with_alt_are_those_of_the_person_and_of_the_prompt():
+    assert characters_with_alt({}) == {"d"}
+    assert characters_with_alt({"editor": "alt+e, alt+full_stop"}) == {"d", "e", "."}
