@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeagent.core.approvals import Access, Touch
 from codeagent.core.errors import BadArguments, EditRefused, PathRefused, StaleFile
 from codeagent.core.protocols import Plan, ToolContext
-from codeagent.tools.matching import EditMatch, MatchLevel, apply_edit, apply_edits
+from codeagent.tools.later import apply_edit, apply_edits
+from codeagent.tools.matching_result import EditMatch, MatchLevel
 from codeagent.tools.output import line_ranges
 from codeagent.tools.plans import Change, ChangePlan, plan_change, present
 from codeagent.workspace.files import decode

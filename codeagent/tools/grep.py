@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Sequence
@@ -89,7 +90,7 @@ class GrepTool:
         """Searches when it is run; raises BadArguments for a pattern that cannot be used."""
         touch = self._sandbox.resolve(arguments.path, Access.READ)
         path = touch.path or self._sandbox.root
-        common, pattern = compile_pattern(arguments.pattern, literal=arguments.literal)
+        common, pattern = await asyncio.to_thread(compile_pattern, arguments.pattern, literal=arguments.literal)
         wanted = compile_glob(arguments.glob, path) if arguments.glob else None
 
         def look(stop: threading.Event) -> ToolResult:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import regex
 from pydantic import BaseModel, ConfigDict
 
 from codeagent.core.errors import FileProblem
+from codeagent.tools.later import SearchPattern
 from codeagent.tools.walk import Walk, output_of, ripgrep_words
 from codeagent.workspace.files import decode, read_bytes
 
@@ -52,7 +52,7 @@ class Search:
     folder: Path
     name: str
     common: str
-    pattern: regex.Pattern[str]
+    pattern: SearchPattern
     context: int
     most_in_file: int
     deadline: float

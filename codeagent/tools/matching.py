@@ -8,28 +8,19 @@ is changed, several are refused. Nothing here reads or writes files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from codeagent.core.errors import EditRefused, ManyMatches, NoMatch
 from codeagent.tools import matching_advice as advice
-from codeagent.tools.matching_document import Call, Change, Document, MatchLevel, open_document, read_call
+from codeagent.tools.matching_document import Call, Change, Document, open_document, read_call
 from codeagent.tools.matching_levels import find_change
 from codeagent.tools.matching_places import exact_hits
+from codeagent.tools.matching_result import EditMatch, MatchLevel
 from codeagent.tools.matching_writing import replace_text
 
 __all__ = ["EditMatch", "MatchLevel", "apply_edit", "apply_edits"]
 
 _LOOSENESS = tuple(MatchLevel)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditMatch:
-    """The file after an edit; ``lines`` are first and last line (1-based, in the old file) of each place it changed."""
-
-    content: bytes
-    level: MatchLevel
-    lines: tuple[tuple[int, int], ...]
 
 
 def apply_edit(content: bytes | None, old: str, new: str, *, replace_all: bool = False) -> EditMatch:

@@ -8,9 +8,10 @@ from codeagent.core.errors import EditRefused, ManyMatches, NoMatch
 from codeagent.core.text import show_invisible
 from codeagent.tools.matching_closest import closest_lines, difference
 from codeagent.tools.matching_clues import already_there, clue, is_like_something_shown
-from codeagent.tools.matching_document import BLANKS, Call, Change, Document, MatchLevel, indentation, split_lines
+from codeagent.tools.matching_document import BLANKS, Call, Change, Document, indentation, split_lines
 from codeagent.tools.matching_indents import Shift, TabWidth, find_shift
 from codeagent.tools.matching_places import MOST_HITS, LinePlace, lines_but_for_indentation
+from codeagent.tools.matching_result import MatchLevel
 
 _SHOWN_PLACES = 5
 _SHOWN_LINES = 6

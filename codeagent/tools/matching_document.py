@@ -6,10 +6,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 
 from codeagent.core.errors import EditRefused, FileProblem
+from codeagent.tools.matching_result import MatchLevel
 from codeagent.workspace.files import Encoding, decode, encode
 
 BLANKS = " \t"
@@ -17,18 +17,6 @@ BLANKS = " \t"
 _BREAK = re.compile(r"\r?\n")
 _ANY_BREAK = re.compile(r"\r\n?|\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class MatchLevel(StrEnum):
-    """What had to be overlooked to find the old text."""
-
-    EXACT = "exact"
-    TYPOGRAPHY = "typographic characters"
-    TRAILING_BLANKS = "trailing blanks"
-    INDENTATION = "indentation"
-    TABS = "tabs and spaces"
-    BLANK_LINES = "blank lines around it"
-    LINE_NUMBERS = "line numbers"
 
 
 class Document:

@@ -8,8 +8,9 @@ from difflib import SequenceMatcher
 
 from codeagent.core.errors import EditRefused
 from codeagent.tools.matching_characters import Composed, compose
-from codeagent.tools.matching_document import Call, Change, Document, MatchLevel, split_lines
+from codeagent.tools.matching_document import Call, Change, Document, split_lines
 from codeagent.tools.matching_places import LinePlace
+from codeagent.tools.matching_result import MatchLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

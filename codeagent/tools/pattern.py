@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import regex
-
 from codeagent.core.errors import BadArguments
+from codeagent.tools.later import SearchPattern, compile_search
 
 _REPEAT = re.compile(r"\{(\d+)?(,)?(\d+)?\}")
 _CLASS_LETTERS = frozenset("dDsSwW")
@@ -22,7 +21,7 @@ _GLOB_MARKS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 _HINT = "Common regular expressions work: . * + ? {m,n} [] | () ^ $ \\b \\d \\w \\s (?i). Use `literal` for plain text."
 
 
-def compile_pattern(pattern: str, *, literal: bool) -> tuple[str, regex.Pattern[str]]:
+def compile_pattern(pattern: str, *, literal: bool) -> tuple[str, SearchPattern]:
     """The pattern in a form that ripgrep reads, and compiled. Raises BadArguments for what is not common to both.
 
     A brace that opens no repetition stands for itself.
@@ -33,8 +32,8 @@ def compile_pattern(pattern: str, *, literal: bool) -> tuple[str, regex.Pattern[
         raise BadArguments("The search goes line by line; a pattern with a line break finds nothing.")
     common = _escaped(pattern) if literal else _Reader(pattern).read()
     try:
-        return common, regex.compile(common, regex.MULTILINE)
-    except regex.error as error:
+        return common, compile_search(common)
+    except ValueError as error:
         raise BadArguments(f"The pattern is no regular expression: {error}.", hint=_HINT) from None
 
 

@@ -38,3 +38,8 @@ def test_a_run_without_a_screen_loads_no_screen(module):
 
 def test_the_wiring_loads_no_model_sdk():
     assert loaded_by("import codeagent.wiring") & {"openai", "anthropic"} == set()
+
+
+def test_a_session_keeps_nothing_in_memory_that_it_may_never_need():
+    seldom = {"regex", "html", "git", "tomlkit", "webbrowser", "codeagent.tools.matching", "codeagent.store.exporting"}
+    assert loaded_by("import codeagent.wiring, codeagent.cli.screen, codeagent.tui.later") & seldom == set()
