@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from textual import events
+from textual import events, messages
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -84,6 +84,7 @@ class MainScreen(Screen[None]):
         self._quiet: Timer | None = None
         self._bench: Workbench | None = None
         self._habits = Habits()
+        self._shows_key = False
 
     def compose(self) -> ComposeResult:
         """All that can be seen at first, from top to bottom."""
@@ -129,6 +130,19 @@ class MainScreen(Screen[None]):
         """Draws with other colours what does not follow the theme by itself."""
         self.transcript.set_palette(palette)
         self.approval.set_palette(palette)
+
+    # --- painting
+
+    async def _on_update(self, message: messages.Update) -> None:
+        """Notes that whoever has the keyboard looks different now, which is what was just typed."""
+        self._shows_key = self._shows_key or (message.widget is self.focused is not self.transcript)
+
+    async def _on_idle(self, event: events.Idle) -> None:
+        """Paints what was typed at once; all else waits for Textual's clock, so that it is painted together."""
+        del event
+        if self._shows_key:
+            self._shows_key = False
+            self._on_timer_update()
 
     # --- who has the keyboard
 

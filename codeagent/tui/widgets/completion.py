@@ -86,6 +86,8 @@ class CompletionList(Widget):
 
     def show(self, suggestions: tuple[Suggestion, ...]) -> None:
         """Shows suggestions, the first one chosen; none closes the list."""
+        if not suggestions and not self._suggestions:
+            return  # as with nearly every key: the screen keeps its layout
         self._suggestions = suggestions
         self._chosen = 0
         self.was_moved = False
