@@ -136,8 +136,8 @@ def _may_think(messages: Sequence[Message], left_out: LeftOut) -> bool:
     match last.blocks[0]:
         case ThinkingBlock(provider=provider, signature=signature):
             return provider == PROVIDER and bool(signature)
-        case OpaqueBlock(provider=provider):
-            return provider == PROVIDER
+        case OpaqueBlock(provider=provider, payload_json=payload):
+            return provider == PROVIDER and (parse_object(payload) or {}).get("type") == "redacted_thinking"
         case _:
             return False
 

@@ -40,7 +40,12 @@ class AnthropicConnection:
             client = self._client or await asyncio.to_thread(self._connect)
             self._client = client
         try:
-            return await client.post(path, cast_to=httpx2.Response, content=body, options={"headers": HEADERS})
+            return await client.post(
+                path,
+                cast_to=httpx2.Response,
+                content=body,
+                options={"headers": HEADERS, "follow_redirects": False},  # a key goes nowhere else
+            )
         except anthropic.APIStatusError as error:
             raise self.service.refused(error.status_code, error.response.headers, error.response.text) from error
         except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.InvalidURL) as error:

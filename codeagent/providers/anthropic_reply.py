@@ -22,6 +22,7 @@ from codeagent.core.text import storable
 from codeagent.providers.failures import Service
 from codeagent.providers.pieces import Display, GrowingText
 from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse_object
+from codeagent.providers.tally import OutputTally
 
 PROVIDER = "anthropic"
 _STOPS = {
@@ -56,6 +57,7 @@ class MessagesReply:
         self._call_ids = call_ids
         self._blocks: dict[int, _Block] = {}
         self._tokens: dict[str, int] = {}
+        self._output = OutputTally()
         self._stop = ""
         self.is_over = False
         self.display = Display()
@@ -78,6 +80,7 @@ class MessagesReply:
             case "content_block_stop":
                 self._block(event).is_closed = True
             case "message_start":
+                self._blocks.clear()  # a gateway that asked its service again begins anew
                 self._count(as_object(as_object(event.get("message")).get("usage")))
             case "message_delta":
                 self._stop = as_text(as_object(event.get("delta")).get("stop_reason")) or self._stop
@@ -156,8 +159,6 @@ class MessagesReply:
                 return TextBlock(text=text) if text else None
             case "thinking":
                 return ThinkingBlock(text=text, signature=block.signature, provider=PROVIDER)
-            case "redacted_thinking":
-                return OpaqueBlock(provider=PROVIDER, payload_json=json.dumps(block.start))
             case "tool_use":
                 return ToolCall(
                     id=self._fresh_id(as_text(block.start.get("id"))),
@@ -165,7 +166,7 @@ class MessagesReply:
                     arguments_json=text or self._arguments_at_start(block),
                 )
             case _:
-                return None
+                return OpaqueBlock(provider=PROVIDER, payload_json=json.dumps(_as_it_came(block, text)))
 
     def _arguments_at_start(self, block: _Block) -> str:
         """A call that streams no arguments has those it began with, unless it was cut off before any came."""
@@ -179,17 +180,25 @@ class MessagesReply:
         return chosen
 
     def _count(self, usage: JsonObject) -> None:
-        """Counts are cumulative and never fall: what a later event leaves out or reports as zero stays."""
-        for key in ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
-            if isinstance(usage.get(key), int):
-                self._tokens[key] = max(self._tokens.get(key, 0), as_count(usage[key]))
+        """What a later event leaves out or reports as zero stays."""
+        for key in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
+            self._tokens[key] = max(self._tokens.get(key, 0), as_count(usage.get(key)))
+        self._output.report(
+            as_count(usage.get("output_tokens")), sum(block.text.size for block in self._blocks.values())
+        )
 
     @property
     def usage(self) -> Usage:
         """What the service has counted so far."""
         return Usage(
             input_tokens=self._tokens.get("input_tokens", 0),
-            output_tokens=self._tokens.get("output_tokens", 0),
+            output_tokens=self._output.total,
             cache_read_tokens=self._tokens.get("cache_read_input_tokens", 0),
             cache_write_tokens=self._tokens.get("cache_creation_input_tokens", 0),
         )
+
+
+def _as_it_came(block: _Block, written: str) -> JsonObject:
+    """A block that only the service understands, such as a tool of its own, with the input that streamed."""
+    streamed = parse_object(written) if written else None
+    return block.start if streamed is None else {**block.start, "input": streamed}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from uuid import uuid4
 
 from codeagent.core.errors import ProviderUnavailable
@@ -26,9 +25,11 @@ from codeagent.core.messages import (
     Usage,
 )
 from codeagent.core.text import storable
+from codeagent.providers.chat_calls import GrowingCall, GrowingCalls
 from codeagent.providers.failures import Service
 from codeagent.providers.pieces import Display, GrowingText
 from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse_object
+from codeagent.providers.tally import OutputTally, output_of, usage_of
 from codeagent.providers.written_text import WrittenText
 
 REASONING_DETAILS = "reasoning_details"
@@ -36,7 +37,6 @@ REASONING_DETAILS = "reasoning_details"
 CALL_FIELDS = "call_fields"
 """Fields that a server adds to a call and wants back, such as Gemini's ``extra_content`` with its signatures."""
 _THINKING_KEYS = ("reasoning_content", "reasoning")
-_KNOWN_CALL_FIELDS = frozenset({"index", "id", "type", "function"})
 _STOPS = {
     "length": StopReason.MAX_TOKENS,
     "max_tokens": StopReason.MAX_TOKENS,
@@ -47,16 +47,6 @@ _STOPS = {
 }
 _BROKEN = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
 """Finish reasons of a reply that the server gave up."""
-
-
-@dataclass(slots=True)
-class _Call:
-    """A call that is still growing."""
-
-    id: str = ""
-    name: str = ""
-    arguments: GrowingText = field(default_factory=GrowingText)
-    others: JsonObject = field(default_factory=dict[str, JsonValue])
 
 
 class _Content:
@@ -91,18 +81,23 @@ class ChatReply:
     ``is_over`` says that nothing more comes; ``is_finished`` that what may come is no part of the message.
     """
 
-    def __init__(self, model: str, service: Service, call_ids: set[str], tools: AbstractSet[str]) -> None:
-        """``call_ids`` are those the history has used up, ``tools`` those that the model was offered."""
+    def __init__(
+        self, model: str, service: Service, call_ids: set[str], tools: AbstractSet[str], *, finds_written: bool
+    ) -> None:
+        """``call_ids`` are those the history has used up, ``tools`` those that the model was offered.
+
+        With ``finds_written``, calls that the model wrote as text count too.
+        """
         self._model = model
         self._service = service
         self._call_ids = call_ids
         self._content = _Content()
-        self._written = WrittenText(tools, self._content)
+        self._written = WrittenText(tools if finds_written else frozenset(), self._content)
         self._details: list[JsonObject] = []
-        self._calls: list[_Call] = []
-        self._by_index: dict[int, _Call] = {}
+        self._calls = GrowingCalls(tools)
         self.usage = Usage()
         self._counts: dict[str, int] = {}
+        self._output = OutputTally()
         self._stop = ""
         self.is_over = False
 
@@ -126,16 +121,24 @@ class ChatReply:
             raise ProviderUnavailable(f"{self._service.name} sent a chunk that is not JSON.")
         if chunk.get("error"):
             raise self._service.reported(chunk["error"])
+        if "choices" not in chunk and (chunk.get("detail") or chunk.get("message")):
+            raise self._service.reported(chunk)
+        choices = map(as_object, as_list(chunk.get("choices")))
+        first = next((choice for choice in choices if not choice.get("index")), as_object(None))
+        if first:
+            self._take_choice(first)
         self._count(as_object(chunk.get("usage")))
-        for choice in as_list(chunk.get("choices"))[:1]:
-            fields = as_object(choice)
-            self._count(as_object(fields.get("usage")))
-            self._grow(as_object(fields.get("delta") or fields.get("message")))
-            self.is_over = "message" in fields and "delta" not in fields
-            stop = as_text(fields.get("finish_reason"))
-            if stop in _BROKEN:
-                raise self._service.broke_off()
-            self._stop = stop or self._stop
+        self._count(as_object(first.get("usage")))
+
+    def _take_choice(self, choice: JsonObject) -> None:
+        if choice.get("error"):
+            raise self._service.reported(choice["error"])
+        self._grow(as_object(choice.get("delta") or choice.get("message")))
+        self.is_over = "message" in choice and "delta" not in choice
+        stop = as_text(choice.get("finish_reason"))
+        if stop in _BROKEN:
+            raise self._service.broke_off()
+        self._stop = stop or self._stop
 
     def message(self) -> AssistantMessage:
         """The whole reply; raises ProviderUnavailable when the stream ended before it was whole."""
@@ -152,17 +155,23 @@ class ChatReply:
         text = storable(str(content.text))
         if text := text.strip() if self._written.calls else text:
             blocks.append(TextBlock(text=text))
-        for call in self._calls:
+        for call in self._calls.all:
             blocks += [*self._opaque(CALL_FIELDS, call.others), self._made(call)]
-        stop = stop or (StopReason.TOOL_USE if self._calls else StopReason.END_TURN)
+        stop = stop or (StopReason.TOOL_USE if self._calls.all else StopReason.END_TURN)
         return AssistantMessage(blocks=tuple(blocks), stop=stop, model=self._model, usage=self.usage)
 
-    def _count(self, counts: JsonObject) -> None:
-        """Counts are cumulative, at the end or in each chunk, in one piece or in several; so none ever falls."""
-        for name, count in _counts(counts).items() if counts else ():
+    def _count(self, reported: JsonObject) -> None:
+        """Counts come at the end or in each chunk, in one piece or in several; those of the prompt never fall."""
+        if not reported:
+            return
+        counts = _counts(reported)
+        for name, count in counts.items():
             self._counts[name] = max(self._counts.get(name, 0), count)
-        if counts:
-            self.usage = _usage(self._counts)
+        prompt, cached, stored = (self._counts[name] for name in ("prompt", "cached", "stored"))
+        output = output_of(prompt, counts["completion"], cached + stored, counts["total"])
+        calls = sum(call.arguments.size for call in self._calls.all)
+        self._output.report(output, self._content.text.size + self._content.thinking.size + calls)
+        self.usage = usage_of(prompt, self._output.total, cached, stored, total=self._counts["total"])
 
     def _opaque(self, kind: str, kept: JsonValue) -> list[OpaqueBlock]:
         """What only this model's server understands, and may want back."""
@@ -173,11 +182,9 @@ class ChatReply:
         self._written.finish()
         if self._written.unfinished and not is_cut:
             self._content.say(self._written.unfinished)
-        if not self._calls:
+        if not self._calls.all:
             for written in self._written.calls:
-                call = _Call(name=written.name)
-                call.arguments.add(written.arguments_json)
-                self._calls.append(call)
+                self._calls.add(written.name, written.arguments_json)
 
     def _grow(self, delta: JsonObject) -> None:
         for key in _THINKING_KEYS:
@@ -193,8 +200,12 @@ class ChatReply:
             self._written.feed(text)
         elif refusal := as_text(delta.get("refusal")):
             self._content.say(refusal)
-        for piece in as_list(delta.get("tool_calls")):
-            self._grow_call(as_object(piece))
+        pieces = list(map(as_object, as_list(delta.get("tool_calls"))))
+        if old_form := as_object(delta.get("function_call")):
+            pieces.append({"index": 0, "function": old_form})
+        for piece in pieces:
+            call = self._calls.grow(piece)
+            self.display.call(call.name, call.arguments.size)
 
     def _take_detail(self, detail: JsonObject) -> None:
         """An item of reasoning, or more of the last one."""
@@ -217,36 +228,7 @@ class ChatReply:
             else:
                 self._written.feed(as_text(part.get("text")))
 
-    def _grow_call(self, piece: JsonObject) -> None:
-        function = as_object(piece.get("function"))
-        call = self._call_of(piece, as_text(function.get("name")))
-        call.id = call.id or as_text(piece.get("id"))
-        call.name = call.name or as_text(function.get("name"))
-        call.others |= {key: value for key, value in piece.items() if key not in _KNOWN_CALL_FIELDS}
-        arguments = function.get("arguments")
-        if isinstance(arguments, str):
-            call.arguments.add(arguments)
-        elif arguments is not None:
-            call.arguments.add(json.dumps(arguments, ensure_ascii=False))
-        self.display.call(call.name, call.arguments.size)
-
-    def _call_of(self, piece: JsonObject, name: str) -> _Call:
-        """The call a piece belongs to: by index, but a new id at an old index is a new call; without both, the last."""
-        index, given = piece.get("index"), as_text(piece.get("id"))
-        if isinstance(index, int):
-            known = self._by_index.get(index)
-        elif given:
-            known = next((call for call in self._calls if call.id == given), None)
-        else:
-            known = self._calls[-1] if self._calls and not name else None
-        if known is None or (given and known.id and given != known.id):
-            known = _Call()
-            self._calls.append(known)
-        if isinstance(index, int):
-            self._by_index[index] = known
-        return known
-
-    def _made(self, call: _Call) -> ToolCall:
+    def _made(self, call: GrowingCall) -> ToolCall:
         """Nothing at all as arguments means none, unless the reply was cut off there."""
         arguments = storable(str(call.arguments))
         if not arguments and _STOPS.get(self._stop) is not StopReason.MAX_TOKENS:
@@ -262,28 +244,11 @@ class ChatReply:
 
 def _counts(usage: JsonObject) -> dict[str, int]:
     """The counts under one name each; some servers name the cache in their own way."""
-    prompt, completion = (
-        as_object(usage.get("prompt_tokens_details")),
-        as_object(usage.get("completion_tokens_details")),
-    )
+    prompt = as_object(usage.get("prompt_tokens_details"))
     return {
         "prompt": as_count(usage.get("prompt_tokens")),
         "completion": as_count(usage.get("completion_tokens")),
         "total": as_count(usage.get("total_tokens")),
-        "reasoning": as_count(completion.get("reasoning_tokens")),
         "cached": as_count(prompt.get("cached_tokens")) or as_count(usage.get("prompt_cache_hit_tokens")),
         "stored": as_count(prompt.get("cache_write_tokens")),
     }
-
-
-def _usage(counts: dict[str, int]) -> Usage:
-    """The prompt's count includes what the cache served and stored, the completion's mostly what was reasoned."""
-    prompt, completion, reasoning = counts["prompt"], counts["completion"], counts["reasoning"]
-    # xAI and others count reasoning beside the completion, which only the total tells
-    is_beside = counts["total"] == prompt + completion + reasoning
-    return Usage(
-        input_tokens=max(0, prompt - counts["cached"] - counts["stored"]),
-        output_tokens=completion + (reasoning if is_beside else 0),
-        cache_read_tokens=counts["cached"],
-        cache_write_tokens=counts["stored"],
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
 
 import httpx2
@@ -28,13 +28,16 @@ def timeouts(limits: Limits) -> httpx2.Timeout:
     return httpx2.Timeout(limits.timeout, connect=_WAIT_FOR_CONNECTION)
 
 
-async def read_payloads(response: httpx2.Response, service: Service) -> AsyncGenerator[list[bytes]]:
+async def read_payloads(
+    response: httpx2.Response, service: Service, *, is_taken: Callable[[], bool]
+) -> AsyncGenerator[list[bytes]]:
     """The payloads of a stream as they arrive: one list for each read, empty for mere signs of life.
 
-    A server that answers in one piece of JSON gives one payload. What the answer
-    calls itself does not matter, as gateways get that wrong. Raises
-    ProviderUnavailable when the connection breaks off, ProviderRejected when the
-    answer is something else, such as a web page.
+    A server that answers in one piece of JSON gives one payload, of which
+    ``is_taken`` tells afterwards whether it was a reply. What the answer calls
+    itself does not matter, as gateways get that wrong. Raises ProviderUnavailable
+    when the connection breaks off, ProviderRejected when the answer is something
+    else, such as a web page.
     """
     lines = EventLines()
     try:
@@ -44,10 +47,11 @@ async def read_payloads(response: httpx2.Response, service: Service) -> AsyncGen
         raise service.broke_off(error) from error
     yield lines.finish()
     if not lines.is_stream and (text := lines.text):
-        if parse_object(text) is None:
+        if parse_object(text) is not None:
+            yield [text]
+        if not is_taken():
             content_type = response.headers.get("content-type", "")
             raise service.not_a_stream(content_type, text.decode("utf-8", "replace"))
-        yield [text]
 
 
 async def next_payloads(reads: AsyncGenerator[list[bytes]], *, is_finished: bool) -> list[bytes] | None:

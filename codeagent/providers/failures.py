@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 import httpx2
 
 from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
-from codeagent.core.json_types import JsonValue
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.text import Redactor, clean
 from codeagent.providers.sse import as_object, as_text, parse_object
 
@@ -37,17 +37,25 @@ _STATUS_OF_TYPE = {
     "request_too_large": 413,
     "rate_limit_error": 429,
     "rate_limit_exceeded": 429,
+    "resource_exhausted": 429,
+    "unavailable": 503,
     "overloaded_error": 529,
 }
 """The status that a service would have given an error that it reports in mid-stream."""
 
 _TOO_LONG = re.compile(
-    r"prompt is too long|context[_ ]length|context[_ ]window|context[_ ]size|context limit|maximum context"
+    r"prompt (?:is )?too long|context[_ ]length|context[_ ]window|context[_ ]size|context limit|maximum context"
+    r"|maximum (?:prompt|model|sequence) length|max_seq_len"
     r"|exceeds? the (?:available|maximum|model'?s?) (?:context|number of (?:input )?tokens)"
+    r"|token count\b.{0,40}\bexceeds|must have less than \d+ tokens|must be <= \d+"
     r"|reduce the length of the (?:messages|prompt)|input (?:is|length|tokens?) (?:too long|exceed)"
     r"|too many (?:input )?tokens|request_too_large",
     re.IGNORECASE,
 )
+_FULL = re.compile(r"context size has been exceeded|exceed_context_size", re.IGNORECASE)
+"""What llama.cpp says with a status of 500 when the window is full in the middle of a reply."""
+_NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
+"""A single request above the tokens a minute: waiting does not help, a shorter history does."""
 _OUT_OF_MONEY = re.compile(
     r"insufficient_quota|credit balance|exceeded your current quota|billing|payment required|spending limit",
     re.IGNORECASE,
@@ -72,10 +80,16 @@ class Service:
 
     def refused(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:
         """The error for an HTTP status other than success; ``body`` as it came."""
-        kind, said = _error_of(parse_object(body) or body)
+        kind, said = _error_of(parse_object(body.strip().removeprefix("[").removesuffix("]")) or body)
         said = self._safe(said)
         wait = retry_after(headers)
-        if status == 413 or (status < 500 and status not in _BUSY and _TOO_LONG.search(f"{kind} {said}")):  # noqa: PLR2004
+        if location := headers.get("location", "") if 300 <= status < 400 else "":  # noqa: PLR2004
+            return ProviderRejected(
+                f"{self.place} sends requests on to {self._safe(location)}; a key does not follow to another address.",
+                hint=f"If that is your service, set {self.url_variable} to its address.",
+                status=status,
+            )
+        if status == 413 or _is_too_long(status, f"{kind} {said}"):  # noqa: PLR2004
             return ContextOverflow(
                 f"The conversation is too long for {self.model}{_quoted(said)}",
                 hint="Compact it or start a new session.",
@@ -100,8 +114,7 @@ class Service:
         """The error for a failure that the service reports in mid-stream."""
         kind, said = _error_of({"error": error})
         said = self._safe(said)
-        code = as_object(error).get("code")
-        status = code if isinstance(code, int) else _STATUS_OF_TYPE.get(kind, 0)
+        status = _status_of(as_object(error))
         if status >= 400:  # noqa: PLR2004
             return self.refused(status, {}, json.dumps({"error": error}))
         if _TOO_LONG.search(f"{kind} {said}"):
@@ -234,6 +247,24 @@ def _error_of(body: JsonValue) -> tuple[str, str]:
     kind = as_text(details.get("code")) or as_text(details.get("type"))
     said = as_text(details.get("message")) or as_text(details.get("detail")) or as_text(as_object(body).get("message"))
     return kind, said
+
+
+def _is_too_long(status: int, said: str) -> bool:
+    """Whether a refusal is about the length of the history."""
+    if status in _BUSY:
+        return _NEVER_FITS.search(said) is not None
+    return (_TOO_LONG if status < 500 else _FULL).search(said) is not None  # noqa: PLR2004
+
+
+def _status_of(error: JsonObject) -> int:
+    """The HTTP status that an error would have had, as far as its code, type or status tells; else 0."""
+    for word in (error.get(key) for key in ("code", "status", "type")):
+        if isinstance(word, int):
+            return word
+        text = as_text(word).lower()
+        if found := int(text) if text.isdecimal() else _STATUS_OF_TYPE.get(text, 0):
+            return found
+    return 0
 
 
 def _trouble(status: int) -> str:

@@ -37,7 +37,11 @@ _ABOUT_ONE = re.compile(
     r"|base64|media[_ ]?type|mime|format|\binvalid image|\bempty",
     re.IGNORECASE,
 )
-_ABOUT_THINKING = re.compile(r"thinking|signature|encrypted|reasoning", re.IGNORECASE)
+_ABOUT_THINKING = re.compile(
+    r"thinking|signature|encrypted|reasoning|server_tool_use|input tag|(?:content|input)\b.{0,40}\btype\b",
+    re.IGNORECASE,
+)
+"""What only its own service can read: thinking, and blocks of kinds that nobody knows."""
 
 _AGAIN = 8  # messages: after the history was made shorter, its end may hold new ones
 NO_IMAGES = "does not take images"

@@ -157,7 +157,8 @@ class LiveProvider(ABC, Generic[FormT]):
         reply = self._reply(request)
         counted = reply.usage
         try:
-            async with aclosing(read_payloads(response, self._connection.service)) as reads:
+            service = self._connection.service
+            async with aclosing(read_payloads(response, service, is_taken=lambda: reply.is_finished)) as reads:
                 while (payloads := await next_payloads(reads, is_finished=reply.is_finished)) is not None:
                     _take(reply, payloads)
                     for event in reply.display.drain():

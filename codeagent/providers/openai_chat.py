@@ -104,8 +104,8 @@ class OpenAIChatProvider(LiveProvider[_Form]):
         )
 
     def _reply(self, request: ModelRequest, /) -> ChatReply:
-        tools = frozenset[str]() if self._is_openai else frozenset(tool.name for tool in request.tools)
-        return ChatReply(self.model, self._connection.service, self._encoder.history.call_ids, tools)
+        tools, used = frozenset(tool.name for tool in request.tools), self._encoder.history.call_ids
+        return ChatReply(self.model, self._connection.service, used, tools, finds_written=not self._is_openai)
 
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         fields = [b'"model":' + to_json(self._name), b'"stream":true']

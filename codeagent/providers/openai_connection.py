@@ -45,7 +45,12 @@ class OpenAIConnection:
             client = self._client or await asyncio.to_thread(self._connect)
             self._client = client
         try:
-            return await client.post(path, cast_to=httpx2.Response, content=body, options={"headers": HEADERS})
+            return await client.post(
+                path,
+                cast_to=httpx2.Response,
+                content=body,
+                options={"headers": HEADERS, "follow_redirects": False},  # a key goes nowhere else
+            )
         except openai.APIStatusError as error:
             raise self.service.refused(error.status_code, error.response.headers, error.response.text) from error
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL) as error:

@@ -21,9 +21,11 @@ from codeagent.core.messages import (
 from codeagent.core.text import storable
 from codeagent.providers.failures import Service
 from codeagent.providers.pieces import Display, GrowingText
-from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse_object
+from codeagent.providers.sse import as_count, as_list, as_object, as_text, as_written, parse_object
+from codeagent.providers.tally import output_of, usage_of
 
 PHASE = "phase"
+_COUNTS = ("input", "output", "total", "cached", "stored")
 _INCOMPLETE = {
     "max_output_tokens": StopReason.MAX_TOKENS,
     "max_tokens": StopReason.MAX_TOKENS,
@@ -51,6 +53,7 @@ class ResponsesReply:
         self._call_ids = call_ids
         self._items: dict[int, _Item] = {}
         self._response: JsonObject = {}
+        self._tokens: dict[str, int] = {}
         self.is_over = False
         self.display = Display()
 
@@ -66,17 +69,19 @@ class ResponsesReply:
         event = parse_object(payload)
         if event is None:
             raise ProviderUnavailable(f"{self._service.name} sent an event that is not JSON.")
-        delta = as_text(event.get("delta"))
+        if counts := as_object(as_object(event.get("response")).get("usage")):
+            self._count(counts)
+        delta, identity = as_text(event.get("delta")), as_text(event.get("item_id"))
         match event.get("type"):
             case "response.output_text.delta" | "response.refusal.delta":
-                self._item(event).text.add(delta)
+                self._item(event, identity).text.add(delta)
                 self.display.text(delta)
             case "response.function_call_arguments.delta":
-                item = self._item(event)
+                item = self._item(event, identity)
                 item.text.add(delta)
                 self.display.call(as_text(item.fields.get("name")), item.text.size)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                self._item(event).text.add(delta)
+                self._item(event, identity).text.add(delta)
                 self.display.thinking(delta)
             case "response.output_item.added" | "response.output_item.done":
                 self._describe(event)
@@ -107,22 +112,63 @@ class ResponsesReply:
         )
 
     def _end(self, response: JsonObject) -> None:
-        """The response as a whole; its items count where none were streamed."""
-        for index, item in enumerate(() if self._items else as_list(response.get("output"))):
-            self._items[index] = _Item(as_object(item), is_done=True)
-            self.display.text(_texts(as_object(item), "content"))
+        """The response as a whole; its items count where they were not streamed to their end, or not at all.
+
+        They are told apart by their kind and their place among that kind, as ids
+        and indexes differ at some servers.
+        """
+        streamed = [item for _, item in sorted(self._items.items())]
+        for whole in map(as_object, as_list(response.get("output"))):
+            kind = whole.get("type")
+            known = next((item for item in streamed if item.fields.get("type") == kind), None)
+            if known is None:
+                known = self._items[self._next_index] = _Item({})
+            else:
+                streamed.remove(known)
+            if not known.is_done:
+                self._finish(known, whole)
+        self._count(as_object(response.get("usage")))
         self._response = response
         self.is_over = True
 
-    def _item(self, event: JsonObject) -> _Item:
-        return self._items.setdefault(as_count(event.get("output_index")), _Item({}))
+    @property
+    def _next_index(self) -> int:
+        return max(self._items, default=-1) + 1
+
+    def _item(self, event: JsonObject, identity: str) -> _Item:
+        """The item that an event is about: by index, by id where there is none, else the last."""
+        index = event.get("output_index")
+        if not isinstance(index, int):
+            same = (at for at, item in self._items.items() if identity and item.fields.get("id") == identity)
+            is_new = event.get("type") == "response.output_item.added"
+            index = next(same, self._next_index if is_new or not self._items else self._next_index - 1)
+        return self._items.setdefault(index, _Item({}))
 
     def _describe(self, event: JsonObject) -> None:
-        item = self._item(event)
-        item.fields = as_object(event.get("item"))
-        item.is_done = event.get("type") == "response.output_item.done"
-        if item.fields.get("type") == "function_call" and not item.is_done:
-            self.display.call(as_text(item.fields.get("name")), 0)
+        fields = as_object(event.get("item"))
+        item = self._item(event, as_text(fields.get("id")))
+        if event.get("type") == "response.output_item.done":
+            self._finish(item, fields)
+            return
+        item.fields = fields
+        if fields.get("type") == "function_call":
+            self.display.call(as_text(fields.get("name")), 0)
+
+    def _finish(self, item: _Item, fields: JsonObject) -> None:
+        """An item as it is in the end; its text is shown where none was streamed."""
+        item.fields, item.is_done = fields, True
+        if fields.get("type") == "message" and not item.text.size:
+            text = _texts(fields, "content")
+            item.text.add(text)
+            self.display.text(text)
+
+    def _count(self, counts: JsonObject) -> None:
+        """Counts are of the whole so far; what a later event leaves out stays."""
+        details = as_object(counts.get("input_tokens_details"))
+        keys = ((counts, "input_tokens"), (counts, "output_tokens"), (counts, "total_tokens"),
+                (details, "cached_tokens"), (details, "cache_write_tokens"))  # fmt: skip
+        for name, count in zip(_COUNTS, (table.get(key) for table, key in keys), strict=True):
+            self._tokens[name] = max(self._tokens.get(name, 0), as_count(count))
 
     def _made(self, item: _Item) -> list[AssistantBlock]:
         fields = item.fields
@@ -147,7 +193,7 @@ class ResponsesReply:
 
     def _made_call(self, item: _Item) -> ToolCall:
         """Arguments as they streamed; without any, those the finished item has."""
-        arguments = storable(str(item.text) or as_text(item.fields.get("arguments")))
+        arguments = storable(str(item.text) or as_written(item.fields.get("arguments")))
         if not arguments and self._stop(has_calls=True) is StopReason.TOOL_USE:
             arguments = "{}"
         given = as_text(item.fields.get("call_id"))
@@ -164,17 +210,13 @@ class ResponsesReply:
     @property
     def usage(self) -> Usage:
         """What the service has counted so far; the input's count includes what the cache served and stored."""
-        counts = as_object(self._response.get("usage"))
-        details = as_object(counts.get("input_tokens_details"))
-        cached, stored = as_count(details.get("cached_tokens")), as_count(details.get("cache_write_tokens"))
-        return Usage(
-            input_tokens=max(0, as_count(counts.get("input_tokens")) - cached - stored),
-            output_tokens=as_count(counts.get("output_tokens")),
-            cache_read_tokens=cached,
-            cache_write_tokens=stored,
-        )
+        if not self._tokens:
+            return Usage()
+        read, written, total, cached, stored = (self._tokens[name] for name in _COUNTS)
+        return usage_of(read, output_of(read, written, cached + stored, total), cached, stored, total=total)
 
 
 def _texts(fields: JsonObject, key: str) -> str:
     """The texts in an item's list of parts, for servers that do not stream them."""
-    return "".join(as_text(as_object(part).get("text")) for part in as_list(fields.get(key)))
+    parts = map(as_object, as_list(fields.get(key)))
+    return "".join(as_text(part.get("text")) or as_text(part.get("refusal")) for part in parts)

@@ -8,44 +8,79 @@ from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.text import storable
 
 _OTHER_FIELDS = (b":", b"event:", b"id:", b"retry:")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_WHOLE = frozenset({b"{}", b"[]"})  # what a payload that stands on one line begins and ends with
 
 
 class EventLines:
-    """Cuts the bytes of server-sent events into the payloads of their ``data`` lines.
+    """Cuts the bytes of server-sent events into their payloads.
 
-    Model services put each payload on one line. Only line feeds end a line, as
-    the characters that Python's ``splitlines`` also knows occur inside JSON.
-    llama.cpp reports errors in lines of their own, which become payloads too.
+    Model services put each payload on one ``data`` line, which is a payload at
+    once; one on several lines is whole with the empty line after it. Lines end
+    with CR, LF or both; the other characters that Python's ``splitlines`` knows
+    occur inside JSON. llama.cpp reports errors in lines of their own, which become
+    payloads too.
     """
 
-    __slots__ = ("_rest", "_unread", "is_stream")
+    __slots__ = ("_ends_with_return", "_held", "_is_first", "_rest", "_unread", "is_stream")
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest: list[bytes] = []
+        self._held: list[bytes] = []
         self._unread: list[bytes] = []
+        self._is_first = True
+        self._ends_with_return = False
         self.is_stream = False
 
     @property
     def text(self) -> bytes:
         """What came before the first payload, such as a web page, without the other fields of events."""
-        lines = b"".join(self._unread).split(b"\n")
+        lines = b"".join(self._unread).removeprefix(_BYTE_ORDER_MARK).split(b"\n")
         return b"\n".join(line for line in lines if not line.startswith(_OTHER_FIELDS)).strip()
 
     def feed(self, data: bytes) -> list[bytes]:
         """The payloads completed by more bytes of the stream."""
-        lines = (self._rest + data).split(b"\n")
-        self._rest = lines.pop()
-        payloads = [line[5:].strip() for line in lines if line.startswith(b"data:")]
-        payloads += [b'{"error":%b}' % line[6:].strip() for line in lines if line.startswith(b"error:")]
-        if payloads:
-            self.is_stream = True
-        elif not self.is_stream:
+        data = self._with_line_feeds(data)
+        head, end, tail = data.rpartition(b"\n")
+        if not end:
+            self._rest.append(data)
+            lines = []
+        else:
+            lines = b"".join((*self._rest, head)).split(b"\n")
+            self._rest = [tail]
+        if self._is_first and lines:
+            lines[0], self._is_first = lines[0].removeprefix(_BYTE_ORDER_MARK), False
+        payloads = [payload for line in lines for payload in self._payloads(line)]
+        if not self.is_stream:
             self._unread.append(data)
         return [payload for payload in payloads if payload]
 
+    def _with_line_feeds(self, data: bytes) -> bytes:
+        """The same with line feeds alone as line ends; CR and LF may come in two reads."""
+        if self._ends_with_return and data.startswith(b"\n"):
+            data = data[1:]
+        self._ends_with_return = data.endswith(b"\r")
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
     def finish(self) -> list[bytes]:
         """The payload of a last line that has no line ending."""
-        return self.feed(b"\n")
+        return self.feed(b"\n\n")
+
+    def _payloads(self, line: bytes) -> list[bytes]:
+        if line.startswith(b"data:"):
+            self.is_stream = True
+            part = line[5:].strip()
+            if self._held or part[:1] + part[-1:] not in _WHOLE:
+                self._held.append(part)
+                return []
+            return [part]
+        if line.startswith(b"error:"):
+            self.is_stream = True
+            return [b'{"error":%b}' % line[6:].strip()]
+        if not line and self._held:
+            held, self._held = b"\n".join(self._held).strip(), []
+            return [held]
+        return []
 
 
 def parse_object(payload: bytes | str) -> JsonObject | None:
@@ -76,6 +111,11 @@ def as_list(value: JsonValue) -> list[JsonValue]:
 def as_text(value: JsonValue) -> str:
     """The value if it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
+
+
+def as_written(value: JsonValue) -> str:
+    """A call's arguments as the model wrote them; some servers have parsed them already."""
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def as_count(value: JsonValue) -> int:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
 
-from codeagent.agent.history import restore
 from codeagent.agent.limits import Limits
 from codeagent.core.events import (
     ApprovalAsked,
     CallStreamed,
-    HistoryAppended,
     NoticeGiven,
     RetryScheduled,
     StepStarted,
@@ -28,9 +26,9 @@ from codeagent.core.events import (
 )
 from codeagent.core.messages import Outcome
 from codeagent.providers.anthropic import AnthropicProvider
-from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
-from tests.agent.stage import Person, Read, Shell, Stage, SteadyProbe, Write
+from tests.agent.services import PATIENT, Scene
+from tests.agent.stage import Person, Read, Shell, Stage, Write
 from tests.server import chat_api, messages_api
 from tests.server.replies import (
     Answer,
@@ -49,10 +47,8 @@ from tests.server.replies import (
 )
 from tests.server.wires import WIRES
 
-PATIENT = Limits(retries=2, retry_seconds=0.001, longest_pause=0.01)
 HASTY = replace(PATIENT, retries=8, first_byte_seconds=1, idle_seconds=1)
 AT_ONCE = 2.0  # seconds; far below every time limit above that could end a wait by itself
-PROTOCOLS = {"messages": AnthropicProvider, "chat": OpenAIChatProvider, "responses": OpenAIProvider}
 CUT = {"messages": "max_tokens", "chat": "length", "responses": "max_output_tokens"}
 TEXT = "Grüße 😀, I write it down."
 
@@ -195,41 +191,6 @@ CASES: dict[str, Case] = {
     "five megabytes of text": taken(Reply(parts=(Say("grün " * 1_000_000, size=4_000), note()))),
     "five megabytes in one event": taken(Reply(parts=(Say("grün " * 1_000_000, size=9_000_000), note()))),
 }  # fmt: skip
-
-
-@dataclass
-class Scene:
-    """A session with a live provider, and a tool whose runs leave a trace."""
-
-    protocol: str
-    server: object
-    provider: object
-    notes: list[str] = field(default_factory=list[str])
-
-    def stage(self, *tools: object, limits: Limits = PATIENT, gate: object = None) -> Stage:
-        async def write_down(text, progress):
-            self.notes.append(text)
-            return "noted"
-
-        return Stage(self.provider, SteadyProbe("note", write_down), *tools, limits=limits, gate=gate)
-
-    async def is_well(self, stage: Stage) -> None:
-        """The next turn works, no request was one that a service would refuse, and disk and memory agree."""
-        assert self.server.is_played_out
-        self.server.reply(say("Still here."))
-        after = await stage.send("And now?")
-        assert (after.reason, after.text) == (TurnEnd.DONE, "Still here.")
-        assert self.server.refusals == []
-        assert restore(stage.journal.events) == stage.session.messages
-        assert tuple(event.message for event in stage.of(HistoryAppended)) == stage.session.messages
-
-
-@pytest.fixture(params=PROTOCOLS)
-async def scene(request, model_server):
-    url = model_server.url if request.param == "messages" else model_server.openai_url
-    provider = PROTOCOLS[request.param]("test", "key", url)
-    yield Scene(request.param, model_server, provider)
-    await provider.aclose()
 
 
 @pytest.mark.parametrize("name", CASES)

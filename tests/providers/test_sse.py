@@ -12,7 +12,7 @@ from codeagent.core.text import storable
 from codeagent.providers.sse import EventLines, as_count, as_list, as_object, as_text, parse_object, to_json
 
 
-@given(st.lists(st.text()), st.integers(1, 7), st.sampled_from(["\n", "\r\n"]))
+@given(st.lists(st.text()), st.integers(1, 7), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_payloads_come_out_whole_wherever_the_stream_is_cut(texts, size, ending):
     stream = "".join(f"event: x{ending}data: {json.dumps(text)}{ending}{ending}" for text in texts).encode()
     lines = EventLines()
@@ -27,6 +27,26 @@ def test_a_last_line_without_ending_counts():
 
     assert lines.feed(b"data:{}") == []
     assert lines.finish() == [b"{}"]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("size", [1, 2, 3, 1_000])
+def test_a_payload_on_several_lines_after_a_byte_order_mark_is_one(ending, size):
+    stream = "\ufeff" + ending.join(["event: x", 'data: {"a":', "data:  {}", "data: }", "", "data: [DONE]", "", ""])
+    stream = stream.encode()
+    lines = EventLines()
+
+    found = [payload for at in range(0, len(stream), size) for payload in lines.feed(stream[at : at + size])]
+
+    assert [b"".join(payload.split()) for payload in found + lines.finish()] == [b'{"a":{}}', b"[DONE]"]
+
+
+def test_a_line_of_many_reads_is_put_together_once():
+    lines = EventLines()
+    for _ in range(50_000):
+        assert lines.feed(b"data: {" if not lines._rest else b"x" * 64) == []
+
+    assert len(lines.feed(b"}\n")[0]) == 49_999 * 64 + 2
 
 
 def test_comments_and_other_fields_are_no_payload():

@@ -10,6 +10,7 @@ from tests.server.replies import Call, Redacted, Reply, Say, StreamError, Think,
 
 _ID = re.compile(r"^[a-zA-Z0-9_-]+$")
 _TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
+_OF_THE_SERVICE = {"server_tool_use", "web_search_tool_result", "mcp_tool_use", "mcp_tool_result", "container_upload"}
 _MOST_CACHE_MARKERS = 4
 _ERROR_TYPES = {
     400: "invalid_request_error",
@@ -159,6 +160,8 @@ def _check_assistant(blocks: list[dict[str, object]], where: str, used: set[str]
                     raise Refused(f"{place}.redacted_thinking.data: Field required")
             case "tool_use":
                 calls.append(_check_call(block, place, used))
+            case kind if kind in _OF_THE_SERVICE:
+                pass
             case kind:
                 raise Refused(f"{place}: Input tag '{kind}' found using 'type' does not match any of the expected tags")
     return calls

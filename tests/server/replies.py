@@ -144,11 +144,13 @@ class Refuse:
 class RawStream:
     """Bytes sent as they are, one entry after the other: for what only odd servers send.
 
-    With ``stalls``, silence follows them, not the end.
+    With ``stalls``, silence follows them, not the end; ``trailers`` are header lines after the body.
     """
 
     chunks: tuple[bytes, ...]
     content_type: str | None = "text/event-stream"
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    trailers: bytes = b""
     pace: float = 0.0
     stalls: bool = False
 

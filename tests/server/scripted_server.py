@@ -269,14 +269,14 @@ class _Handler(BaseHTTPRequestHandler):
                 if answer.reset:
                     self._reset()
             case RawStream():
-                self._open_stream(answer.content_type)
+                self._open_stream(answer.content_type, answer.headers)
                 for chunk in answer.chunks:
                     self._chunk(chunk)
                     self._sleep(answer.pace)
                 if answer.stalls:
                     self._break(Stall(after=0))
                 else:
-                    self._end()
+                    self._end(answer.trailers)
             case Reply():
                 self._sleep(answer.delay)
                 self._open_stream(answer.content_type)
@@ -345,8 +345,10 @@ class _Handler(BaseHTTPRequestHandler):
             except TimeoutError:
                 continue
 
-    def _open_stream(self, content_type: str | None) -> None:
+    def _open_stream(self, content_type: str | None, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(200)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         if content_type is not None:
             self.send_header("Content-Type", content_type)
         self.send_header("Transfer-Encoding", "chunked")
@@ -357,8 +359,8 @@ class _Handler(BaseHTTPRequestHandler):
         if data:
             self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
 
-    def _end(self) -> None:
-        self.wfile.write(b"0\r\n\r\n")
+    def _end(self, trailers: bytes = b"") -> None:
+        self.wfile.write(b"0\r\n" + trailers + b"\r\n")
 
     def _sleep(self, seconds: float) -> None:
         if seconds:

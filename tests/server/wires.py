@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 
 def crlf(stream: bytes) -> Iterable[bytes]:
     yield stream.replace(b"\n", b"\r\n")
+
+
+def returns_alone(stream: bytes) -> Iterable[bytes]:
+    yield stream.replace(b"\n", b"\r")
+
+
+def byte_order_mark(stream: bytes) -> Iterable[bytes]:
+    yield b"\xef\xbb\xbf" + stream
+
+
+def several_lines(stream: bytes) -> Iterable[bytes]:
+    """Each payload stands on several lines of one event."""
+    yield re.sub(rb"data: \{(.*)\}\n", rb"data: {\ndata: \1\ndata: }\n", stream)
+
+
+def one_line_end(stream: bytes) -> Iterable[bytes]:
+    """No empty lines between events."""
+    yield stream.replace(b"\n\n", b"\n")
 
 
 def byte_by_byte(stream: bytes) -> Iterable[bytes]:
@@ -63,6 +82,10 @@ WIRES: dict[str, Callable[[bytes], Iterable[bytes]]] = {
     wire.__name__: wire
     for wire in (
         crlf,
+        returns_alone,
+        byte_order_mark,
+        several_lines,
+        one_line_end,
         byte_by_byte,
         comments,
         pings,

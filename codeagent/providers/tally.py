@@ -1,0 +1,61 @@
+"""How many tokens a reply took, from reports that count up, repeat themselves, or tell only what was added."""
+
+from __future__ import annotations
+
+from codeagent.core.messages import Usage
+
+
+class OutputTally:
+    """Counts of output tokens as a stream reports them, together with how much it has said by then.
+
+    Most services report the whole so far, so that no count ever falls; some report
+    what was added since the last time. A count that falls, or that stands still
+    while more is said, gives the second kind away.
+    """
+
+    def __init__(self) -> None:
+        self._most = 0
+        self._sum: int = 0
+        self._last = 0
+        self._said = 0
+        self._falls = False
+        self._stands_still = False
+
+    def report(self, count: int, said: int) -> None:
+        """One report; ``said`` is how many characters have come so far, those that came with it included."""
+        if not count:
+            return
+        if self._last and self._said and said > self._said:
+            self._falls = self._falls or count < self._last
+            self._stands_still = self._stands_still or count == self._last
+        if said > self._said or count not in {self._last, self._sum}:
+            self._sum += count
+        self._most = max(self._most, count)
+        self._last, self._said = count, said
+
+    @property
+    def total(self) -> int:
+        """The reply's output tokens so far."""
+        is_added_up = self._falls or (self._stands_still and self._sum <= self._said)
+        return self._sum if is_added_up else self._most
+
+
+def usage_of(prompt: int, output: int, cached: int, stored: int, *, total: int = 0) -> Usage:
+    """The usage of a service whose prompt count holds what the cache served and stored, as most have it.
+
+    Where the parts are more than the whole, or ``total`` is the sum of all, the
+    cache was counted beside the prompt.
+    """
+    is_beside = cached + stored > prompt or total == prompt + output + cached + stored
+    return Usage(
+        input_tokens=prompt if is_beside else prompt - cached - stored,
+        output_tokens=output,
+        cache_read_tokens=cached,
+        cache_write_tokens=stored,
+    )
+
+
+def output_of(prompt: int, completion: int, cached: int, total: int) -> int:
+    """The output tokens of one report; where reasoning is counted beside the completion, only the total tells."""
+    beside = total - prompt - completion
+    return completion + beside if prompt and completion and beside > 0 and beside != cached else completion
