@@ -14,6 +14,7 @@ from types import ModuleType
 
 from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.text import show_invisible
+from codeagent.workspace.leftovers import TEMP_PREFIX
 
 _SECONDS = 5.0
 _MARK = f"codeagent.mark{secrets.token_hex(8)}"  # no repository can know it
@@ -106,7 +107,7 @@ def uncommitted(folder: Path, below: Sequence[str] = ()) -> Uncommitted | None:
     has_staged = False
     for entry in out.split("\0"):
         kind, _, rest = entry.partition(" ")
-        if kind == "?":
+        if kind == "?" and not Path(rest).name.startswith(TEMP_PREFIX):
             new.append(Path(top.rstrip("\n"), rest))
         elif kind in _TRACKED_FIELDS:
             fields = rest.split(" ", _TRACKED_FIELDS[kind])

@@ -14,6 +14,7 @@ from pathlib import Path
 from codeagent.core.errors import CheckpointError
 from codeagent.workspace.git import run_git
 from codeagent.workspace.held_objects import hold
+from codeagent.workspace.leftovers import TEMP_PREFIX
 
 _SETTINGS = """\
 [core]
@@ -118,7 +119,8 @@ class PrivateGit:
             os.umask(old)
         sha256 = self.surroundings.object_format != "sha1"
         extensions = f"\tobjectformat = {self.surroundings.object_format}" if sha256 else ""
-        excludes = b"\n".join(_contents(path) for path in self.surroundings.excludes)
+        own = f"{TEMP_PREFIX}*".encode()  # a file that is being written this moment is nobody's yet
+        excludes = b"\n".join((*map(_contents, self.surroundings.excludes), own))
         files = {
             "HEAD": b"ref: refs/heads/none\n",
             "config": _SETTINGS.format(version=int(sha256), extensions=extensions).encode(),

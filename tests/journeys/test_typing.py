@@ -1,6 +1,5 @@
 """Keys as terminals really send them: early, at machine speed, Escape with a letter right behind it."""
 
-import os
 import sys
 
 import pytest
@@ -61,4 +60,4 @@ def test_a_yes_right_behind_escape_allows_nothing(place, model_server):
         terminal.send("\x1by")
         terminal.wait("[Ss]topped")
         assert not (place.root / "made").exists()
-    assert os.listdir(place.root) == ["cart.py"]
+    assert [path.name for path in place.root.iterdir()] == ["cart.py"]

@@ -14,6 +14,7 @@ from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import ToolContext
 from codeagent.store import snapshots
 from codeagent.tools.bash import BashArguments, BashTool
+from codeagent.workspace.git import uncommitted
 from codeagent.workspace.jobs import Jobs
 
 
@@ -41,6 +42,14 @@ async def test_a_command_that_changes_nothing_says_nothing(ground):
     assert result.details.changes == ()
     assert "changed files" not in result.text
     assert ground.store.log.entries == ()
+
+
+async def test_a_file_that_is_being_written_this_moment_is_no_change(ground):
+    result = await ground.bash("echo half > .codeagent-tmp-1-00000000-00000000; echo x > d.txt")
+    assert changed(result) == {"d.txt": ChangeKind.CREATED}
+    found = uncommitted(ground.root)
+    assert found is not None
+    assert [path.name for path in found.new] == ["d.txt"]
 
 
 async def test_each_changing_call_has_its_checkpoint(ground):
