@@ -128,7 +128,12 @@ class Redactor:
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The values of those environment variables whose names say that they hold a secret."""
-    return tuple(value for name, value in environ.items() if value and _SECRET_NAME.search(name))
+    return tuple(value for name, value in environ.items() if value and names_secret(name))
+
+
+def names_secret(name: str) -> bool:
+    """Whether an environment variable is called like one that holds a key."""
+    return _SECRET_NAME.search(name) is not None
 
 
 def _kept_colour(found: re.Match[str]) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from codeagent.core.text import has_invisible
 from codeagent.policy.program_options import program_option
-from codeagent.policy.shell_script import Places, Problem, SimpleCommand
+from codeagent.policy.shell_script import Places, Problem, Script, SimpleCommand
 from codeagent.policy.shell_syntax import parse_script
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name, inside
@@ -112,11 +112,25 @@ def analyze(command: str) -> Analysis:
         return Analysis((), (Problem("it holds a NUL character, which no command can", is_hidden=True),))
     problems = list(_odd_characters(command))
     try:
-        script = parse_script(command)
+        script = parse_script(command, follows_loops=True)
+        analysis = _analysis(script, problems)
+        if script.follows_loops and _may_set_variables(analysis):
+            analysis = _analysis(parse_script(command), problems)
     except RecursionError:
         return Analysis((), (*problems, Problem("it is nested too deeply", is_hidden=True)))
+    return analysis
+
+
+def _analysis(script: Script, problems: Sequence[Problem]) -> Analysis:
     commands = tuple(_looked_through(simple, 0) for simple in script.commands)
     return Analysis(commands, tuple(dict.fromkeys([*problems, *script.problems])))
+
+
+def _may_set_variables(analysis: Analysis) -> bool:
+    """Whether anything but the head of a loop may set its variable."""
+    return analysis.is_opaque or any(
+        found.simple.assignments or found.simple.name == "read" for found in analysis.everything()
+    )
 
 
 def _looked_through(simple: SimpleCommand, depth: int) -> Command:

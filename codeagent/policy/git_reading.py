@@ -23,6 +23,10 @@ _PATCHES = names(
     " binary cc combined-all-paths remerge-diff diff-merges submodule check inter-hunk-context line-prefix"
 )
 _MAY_HOLD_KEYS = re.compile(r"extraheader|token|password|secret|credential|cookie|proxy|\.key", re.IGNORECASE)
+_WITHOUT_PATHS = names("branch tag describe remote stash reflog shortlog config for-each-ref var worktree")
+_CONFIG_PLACES = names("local global system worktree")
+_VERBS = {"show": 1, "get-url": 2}
+"""How many operands ``git remote`` has when it only shows what is written down here."""
 _SIGNATURE = re.compile(r"%G|%\(signature", re.IGNORECASE)
 
 _DIFF_LONGS = (
@@ -89,8 +93,9 @@ _COMMANDS: Mapping[str, Allowed] = {
         flags="alrvqi",
         longs=names(
             "list all remotes verbose show-current color no-color column no-column ignore-case abbrev no-abbrev quiet"
+            " contains no-contains merged no-merged"
         ),
-        long_valued=names("sort format contains no-contains merged no-merged points-at"),
+        long_valued=names("sort format points-at"),
     ),
     "rev-parse": Allowed(
         flags="q",
@@ -121,12 +126,48 @@ _COMMANDS: Mapping[str, Allowed] = {
     ),
     "tag": Allowed(
         flags="lni",
-        longs=names("list column no-column color ignore-case"),
-        long_valued=names("sort format contains no-contains merged no-merged points-at"),
+        longs=names("list column no-column color ignore-case contains no-contains merged no-merged"),
+        long_valued=names("sort format points-at"),
     ),
-    "remote": Allowed(flags="v", longs=names("verbose")),
+    "remote": Allowed(flags="v", longs=names("verbose all push")),
     "stash": _LOG,
     "reflog": _LOG,
+    "whatchanged": _LOG,
+    "diff-tree": Allowed(
+        flags=_DIFF.flags + "rtcm",
+        valued=_DIFF.valued,
+        longs=_DIFF.longs | names("root no-commit-id always merge-base"),
+        long_valued=_DIFF.long_valued,
+    ),
+    "diff-index": _DIFF,
+    "diff-files": _DIFF,
+    "grep": Allowed(
+        flags="ivwaIEGFPnlLcohHqWpz",
+        valued="eABCm",
+        longs=names(
+            "ignore-case invert-match word-regexp text extended-regexp basic-regexp fixed-strings perl-regexp"
+            " line-number files-with-matches name-only files-without-match count only-matching quiet show-function"
+            " function-context cached null column heading break and or not all-match color no-color full-name"
+        ),
+        long_valued=names("after-context before-context context max-depth max-count threads"),
+        counts=True,
+    ),
+    "cat-file": Allowed(flags="tsep"),
+    "check-ignore": Allowed(flags="vnq", longs=names("verbose non-matching quiet no-index")),
+    "check-attr": Allowed(flags="a", longs=names("all cached")),
+    "worktree": Allowed(flags="vz", longs=names("porcelain verbose")),
+    "for-each-ref": Allowed(
+        longs=names("shell perl python tcl ignore-case contains no-contains merged no-merged omit-empty"),
+        long_valued=names("count sort format points-at exclude"),
+    ),
+    "show-ref": Allowed(flags="dsq", longs=names("heads tags head dereference hash abbrev quiet verify branches")),
+    "symbolic-ref": Allowed(flags="q", longs=names("short quiet no-recurse")),
+    "name-rev": Allowed(longs=names("tags name-only always no-undefined all"), long_valued=names("refs exclude")),
+    "count-objects": Allowed(flags="vH", longs=names("verbose human-readable")),
+    "cherry": Allowed(flags="v", longs=names("abbrev")),
+    "show-branch": Allowed(flags="ar", longs=names("all remotes current topo-order date-order list merge-base")),
+    "var": Allowed(),
+    "hash-object": Allowed(valued="t", longs=names("no-filters stdin literally")),
     "rev-list": Allowed(
         valued="n", longs=names(_LOG_LONGS + " count objects timestamp"), long_valued=names(_LOG_VALUED), counts=True
     ),
@@ -148,18 +189,14 @@ _COMMANDS: Mapping[str, Allowed] = {
 
 def read_git(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one return a reason
     """What a git command (its words behind ``git``) reads, or in words why it may do more than read."""
-    base: Word | None = None
-    at = 0
-    while at < len(words) and words[at].text.startswith("-"):
-        text = words[at].text
-        if text == "-C" and base is None and at + 1 < len(words) and words[at + 1].is_known:
-            base = words[at + 1]
-            at += 1
-        elif text in {"--version", "--help"} and at == len(words) - 1:
-            return Reading() if text == "--version" else "git --help opens a viewer"
-        elif text not in _NEUTRAL or not words[at].is_fixed:
-            return f"git: {text} is not known to be harmless"
-        at += 1
+    if any(word.values for word in words):
+        return "git: what the variable of the loop stands for is not looked at"
+    if [word.text for word in words] == ["--version"]:
+        return Reading()
+    start = _start(words)
+    if isinstance(start, str):
+        return start
+    at, base = start
     if at == len(words) or not words[at].is_fixed:
         return "git: its command is not known before it runs" if at < len(words) else Reading()
     command, rest = words[at].text, words[at + 1 :]
@@ -169,16 +206,48 @@ def read_git(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one ret
     given = read_options(rest, allowed)
     if isinstance(given, str):
         return f"`git {command}`: {given}"
-    reason = _changing(command, given) or _signing(given)
-    if reason:
-        return reason
-    found = _files(command, given, base)
-    if isinstance(found, str) or not _shows_contents(command, given):
-        return found
-    return replace(found, shows_tracked=True, limits=given.paths, git_words=(words[at], *rest))
+    return _changing(command, given) or _signing(given) or _read(words[at:], given, base)
 
 
-def _changing(command: str, given: Given) -> str:  # noqa: PLR0911 - one return a reason
+def _start(words: Sequence[Word]) -> tuple[int, Word | None] | str:
+    """Where the command stands behind git's own options, and the folder that these name."""
+    base: Word | None = None
+    at = 0
+    while at < len(words) and words[at].text.startswith("-"):
+        if words[at].text == "-C" and base is None and at + 1 < len(words) and words[at + 1].is_known:
+            base = words[at + 1]
+            at += 1
+        elif words[at].text not in _NEUTRAL or not words[at].is_fixed:
+            return f"git: {words[at].text} is not known to be harmless"
+        at += 1
+    return at, base
+
+
+def _read(words: Sequence[Word], given: Given, base: Word | None) -> Reading | str:
+    """What a harmless command, the first of ``words``, reads."""
+    command = words[0].text
+    if command == "grep":
+        found = _grep(given)
+        if isinstance(found, str):
+            return found
+        given, words = found, (words[0], *found.operands[: found.after_dashes], Word("--"), *found.paths)
+    reading = _files(command, given, base)
+    if isinstance(reading, str) or not _shows_contents(command, given):
+        return reading
+    revisions = given.operands[: given.after_dashes]
+    return replace(reading, shows_tracked=True, limits=given.paths, git_words=tuple(words), revisions=revisions)
+
+
+def _grep(given: Given) -> Given | str:
+    """The same without the pattern, so that what is left are commits and paths."""
+    if "e" in given.names:
+        return given
+    if not given.operands or not given.operands[0].is_known:
+        return "git grep: its pattern is only known when it runs"
+    return replace(given, operands=given.operands[1:], after_dashes=max(0, given.after_dashes - 1))
+
+
+def _changing(command: str, given: Given) -> str:
     """Why operands would make a listing command change something."""
     operands = [word.text for word in given.operands]
     if (
@@ -193,17 +262,36 @@ def _changing(command: str, given: Given) -> str:  # noqa: PLR0911 - one return 
         and not given.names & {"l", "list", "contains", "no-contains", "merged", "no-merged"}
     ):
         return "git tag with a name creates a tag"
-    if command == "config" and not given.names & {"get", "get-all"}:
+    if command == "config" and not given.names & {"get", "get-all"} and not _gets(given):
         return "git config is only known to change nothing and show no keys with --get or --get-all"
     if command == "config" and any(_MAY_HOLD_KEYS.search(word.text) or not word.is_fixed for word in given.operands):
         return "this setting of git's may hold a key"
-    if command == "remote" and operands:
-        return f"git remote {operands[0]} is not known to change nothing"
-    if command == "stash" and (operands[:1] != ["list"] or len(operands) > 1):
-        return "only git stash list is known to change nothing"
+    return _changing_by_verb(command, operands, given.names)
+
+
+def _changing_by_verb(command: str, operands: Sequence[str], given: frozenset[str]) -> str:  # noqa: PLR0911 - one return a reason
+    """The same for commands whose first operand says what they do."""
+    verb = operands[0] if operands else ""
+    if command == "remote" and operands and (verb not in {"get-url", "show"} or len(operands) != _VERBS[verb]):
+        return f"git remote {verb} is not known to change nothing"
+    if command == "stash" and (verb not in {"list", "show"} or (verb == "list" and len(operands) > 1)):
+        return "only git stash list and show are known to change nothing"
+    if command == "worktree" and list(operands) != ["list"]:
+        return "only git worktree list is known to change nothing"
+    if command == "symbolic-ref" and len(operands) != 1:
+        return "git symbolic-ref with a target moves a branch"
+    if command == "cat-file" and (len(operands) != 1 or len(given & {"t", "s", "e", "p"}) != 1):
+        return "git cat-file is only known to be harmless with -t, -s, -e or -p and one object"
     if command == "reflog" and operands and operands[0] not in {"show", "HEAD"}:
         return f"git reflog {operands[0]} is not known to change nothing"
     return ""
+
+
+def _gets(given: Given) -> bool:
+    """``git config NAME`` and ``git config get NAME`` show one setting; a second word would be its new value."""
+    operands = [word.text for word in given.operands]
+    has_name = operands[-1:] != [] and "." in operands[-1]
+    return has_name and not given.names - _CONFIG_PLACES and len(operands) == (2 if operands[:1] == ["get"] else 1)
 
 
 def _shows_contents(command: str, given: Given) -> bool:
@@ -212,9 +300,12 @@ def _shows_contents(command: str, given: Given) -> bool:
         return True  # it may be the name of a file's contents, which are printed whatever the options
     if command in {"diff", "show"} and not given.names & _SUMMARIES:
         return True  # a patch is what they print unless told otherwise
+    if command == "grep" or (command == "cat-file" and "p" in given.names):
+        return True
     if command == "status":
         return bool(given.names & {"v", "verbose"})
-    return command in {"diff", "show", "log", "stash", "reflog"} and bool(given.names & _PATCHES)
+    may_print = {"diff", "show", "log", "stash", "reflog", "whatchanged", "diff-tree", "diff-index", "diff-files"}
+    return command in may_print and bool(given.names & _PATCHES)
 
 
 def _signing(given: Given) -> str:
@@ -231,7 +322,7 @@ def _signing(given: Given) -> str:
 def _files(command: str, given: Given, base: Word | None) -> Reading | str:
     """Operands may be revisions or paths; both are judged, and what stands behind ``rev:`` as well."""
     paths: list[Word] = []
-    if command not in {"branch", "tag", "describe", "remote", "stash", "reflog", "shortlog", "config"}:
+    if command not in _WITHOUT_PATHS:
         for word in given.operands:
             text = word.text
             if text.startswith(":"):

@@ -22,6 +22,7 @@ _FOR_DIFF = tuple(word for word in _WITH_NAMES_ONLY if word != "--format=")
 _IN_THE_WAY = frozenset(
     {"--graph", "-s", "--no-patch", "--name-only", "--name-status", "--check", "-q", "--quiet", "--exit-code"}
 )
+_FORMATS = ("--format", "--pretty", "--oneline")
 _SECONDS = 3.0
 
 
@@ -43,16 +44,18 @@ def tracked_secret(folder: Path, limits: Sequence[Path], sandbox: PathSandbox) -
     return ""
 
 
-def shown_contents(folder: Path, words: Sequence[str], sandbox: PathSandbox, rules: RuleSet) -> Finding | None:
+def shown_contents(
+    folder: Path, words: Sequence[str], named: Sequence[str], sandbox: PathSandbox, rules: RuleSet
+) -> Finding | None:
     """What stands against a git command that shows commits or changes, told by the files that are in them.
 
-    ``words`` are the command and what follows it. The same command is run, but for
-    names in place of contents; where that fails or takes long, it is asked about.
+    ``words`` are the command and what follows it, ``named`` the commits or paths among them. The same command
+    is run, but for names in place of contents; where that fails or takes long, it is asked about.
     """
     place = next((place for place in (folder, *folder.parents) if is_there(place / ".git")), None)
     if place is None:
         return None
-    names = _names(folder, words)
+    names = _names(folder, words, named)
     if names is None:
         return ask_each_time("which files it would show cannot be told beforehand.")
     asked: Finding | None = None
@@ -68,7 +71,7 @@ def shown_contents(folder: Path, words: Sequence[str], sandbox: PathSandbox, rul
     return asked
 
 
-def _names(folder: Path, words: Sequence[str]) -> tuple[str, ...] | None:
+def _names(folder: Path, words: Sequence[str], named: Sequence[str]) -> tuple[str, ...] | None:
     """The files in what the command would show; None when that is not known."""
     command, rest = words[0], [word for word in words[1:] if word not in _IN_THE_WAY]
     end = rest.index("--") if "--" in rest else len(rest)
@@ -77,29 +80,62 @@ def _names(folder: Path, words: Sequence[str]) -> tuple[str, ...] | None:
         return ()  # one file, judged by its path
     if command == "status":
         command, options, limits = "diff", ["--cached"], []
-    if command == "show":
-        objects = [word for word in options if not word.startswith("-") and ".." not in word]
-        files = [word for word in objects if ":" in word]  # contents of one file, judged by its path
-        if files and len(files) == len(objects):
-            return ()
-        options = [word for word in options if word not in files]
-        kinds = [_kind(folder, word) for word in objects if word not in files]
-        if _Kind.MISSING in kinds:
-            return ()  # git refuses it
-        if _Kind.CONTENTS in kinds:
-            return None
+    if command == "grep":
+        return _searched(folder, named, limits)
+    if command in {"show", "cat-file"}:
+        objects = [word for word in named if ".." not in word]
+        shown = _objects(folder, objects)
+        if shown is None or shown == () or command == "cat-file":  # a commit or a tag by itself holds no contents
+            return None if shown is None else ()
+        options = [word for word in options if word not in objects or word in shown]
     added = _FOR_DIFF if command == "diff" else _WITH_NAMES_ONLY
+    if command == "diff-tree":
+        added = (*added, "-r")  # patches go into folders by themselves, names do not
     end_of_time = time.monotonic() + _SECONDS
     out = run_git(folder, command, *options, *added, *limits, seconds=_SECONDS)
+    if out is None and not any(word.startswith(_FORMATS) for word in options):  # some take options only before paths
+        out = run_git(folder, command, *added, *options, *limits, seconds=_SECONDS)
     if out is not None:
         return tuple(name for part in out.split("\0") if (name := part.strip("\n")))
-    is_refused = time.monotonic() < end_of_time and _names_nothing(folder, options)
+    is_refused = time.monotonic() < end_of_time and _names_nothing(folder, named)
     return () if is_refused else None
 
 
-def _names_nothing(folder: Path, options: Sequence[str]) -> bool:
+def _objects(folder: Path, objects: Sequence[str]) -> tuple[str, ...] | None:
+    """Those among ``objects`` that are shown as changes, HEAD when none is named; None where contents are shown.
+
+    Contents of one file (``COMMIT:PATH``) do not count: they are judged by their path. Nothing is shown where
+    git refuses.
+    """
+    commits = [word for word in objects if ":" not in word]
+    if objects and not commits:
+        return ()
+    kinds = [_kind(folder, word) for word in commits]
+    if _Kind.MISSING in kinds:
+        return ()
+    return None if _Kind.CONTENTS in kinds else tuple(commits) or ("HEAD",)
+
+
+def _searched(folder: Path, named: Sequence[str], limits: Sequence[str]) -> tuple[str, ...] | None:
+    """The files that ``git grep`` searches in commits among ``named`` or else as git knows them now."""
+    found: list[str] = []
+    commits = [word for word in named if run_git(folder, "cat-file", "-t", word, seconds=_SECONDS) is not None]
+    lists = [("ls-tree", "-r", commit) for commit in commits if ":" not in commit]
+    if not commits:
+        lists = [("ls-files", *(limits or ["--", *named]))]
+    for command, *rest in lists:
+        out = run_git(
+            folder, command, "--full-name", "-z", *(["--name-only"] if commits else []), *rest, seconds=_SECONDS
+        )
+        if out is None:
+            return None
+        found += [name for name in out.split("\0") if name]
+    return tuple(found)
+
+
+def _names_nothing(folder: Path, objects: Sequence[str]) -> bool:
     """Whether git refuses the command because a commit in it does not exist, be it the first one."""
-    named = [part for word in options if not word.startswith("-") for part in word.replace("...", "..").split("..")]
+    named = [part for word in objects for part in word.replace("...", "..").split("..")]
     return any(_kind(folder, word) is _Kind.MISSING for word in ("HEAD", *named) if word)
 
 

@@ -29,6 +29,7 @@ from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern, quoted_word
 from codeagent.policy.shell_script import Direction
+from codeagent.policy.versions import chosen_by
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.paths import PathSandbox
 
@@ -201,12 +202,13 @@ class CommandCase:
         found = reading(simple.words)
         if isinstance(found, str):
             return found
-        if found.uses_git:
-            folders = self._paths.folders(simple.places, found.base)
-            if not folders:
-                return "where git runs is not known"
-            return next((why for folder in folders if (why := self._programs(folder))), "")
-        return ""
+        folders = self._paths.folders(simple.places, found.base) if found.uses_git or found.steered_by else ()
+        if found.uses_git and not folders:
+            return "where git runs is not known"
+        if found.steered_by:
+            chosen = next((file for folder in folders if (file := chosen_by(found, folder))), "")
+            return f"{chosen} chooses the program that runs" if chosen or not folders else ""
+        return next((why for folder in folders if (why := self._programs(folder))), "")
 
     def _rule(self, command: Command) -> Ruling:  # noqa: PLR0911 - strictest first, one return a reason
         """Strictest first: refusals, deny rules, what is asked each time, ask rules, what allows, the mode."""

@@ -92,11 +92,12 @@ class NamedPaths:
         """What stands against a reading command."""
         if reading.base is not None:
             yield from self._read_words((reading.base,), self.folders(places))
+        yield from self._read_words(reading.globs, self.folders(places))
         folders = self.folders(places, reading.base)
         yield from self._read_words(reading.paths, folders)
         if reading.is_recursive:
             for folder in folders:
-                for word in reading.paths:
+                for word in _one_by_one(reading.paths):
                     yield from self._tree(word, folder, reading)
         if reading.shows_tracked:
             for folder in folders:
@@ -110,7 +111,8 @@ class NamedPaths:
             yield ask_each_time(f"it may show {secret}, which git knows and which may hold secrets.")
         if all(word.is_known for word in reading.git_words):
             words = [word.text for word in reading.git_words]
-            found = shown_contents(folder, words, self._sandbox, self._rules)
+            named = [word.text for word in reading.revisions]
+            found = shown_contents(folder, words, named, self._sandbox, self._rules)
             if found:
                 yield found
 
@@ -166,9 +168,8 @@ class NamedPaths:
             yield from contents_shown(words, folder, self._sandbox, self._rules)
 
     def _changed_by_glob(self, word: Word, folders: tuple[Path, ...]) -> Iterator[Finding]:
-        pattern = str(Path.home()) + word.glob[1:] if word.has_tilde else word.glob
         for folder in folders:
-            for match in islice(glob.iglob(pattern, root_dir=folder), _MOST_MATCHES):  # noqa: PTH207 - see _glob
+            for match in islice(_matches(word, folder), _MOST_MATCHES):
                 yield from self._mention(match, folder, is_writer=True)
 
     def runs_in(self, places: Places | None) -> Iterator[Finding]:
@@ -219,6 +220,9 @@ class NamedPaths:
         for word in words:
             if word.text in _DEVICES or word.text == "":
                 continue
+            if word.values:
+                yield from self._loop(word, folders)
+                continue
             if not word.is_known or _is_other_home(word):
                 yield _unknown(word)
             elif not folders:
@@ -229,17 +233,24 @@ class NamedPaths:
                 for folder in folders:
                     yield from self._glob(word, folder) if word.glob else self._read_path(_written(word), folder)
 
+    def _loop(self, word: Word, folders: tuple[Path, ...]) -> Iterator[Finding]:
+        """The variable of a loop: every word that it stands for, which an unquoted one must not split."""
+        yield from self._read_words(word.values, folders)
+        for value in word.values:
+            matches = [match for folder in folders for match in islice(_matches(value, folder), _MOST_MATCHES)]
+            texts = matches if value.glob else [value.text]
+            if word.may_split and not all(map(_PLAIN_PATH.fullmatch, texts)):
+                yield _unknown(word)
+            elif any(text.startswith("-") for text in texts):
+                yield Finding(decision=Decision.ASK, because=f"what {word.text} stands for is taken for an option.")
+
     def _glob(self, word: Word, folder: Path) -> Iterator[Finding]:
         """A pattern is judged by itself and by the names that it stands for now."""
         yield from self._read_path(_written(word), folder)
         last = word.glob.rpartition("/")[2]
         if re.match(r"\.[^*?\[]", last) and any(fnmatch(sample, last) for sample in _HIDDEN_SAMPLES):
             yield ask_each_time(f"{word.text} may stand for files with secrets.")
-        pattern = word.glob
-        if word.has_tilde:
-            pattern = str(Path.home()) + pattern[1:]
-        found = glob.iglob(pattern, root_dir=folder)  # noqa: PTH207 - Path.glob leaves out broken links and takes ** deep
-        matches = list(islice(found, _MOST_MATCHES + 1))
+        matches = list(islice(_matches(word, folder), _MOST_MATCHES + 1))
         if len(matches) > _MOST_MATCHES:
             yield Finding(decision=Decision.ASK, because=f"{word.text} stands for more files than are looked at.")
             return
@@ -304,17 +315,30 @@ class NamedPaths:
 
     def _tree(self, word: Word, folder: Path, reading: Reading) -> Iterator[Finding]:
         """Looks for files with secrets below a folder that is read as a whole."""
-        if not word.is_fixed:
-            return
-        try:
-            top = self._look(_written(word), Access.READ, folder).path
-        except PathRefused:
-            return
-        if top is None or not top.is_dir():
-            return
-        found = found_below(top, reading, self._sandbox, self._rules)
-        if found:
-            yield found
+        texts = islice(_matches(word, folder), _MOST_MATCHES) if word.glob else [_written(word)]
+        for text in texts if word.is_known else ():
+            try:
+                top = self._look(text, Access.READ, folder).path
+            except PathRefused:
+                continue
+            if top is None or not top.is_dir():
+                continue
+            found = found_below(top, reading, self._sandbox, self._rules)
+            if found:
+                yield found
+                return
+
+
+def _matches(word: Word, folder: Path) -> Iterator[str]:
+    """The names that a pattern stands for now when the shell is in ``folder``; none for any other word."""
+    pattern = str(Path.home()) + word.glob[1:] if word.has_tilde else word.glob
+    return glob.iglob(pattern, root_dir=folder)  # noqa: PTH207 - Path.glob leaves out broken links and takes ** deep
+
+
+def _one_by_one(words: Iterable[Word]) -> Iterator[Word]:
+    """The words, with what the variables of loops stand for in their place."""
+    for word in words:
+        yield from word.values or (word,)
 
 
 def _written(word: Word) -> str:

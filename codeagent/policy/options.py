@@ -36,12 +36,17 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The options and operands of one command; ``values`` holds pairs of option and value."""
+    """The options and operands of one command; ``values`` holds pairs of option and value.
+
+    ``late`` are values behind the first operand: programs that take options only
+    before it see files in them.
+    """
 
     names: frozenset[str]
     values: tuple[tuple[str, Word], ...]
     operands: tuple[Word, ...]
     after_dashes: int
+    late: tuple[Word, ...] = ()
 
     @property
     def paths(self) -> tuple[Word, ...]:
@@ -67,17 +72,19 @@ def read_options(words: Sequence[Word], allowed: Allowed) -> Given | str:
     seen: set[str] = set()
     values: list[tuple[str, Word]] = []
     operands: list[Word] = []
+    early = 0
     at = 0
     while at < len(words):
         word = words[at]
         text = word.text
         at += 1
         if not text.startswith("-") or text == "-":
+            early = early if operands else len(values)
             operands.append(word)
         elif not word.is_known or (word.glob and not _is_plain_glob(word, allowed)):
             return f"{text} is not known before it runs"
         elif text == "--":
-            return Given(frozenset(seen), tuple(values), (*operands, *words[at:]), len(operands))
+            break
         elif allowed.counts and _COUNT.fullmatch(text):
             seen.add("number")
         else:
@@ -87,7 +94,8 @@ def read_options(words: Sequence[Word], allowed: Allowed) -> Given | str:
             if taken is None:
                 return f"{text} is not known to be harmless"
             at += taken
-    return Given(frozenset(seen), tuple(values), tuple(operands), len(operands))
+    late = tuple(value for _, value in values[early:]) if operands else ()
+    return Given(frozenset(seen), tuple(values), (*operands, *words[at:]), len(operands), late)
 
 
 def _is_plain_glob(word: Word, allowed: Allowed) -> bool:
@@ -107,7 +115,7 @@ def _long(
     if equals:
         values.append((name, Word(value)))
     elif name in allowed.long_valued:
-        if not rest:
+        if not rest or rest[0].may_split:
             return None
         values.append((name, rest[0]))
         return 1

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from codeagent.core.text import names_secret
+from codeagent.policy.awk_reading import read_awk
 from codeagent.policy.git_reading import read_git
 from codeagent.policy.options import Allowed, Given, names, read_options
 from codeagent.policy.read_only_table import DEEP, TABLE, Operands, Row
 from codeagent.policy.reading import Reading
+from codeagent.policy.shell_loops import is_harmless_variable
 from codeagent.policy.shell_words import Word
+from codeagent.policy.versions import read_version
 
 _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin"})
-_TELL_VERSION = frozenset(
-    {"python", "python3", "node", "gcc", "g++", "clang", "make", "cmake", "bash", "perl", "jq", "rg"}
-)
 _JQ_LOADS = re.compile(r"\b(?:import|include|modulemeta|env|input_filename)\b|\$ENV")
 _PS_STYLE = re.compile(r"[auxwfjlvhTr]+|\d+")
 _PS_FORMAT = re.compile(r"(?!.*env)[a-z%,=_]+")
 _NUMBER = re.compile(r"\d{1,3}")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*")
+_TAR_LIST = re.compile(r"-?t[vzjJ]*f")
 
 # One sed command: an address or two, then p.
 _SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\[^\n])*/[IM]?)"
@@ -36,6 +40,8 @@ _FIND_VALUED = names(
 )
 _FIND_PATHS = names("-newer -anewer -cnewer -samefile")
 
+_DATE_ISO = names("-I -Idate -Ihours -Iminutes -Iseconds -Ins")
+
 _TEST_FILES = names("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S")
 _TEST_TEXTS = names("-n -z -t -o")
 _TEST_PAIRS = names("= == != < > -eq -ne -lt -le -gt -ge =~")
@@ -43,8 +49,17 @@ _TEST_FILE_PAIRS = names("-nt -ot -ef")
 _TEST_JOINTS = names("! ( ) -a -o && ||")
 
 
-def reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one return a reason
+def reading(words: Sequence[Word]) -> Reading | str:
     """What a command reads, or in words why it may do more than read."""
+    found = _reading(words)
+    globs = tuple(word for word in words if word.glob)
+    if isinstance(found, str) or not globs or words[0].text == "[[":
+        return found
+    return replace(found, globs=globs)
+
+
+def _reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one return a reason
+    """What the words read as they are written; those that the shell replaces by file names come on top."""
     if not words or not words[0].is_fixed:
         return "its command word is only known when it runs"
     name = words[0].text
@@ -52,8 +67,8 @@ def reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one retu
     if slash and folder not in _SYSTEM_FOLDERS:
         return f"{name} is a program of its own"
     name = plain if slash else name
-    if name in _TELL_VERSION and [(word.text, word.is_fixed) for word in words[1:]] == [("--version", True)]:
-        return Reading()
+    if version := read_version(name, words[1:]):
+        return version
     if name in _READERS:
         return _READERS[name](words[1:])
     row = TABLE.get(name)
@@ -62,21 +77,30 @@ def reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one retu
     given = read_options(words[1:], row.allowed)
     if isinstance(given, str):
         return f"`{name}`: {given}"
-    if name == "jq" and any(_JQ_LOADS.search(word.text) for word in given.operands):
+    return _operand_doubt(name, row, given) or _read_by(name, row, given)
+
+
+def _operand_doubt(name: str, row: Row, given: Given) -> str:
+    """Why the operands of a command in the table may make it do more than read them."""
+    first = given.operands[:1]
+    if name == "jq" and any(not word.is_fixed or _JQ_LOADS.search(word.text) for word in first):
         return "jq may load other files or show the environment"
-    if row.most is not None and len(given.operands) > row.most:
+    if name == "strings" and any(word.text.startswith("@") for word in given.operands):
+        return "strings takes further options from the file behind @"
+    if row.most is not None and (len(given.operands) > row.most or any(word.glob for word in given.operands)):
         return f"{name} may write to one of its operands"
-    return _read_by(name, row, given)
+    return ""
 
 
 def _read_by(name: str, row: Row, given: Given) -> Reading | str:
     """Which operands and option values are files."""
     operands = given.operands
     files = [value for option, value in given.values if option in row.allowed.paths or option == "include"]
+    files += given.late
     if row.operands is Operands.NONE and operands:
         return f"{name} may change something with {operands[0].text}"
     if row.operands is Operands.PROGRAMS:
-        return Reading(paths=tuple(word for word in operands if word.glob or "/" in word.text))
+        return Reading(paths=(*files, *(word for word in operands if word.glob or "/" in word.text)))
     if row.operands is Operands.TEXT:
         return Reading(paths=(*files, *(word for word in operands if word.glob)))
     if row.operands is Operands.PATTERN and not given.names & {"e", "regexp", "f", "file", "files", "type-list"}:
@@ -133,6 +157,20 @@ def _leave(words: Sequence[Word]) -> Reading | str:
 def _loop(words: Sequence[Word]) -> Reading | str:
     """The values of a ``for`` loop: those that stand for file names."""
     return Reading(paths=tuple(word for word in words if word.glob))
+
+
+def _time(words: Sequence[Word]) -> Reading | str:
+    """``time`` says how long a command takes, as the shell does it or the program without options."""
+    rest = words[1:] if words and words[0].text == "-p" else words
+    return _reading(rest) if rest else "time: there is nothing to run"
+
+
+def _read(words: Sequence[Word]) -> Reading | str:
+    """``read`` takes a line of its input into variables, whose names must not steer anything."""
+    variables = [word for word in words if word.text != "-r"]
+    if not all(word.is_fixed and is_harmless_variable(word.text) for word in variables):
+        return "read: what it sets may steer programs"
+    return Reading()
 
 
 def _command(words: Sequence[Word]) -> Reading | str:
@@ -194,8 +232,10 @@ def _find(words: Sequence[Word]) -> Reading | str:
 def _test(words: Sequence[Word]) -> Reading | str:
     """``test`` and its brackets: simple comparisons and questions about files."""
     inner = [word for word in words if word.text not in {"]", "]]"}]
-    if any(word.may_split for word in inner):
+    if any(word.may_split or word.glob for word in inner):
         return "it may get other words than are written"
+    if not _is_certain_test(inner):
+        return "test: one of its words may be an operator"
     paths: list[Word] = []
     at = 0
     while at < len(inner):
@@ -213,9 +253,20 @@ def _test(words: Sequence[Word]) -> Reading | str:
             at += 1
         else:
             return f"test: {word.text} is not known to be harmless"
-        if not word.is_known and len(inner) not in {1, 3}:
-            return f"test: {word.text} is not known before it runs"
     return Reading(paths=tuple(paths))
+
+
+def _is_certain_test(words: Sequence[Word]) -> bool:
+    """Whether no word that is only known when it runs can be taken for an operator: ``-v`` would run code."""
+    if all(word.is_known for word in words):
+        return True
+    if words[0].is_known and words[0].text == "!":
+        words = words[1:]
+    if len(words) == 1:
+        return True
+    if len(words) == 2:  # noqa: PLR2004 - an operator and its operand
+        return words[0].is_known and words[0].text in _TEST_FILES | _TEST_TEXTS
+    return len(words) == 3 and words[1].is_known and words[1].text in _TEST_PAIRS | _TEST_FILE_PAIRS  # noqa: PLR2004
 
 
 def _double_test(words: Sequence[Word]) -> Reading | str:
@@ -230,14 +281,36 @@ def _double_test(words: Sequence[Word]) -> Reading | str:
 def _date(words: Sequence[Word]) -> Reading | str:
     """``date`` shows the time; an operand that is no format would set the clock."""
     given = read_options(
-        words,
-        Allowed.of("uR", "dIr", "utc universal rfc-email iso-8601 debug", "date rfc-3339 reference", "r reference"),
+        [word for word in words if word.text not in _DATE_ISO],
+        Allowed.of("uR", "dr", "utc universal rfc-email iso-8601 debug", "date rfc-3339 reference", "r reference"),
     )
     if isinstance(given, str):
         return f"date: {given}"
     if not all(word.text.startswith(("+", '"+')) and not word.may_split and not word.glob for word in given.operands):
         return "date may set the clock"
     return Reading(paths=given.of("r", "reference"))
+
+
+def _printenv(words: Sequence[Word]) -> Reading | str:
+    """``printenv NAME`` shows one variable, as ``echo $NAME`` does; without a name it would show all."""
+    if len(words) != 1 or not words[0].is_fixed or not _VARIABLE.fullmatch(words[0].text):
+        return "printenv may show keys"
+    return "this variable may hold a key" if names_secret(words[0].text) else Reading()
+
+
+def _tar(words: Sequence[Word]) -> Reading | str:
+    """``tar -tf FILE`` lists what is in a file; a name with a colon is on another machine."""
+    if len(words) != 2 or not all(word.is_fixed for word in words) or not _TAR_LIST.fullmatch(words[0].text):  # noqa: PLR2004 - letters, file
+        return "tar is only known to be harmless when it lists one file"
+    if ":" in words[1].text or words[1].text.startswith("-"):
+        return "tar may start a program to reach that file"
+    return Reading(paths=tuple(words[1:]))
+
+
+def _unzip(words: Sequence[Word]) -> Reading | str:
+    if len(words) != 2 or not all(word.is_fixed for word in words) or words[0].text not in {"-l", "-v"}:  # noqa: PLR2004 - option, file
+        return "unzip is only known to be harmless when it lists one file"
+    return "unzip: its file may be an option" if words[1].text.startswith("-") else Reading(paths=tuple(words[1:]))
 
 
 def _ps(words: Sequence[Word]) -> Reading | str:
@@ -260,6 +333,15 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Reading | str]] = {
     "break": _leave,
     "continue": _leave,
     "for": _loop,
+    "read": _read,
+    "time": _time,
+    "awk": read_awk,
+    "gawk": read_awk,
+    "mawk": read_awk,
+    "nawk": read_awk,
+    "printenv": _printenv,
+    "tar": _tar,
+    "unzip": _unzip,
     "command": _command,
     "sed": _sed,
     "find": _find,

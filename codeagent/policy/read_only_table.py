@@ -63,6 +63,17 @@ _RG = Allowed(
 )
 
 
+_FD = Row(
+    allowed=Allowed.of(
+        "HIusigapF0q1",
+        "dtSjcEeo",
+        "hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted case-sensitive ignore-case glob regex"
+        " fixed-strings absolute-path full-path print0 quiet prune no-follow",
+        "max-depth min-depth exact-depth type extension exclude size changed-within changed-before color threads"
+        " max-results owner",
+    ),
+    operands=Operands.PATTERN,
+)
 _CHECKSUM = Row(allowed=Allowed.of("btz", longs="binary text tag zero"))
 _NOTHING = Row(operands=Operands.TEXT)
 TABLE: Mapping[str, Row] = {
@@ -250,6 +261,54 @@ TABLE: Mapping[str, Row] = {
         ),
         operands=Operands.PATTERN,
     ),
+    "strings": Row(allowed=Allowed.of("awf", "neto", "all print-file-name", "bytes encoding radix")),
+    "base64": Row(allowed=Allowed.of("di", "w", "decode ignore-garbage", "wrap")),
+    "base32": Row(allowed=Allowed.of("di", "w", "decode ignore-garbage", "wrap")),
+    "hexdump": Row(allowed=Allowed.of("bcCdoxv", "nse", "canonical", "length skip")),
+    "hd": Row(allowed=Allowed.of("v", "ns")),
+    "sum": Row(allowed=Allowed.of("rs", longs="sysv")),
+    "expand": Row(allowed=Allowed.of("i", "t", "initial", "tabs")),
+    "unexpand": Row(allowed=Allowed.of("a", "t", "all first-only", "tabs")),
+    "fmt": Row(allowed=Allowed.of("cstu", "w", "split-only uniform-spacing", "width")),
+    "tsort": Row(),
+    "shuf": Row(
+        allowed=Allowed.of("erz", "in", "echo repeat zero-terminated", "head-count input-range"),
+        operands=Operands.PATHS,
+    ),
+    "expr": _NOTHING,
+    "factor": _NOTHING,
+    "numfmt": Row(
+        allowed=Allowed.of(
+            "z",
+            "d",
+            "to from suffix padding round grouping header invalid zero-terminated",
+            "delimiter field format from-unit to-unit",
+        ),
+        operands=Operands.TEXT,
+    ),
+    "uptime": Row(allowed=Allowed.of("ps", longs="pretty since"), operands=Operands.NONE),
+    "free": Row(
+        allowed=Allowed.of("bkmghtlw", longs="bytes kibi mebi gibi tebi human total lohi wide si"),
+        operands=Operands.NONE,
+    ),
+    "lscpu": Row(allowed=Allowed.of("aJep", longs="all json extended parse online"), operands=Operands.NONE),
+    "lsblk": Row(
+        allowed=Allowed.of("abdfilmpJ", "o", "all bytes fs json list paths", "output"), operands=Operands.NONE
+    ),
+    "arch": Row(operands=Operands.NONE),
+    "tty": Row(allowed=Allowed.of("s"), operands=Operands.NONE),
+    "groups": _NOTHING,
+    "who": Row(allowed=Allowed.of("abHqu"), operands=Operands.NONE),
+    "w": Row(allowed=Allowed.of("hsfi"), operands=Operands.NONE),
+    "users": Row(operands=Operands.NONE),
+    "locale": Row(allowed=Allowed.of("am", longs="all-locales charmaps"), operands=Operands.NONE),
+    "getconf": _NOTHING,
+    "pgrep": Row(
+        allowed=Allowed.of("flaxncoiv", "uUPt", "list-name list-full full count exact"), operands=Operands.TEXT
+    ),
+    "whereis": Row(allowed=Allowed.of("bms"), operands=Operands.PROGRAMS),
+    "fd": _FD,
+    "fdfind": _FD,
     "grep": Row(allowed=_GREP, operands=Operands.PATTERN),
     "egrep": Row(allowed=_GREP, operands=Operands.PATTERN),
     "fgrep": Row(allowed=_GREP, operands=Operands.PATTERN),

@@ -18,7 +18,9 @@ class Reading:
     ``is_shallow``: of a folder only the files right in it are read; ``skips_hidden``: hidden ones
     are left out, unless an ignore file brings them back; ``names_only``: files are listed, not read.
     ``shows_tracked``: contents of any file that git knows, in ``limits`` when there are any;
-    ``git_words`` is then the git command, its name first.
+    ``git_words`` is then the git command, its name first, and ``revisions`` what it names before ``--``.
+    ``globs`` are all words in whose place the shell puts file names, wherever they stand.
+    Files of the names ``steered_by`` choose which program runs.
     """
 
     paths: tuple[Word, ...] = ()
@@ -33,3 +35,6 @@ class Reading:
     shows_tracked: bool = False
     limits: tuple[Word, ...] = ()
     git_words: tuple[Word, ...] = ()
+    revisions: tuple[Word, ...] = ()
+    globs: tuple[Word, ...] = ()
+    steered_by: tuple[str, ...] = ()

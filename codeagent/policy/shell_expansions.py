@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
 
+from codeagent.policy.shell_loops import Loops
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_words import Piece, Word, ansi_c, inside_double_quotes, unquoted_pieces, words_of
 
@@ -30,6 +31,7 @@ _CALCULATION = re.compile(
     r"(?:\$\(\(|\$\[)(?:[\s\d+*/%()<>!&|^~?:,-]|==|<=|>=|!=|(?P<name>\b[a-z][a-z0-9_]*\b))*(?:\)\)|\])"
 )
 _COUNTING = re.compile(r"\+\+|--")
+_VARIABLE = re.compile(r"""(?P<quote>"?)\$(?P<brace>\{)?(?P<name>[a-z][a-z0-9_]*)(?(brace)\})(?P=quote)""")
 _RUNS = "it runs a command inside another one's words"
 _EXPRESSIONS = frozenset(
     {"binary_expression", "unary_expression", "postfix_expression", "ternary_expression", "parenthesized_expression"}
@@ -41,11 +43,12 @@ _AS_WRITTEN = frozenset(
 
 
 class WordReader:
-    """Turns nodes into words; ``nested`` is told of every command substitution."""
+    """Turns nodes into words; ``nested`` is told of every command substitution, ``loops`` knows their variables."""
 
-    def __init__(self, source: Source, nested: Callable[[Node], None]) -> None:
+    def __init__(self, source: Source, nested: Callable[[Node], None], loops: Loops) -> None:
         self._source = source
         self._nested = nested
+        self._loops = loops
         self._depth = 0
         self._plain: dict[str, tuple[Word, ...]] = {}
         self.has_calculated_names = False
@@ -62,6 +65,8 @@ class WordReader:
             for child in node.named_children:
                 self.read(child)
             return [Word(text, is_known=False)]
+        if self._loops.values and (found := _VARIABLE.fullmatch(text)) and found["name"] in self._loops.values:
+            return [Word(text, is_known=False, may_split=not found["quote"], values=self._loops.values[found["name"]])]
         if text.startswith("#"):
             self._source.problem("it is not certain where a comment begins", is_hidden=True)
         pieces: list[Piece] = []

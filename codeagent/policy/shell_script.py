@@ -64,7 +64,11 @@ class SimpleCommand:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Every simple command of a text, wherever the grammar can hide one, and what is uncertain about the whole."""
+    """Every simple command of a text, wherever the grammar can hide one, and what is uncertain about the whole.
+
+    ``follows_loops``: some words say what the variable of a loop stands for.
+    """
 
     commands: tuple[SimpleCommand, ...]
     problems: tuple[Problem, ...]
+    follows_loops: bool = False

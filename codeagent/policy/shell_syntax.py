@@ -7,7 +7,6 @@ of the grammar cannot hide a command.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise, zip_longest
@@ -17,6 +16,7 @@ from tree_sitter import Language, Node, Parser, Point
 
 from codeagent.policy.shell_conditions import read_condition
 from codeagent.policy.shell_expansions import WordReader
+from codeagent.policy.shell_loops import Loops, is_harmless_variable
 from codeagent.policy.shell_places import Flow, either, moved, stay
 from codeagent.policy.shell_redirections import RedirectionReader
 from codeagent.policy.shell_script import START, Assignment, Places, Problem, Script, SimpleCommand
@@ -59,16 +59,19 @@ _DOUBTS = {
     "function_definition": "it defines a function, which changes what a name means",
     "c_style_for_statement": CALCULATES,
 }
-_HARMLESS_LOOP_VARIABLE = re.compile(r"(?!.*_proxy$)[a-z][a-z0-9_]*")
 
 
-def parse_script(text: str) -> Script:
-    """Takes a shell text apart. Never raises; what is not understood is among the problems."""
+def parse_script(text: str, *, follows_loops: bool = False) -> Script:
+    """Takes a shell text apart. Never raises; what is not understood is among the problems.
+
+    ``follows_loops`` tells words what the variables of loops stand for; that holds only
+    where nothing else may set a variable.
+    """
     source = Source(text.encode("utf-8", "replace"))
     root = _parsed(source.data)
     if root is None:
         return Script(commands=(), problems=(Problem("it takes too long to read", is_hidden=True),))
-    walker = _Walker(source)
+    walker = _Walker(source, loops := Loops(are_followed=follows_loops))
     if root.has_error:
         source.problem(MISREAD, is_hidden=True)
     walker.statement(root, START, 0)
@@ -76,7 +79,10 @@ def parse_script(text: str) -> Script:
         source.problem(CALCULATES)
     for unread in source.unread[:_MOST_UNREAD]:
         walker.commands += parse_script(unread).commands
-    return Script(commands=tuple(walker.commands), problems=tuple(dict.fromkeys(source.problems)))
+    problems = tuple(dict.fromkeys(source.problems))
+    if loops.were_followed and (problems or not loops.is_certain):
+        return parse_script(text)
+    return Script(tuple(walker.commands), problems, follows_loops=loops.were_followed)
 
 
 def _parsed(data: bytes) -> Node | None:
@@ -105,11 +111,12 @@ def _parsed(data: bytes) -> Node | None:
 class _Walker:
     """Goes through the tree once, in the order of execution."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, loops: Loops) -> None:
         self._source = source
+        self._loops = loops
         self.commands: list[SimpleCommand] = []
         self.sets_variables = False
-        self._words = WordReader(source, self._nested)
+        self._words = WordReader(source, self._nested, loops)
         self._handed_down: dict[int, Sequence[Node]] = {}
         self._places: Places | None = START
         self._depth = 0
@@ -164,6 +171,7 @@ class _Walker:
             self._source.problem(MISREAD, is_hidden=True)
         elif kind not in _STATEMENTS:
             self._source.problem(f"{UNKNOWN_SYNTAX} ({kind})", is_hidden=True)
+        outer = dict(self._loops.values)
         if kind == "for_statement":
             self._loop_values(node, places)
         reached = places
@@ -173,6 +181,7 @@ class _Walker:
                 if child.type == "do_group" and flow.after != reached:
                     self._source.problem("it changes the folder in a loop")
                 reached = either(reached, flow.after)
+        self._loops.values = outer
         return stay(reached)
 
     def _sequence(self, children: list[Node], places: Places | None, depth: int) -> Places | None:
@@ -360,11 +369,13 @@ class _Walker:
         """The variable of a loop, and the values that stand for file names, as a command named ``for``."""
         self.sets_variables = True
         name = node.child_by_field_name("variable")
-        if name is None or not _HARMLESS_LOOP_VARIABLE.fullmatch(self._source.text(name)):
+        if name is None or not is_harmless_variable(self._source.text(name)):
             self._source.problem("it sets a variable that can steer programs")
         outer, self._source.problems = self._source.problems, []
         values = [word for child in node.children_by_field_name("value") for word in self._words.read(child)]
         self._source.problems = outer
+        if name is not None:
+            self._loops.enter(node, self._source.text(name), values)
         if any(word.glob for word in values):
             self.commands.append(SimpleCommand((Word("for"), *values), self._source.text(node), places=places))
 

@@ -43,7 +43,8 @@ class Word:
     ``text`` is what the program gets, if ``is_known``; else the word as written.
     ``may_split`` says that it may become several words or none, ``glob`` is the
     pattern with quoted characters protected when file names take its place, and
-    ``has_tilde`` that it begins with an unquoted ``~``.
+    ``has_tilde`` that it begins with an unquoted ``~``. ``values`` are the words that
+    the variable of a loop, which it consists of, stands for one after the other.
     """
 
     text: str
@@ -51,6 +52,7 @@ class Word:
     may_split: bool = False
     glob: str = ""
     has_tilde: bool = False
+    values: tuple[Word, ...] = ()
 
     @property
     def is_fixed(self) -> bool:

@@ -236,9 +236,11 @@ def _short_step(options: _Options, cluster: str) -> int | None:
     return 1
 
 
-def _shell(rest: Sequence[Word]) -> tuple[Inside, ...]:
+def _shell(rest: Sequence[Word]) -> tuple[Inside, ...]:  # noqa: PLR0911 - one return a kind
     """``sh -c text`` runs the text, ``sh file`` a file like any program, ``sh`` alone whatever comes in."""
     has_text = False
+    if [(word.text, word.is_fixed) for word in rest] == [("--version", True)]:
+        return ()
     for at, word in enumerate(rest):
         text = word.text
         if not word.is_fixed:

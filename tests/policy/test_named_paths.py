@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 
 import pytest
 
-from codeagent.core.approvals import Mode
+from codeagent.core.approvals import Decision, Mode
 from codeagent.policy.check import Question, check_command
 
 
@@ -160,3 +161,42 @@ def test_auto_mode_does_not_ask_about_everyday_writing(root, command):
 def test_a_circular_link_of_any_name_stops_no_command(root):
     (root / "x").symlink_to("x")
     assert outcome("make test", root, mode=Mode.AUTO, is_confined=True) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("sort -k * README.md", "-ostolen"),
+        ("git log --author *", "--output=stolen"),
+        ("git branch --list *", "-D"),
+        ("git -C docs log *", "--output=stolen"),
+        ("grep -A * README.md", "-f"),
+        ("echo *", "-e"),
+        ('for f in *; do sort "$f"; done', "-ostolen"),
+    ],
+)
+def test_a_pattern_anywhere_asks_where_a_file_could_be_taken_for_an_option(project, tmp_path, command, file):
+    shutil.copytree(project, tmp_path / "copy")
+    assert check_command(command, Question(), tmp_path / "copy").decision is Decision.ALLOW
+    (tmp_path / "copy" / file).write_text("")
+    assert check_command(command, Question(), tmp_path / "copy").decision is Decision.ASK
+
+
+@pytest.mark.parametrize("name", ["a b.py", "a;b.py", "a'b.py", "a[1].py", "é ü.py"])
+def test_the_bare_variable_of_a_loop_asks_where_a_file_name_would_be_split(project, tmp_path, name):
+    shutil.copytree(project, tmp_path / "copy")
+    bare, quoted = (f"for f in *.py; do wc -l {word}; done" for word in ("$f", '"$f"'))
+    assert check_command(bare, Question(), tmp_path / "copy").decision is Decision.ALLOW
+    (tmp_path / "copy" / name).write_text("")
+    assert check_command(bare, Question(), tmp_path / "copy").decision is Decision.ASK
+    assert check_command(quoted, Question(), tmp_path / "copy").decision is Decision.ALLOW
+
+
+@pytest.mark.parametrize("file", ["rust-toolchain", "rust-toolchain.toml"])
+def test_a_version_is_asked_about_where_the_project_chooses_the_program(tmp_path, file):
+    (tmp_path / "in").mkdir()
+    for command in ("cargo --version", "rustc -V"):
+        assert check_command(command, Question(), tmp_path / "in").decision is Decision.ALLOW
+    (tmp_path / file).write_text("[toolchain]\npath = 'evil'\n")
+    for command in ("cargo --version", "rustc -V"):
+        assert check_command(command, Question(), tmp_path / "in").decision is Decision.ASK

@@ -23,6 +23,12 @@ def test_commands_that_only_read_in_the_workspace_need_no_question(workspace):
     assert {command: found for command, found in verdicts.items() if found.decision is not Decision.ALLOW} == {}
 
 
+def test_everyday_commands_ask_only_where_they_may_do_more_than_read(project):
+    wanted = {entry["command"]: entry["decision"] for entry in commands("commands_everyday.jsonl")}
+    assert len(wanted) > 600
+    assert {command: str(check_command(command, Question(), project).decision) for command in wanted} == wanted
+
+
 def test_commands_that_may_do_more_are_asked_about(workspace):
     verdicts = {command: check_command(command, Question(), workspace) for command in commands("commands_asked.jsonl")}
     assert [command for command, found in verdicts.items() if found.decision is Decision.ALLOW] == []

@@ -60,7 +60,9 @@ def test_without_rules_on_reading_a_rule_for_any_command_is_enough(repository, c
     ("command", "decision"),
     [
         ("git grep x", Decision.DENY),
-        ("git -C src grep x", Decision.DENY),
+        ("git -C src grep x -- :/", Decision.DENY),
+        ("git grep x HEAD", Decision.DENY),
+        ("git grep x HEAD -- private", Decision.DENY),
         ("sudo git grep x", Decision.DENY),
         ("git grep x -- private", Decision.DENY),
         ("git grep x -- ':(top)'", Decision.DENY),
@@ -69,6 +71,8 @@ def test_without_rules_on_reading_a_rule_for_any_command_is_enough(repository, c
         ("git cat-file --batch-all-objects --batch", Decision.DENY),
         ("git format-patch -1 --stdout", Decision.DENY),
         ("git grep x -- src", Decision.ALLOW),
+        ("git -C src grep x", Decision.ALLOW),
+        ("git grep x HEAD -- src", Decision.ALLOW),
         ("git cat-file -t HEAD", Decision.ALLOW),
     ],
 )

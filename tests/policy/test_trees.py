@@ -42,6 +42,13 @@ def test_grep_told_to_go_into_folders_reads_all_of_them(root, command):
     assert outcome("grep -d skip x README.md", root) == "allow"
 
 
+@pytest.mark.parametrize("command", ["grep -r x s*", "grep -r x */", 'for d in s*; do grep -r x "$d"; done'])
+def test_folders_that_a_pattern_stands_for_are_read_as_a_whole(root, command):
+    assert outcome(command, root) == "allow"
+    (root / "src/.env").write_text("x")
+    assert outcome(command, root) == "ask"
+
+
 def test_ripgrep_reads_what_is_not_hidden(root):
     (root / ".env").write_text("x")
     assert outcome("rg x", root) == "allow"

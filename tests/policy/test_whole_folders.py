@@ -82,6 +82,11 @@ HISTORY = (
     "git diff HEAD~2",
     "git diff HEAD~2 HEAD~1",
     "git log -p -3",
+    "git show -S KEY HEAD~2",
+    "git show --diff-filter A HEAD~2",
+    "git grep KEY HEAD~2",
+    "git grep -e KEY HEAD~2 -- .",
+    "git diff-tree -p HEAD~2",
 )
 
 
@@ -111,6 +116,9 @@ def test_a_secret_that_is_only_in_the_history_asks(root, name):
     )
     assert outcome(f"git show {blob.stdout.strip()}", root).decision.value == "ask"
     assert outcome(f"git show -s {blob.stdout.strip()[:10]}", root).decision.value == "ask"
+    assert outcome(f"git cat-file -p {blob.stdout.strip()}", root).decision.value == "ask"
+    for command in ("git grep x HEAD", "git grep x HEAD~3", "git cat-file -p HEAD~2", "git diff -U5 src/a.py"):
+        assert outcome(command, root).decision.value == "allow", command
 
 
 def test_rules_on_reading_hold_for_what_git_shows(root):
