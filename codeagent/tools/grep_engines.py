@@ -38,6 +38,7 @@ class FileHits:
     problem: str = ""
 
 
+_CHANGED = "it changed while it was searched; search again"
 _OUT_OF_TIME = FileHits(name="", hits=(), problem="out of time; the files after these were not searched")
 
 
@@ -59,15 +60,34 @@ class Search:
 
 
 def by_ripgrep(search: Search, ripgrep: str, stop: threading.Event) -> Iterator[FileHits]:
-    """Searches with ripgrep, file by file in the order of their names."""
+    """Searches with ripgrep, file by file in the order of their names.
+
+    Ripgrep opens files by their names, behind which somebody may put a link to another
+    place while it works. So what it found counts only where the file itself holds it.
+    """
     words = ripgrep_words(ripgrep, search.folder)
     words += ["--json", "--crlf", "--sort=path", f"--max-filesize={LARGEST_FILE}"]
     words += [f"--context={search.context}", f"--max-count={search.most_in_file}"]
     words += ["--regexp", search.common, "--", f"./{search.name}"]
     try:
-        yield from _files_in(output_of(words, search.folder, stop, b"\n", search.deadline))
+        for found in _files_in(output_of(words, search.folder, stop, b"\n", search.deadline)):
+            yield found if _is_held(found, search.folder) else FileHits(name=found.name, hits=(), problem=_CHANGED)
     except TimeoutError:
         yield _OUT_OF_TIME
+
+
+def _is_held(found: FileHits, folder: Path) -> bool:
+    """Whether the file of this name, opened without following a link, holds the lines."""
+    try:
+        data = read_bytes(folder / found.name, limit=LARGEST_FILE)
+    except FileProblem:
+        return False
+    try:
+        text = decode(data).text
+    except FileProblem:
+        text = data.decode("utf-8", "surrogateescape")  # where a binary part stands behind the last match
+    lines = text.split("\n")
+    return all(hit.number <= len(lines) and lines[hit.number - 1].rstrip("\r") == hit.text for hit in found.hits)
 
 
 def _files_in(messages: Iterator[bytes]) -> Iterator[FileHits]:

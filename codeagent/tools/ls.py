@@ -15,6 +15,7 @@ from codeagent.tools.left_out import LeftOut, RuleAgainst, no_rule
 from codeagent.tools.output import say, show_name
 from codeagent.tools.plans import LookPlan
 from codeagent.workspace.files import TEMP_PREFIX
+from codeagent.workspace.handles import listed_folder
 from codeagent.workspace.paths import PathSandbox
 
 MOST_NAMES = 500
@@ -72,18 +73,18 @@ def list_folder(path: Path, shown: str, call_id: str, rule_against: RuleAgainst)
     """The names in a folder as a result, but for those that a rule stands against; raises FileProblem."""
     left_out = LeftOut(rule_against, path)
     try:
-        with os.scandir(path) as found:
+        with listed_folder(path) as folder, os.scandir(folder) as found:
             entries = [
                 entry
                 for entry in found
                 if not entry.name.startswith(TEMP_PREFIX) and not left_out.takes(path / entry.name)
             ]
+            entries.sort(key=lambda entry: (not _is_folder(entry), os.fsencode(entry.name)))
+            lines = [_line(entry, folder) for entry in entries[:MOST_NAMES]]
     except NotADirectoryError:
         raise FileProblem(f"{shown} is a file.", hint="Use read.") from None
     except OSError as error:
         raise FileProblem(f"{shown} can not be listed: {error.strerror}.") from error
-    entries.sort(key=lambda entry: (not _is_folder(entry), os.fsencode(entry.name)))
-    lines = [_line(entry) for entry in entries[:MOST_NAMES]]
     if len(entries) > MOST_NAMES:
         lines.append(f"[{len(entries) - MOST_NAMES:,} more names; glob narrows them down]")
     lines = lines or ["[the folder is empty]"]
@@ -93,11 +94,12 @@ def list_folder(path: Path, shown: str, call_id: str, rule_against: RuleAgainst)
     return say(call_id, "\n".join(lines), details=details)
 
 
-def _line(entry: os.DirEntry[str]) -> str:
+def _line(entry: os.DirEntry[str], folder: int) -> str:
+    """One entry of the open ``folder``."""
     name = show_name(entry.name)
     try:
         if entry.is_symlink():
-            return f"{name} → {show_name(str(Path(entry.path).readlink()))}"
+            return f"{name} → {show_name(os.readlink(entry.name, dir_fd=folder))}"
         if _is_folder(entry):
             return f"{name}/"
         return f"{name}  {_size(entry.stat(follow_symlinks=False).st_size)}"

@@ -17,6 +17,7 @@ from pathlib import Path
 from codeagent.core.errors import FileProblem
 from codeagent.tools.ignore import IgnoreFile, read_ignore_file
 from codeagent.workspace.files import TEMP_PREFIX
+from codeagent.workspace.handles import opened_folder, problems_of
 
 _IGNORE_FILES = (".rgignore", ".ignore", ".gitignore")
 _GIT = ".git"
@@ -96,9 +97,10 @@ def output_of(
 ) -> Iterator[bytes]:
     """The pieces of a program's output; the program ends when ``stop`` is set or nobody reads on.
 
-    Raises FileProblem when the program fails, TimeoutError after ``deadline`` (of time.monotonic).
+    ``cwd`` is canonical: a link that is put in its way is not followed. Raises FileProblem when
+    that happens or the program fails, TimeoutError after ``deadline`` (of time.monotonic).
     """
-    process = subprocess.Popen(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = _started(words, cwd)
     try:
         if process.stdout is None or process.stderr is None:
             return
@@ -122,6 +124,19 @@ def output_of(
     finally:
         process.kill()
         process.communicate()
+
+
+def _started(words: Sequence[str], cwd: Path) -> subprocess.Popen[bytes]:
+    """A program in the folder ``cwd``; where the system has no names for open folders, a link put in the way counts."""
+    with problems_of(cwd), opened_folder(cwd) as folder:
+        held = Path(f"/proc/self/fd/{folder}")
+        return subprocess.Popen(
+            words,
+            cwd=held if held.exists() else cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,17 @@ def opened_folder(path: Path) -> Generator[int]:
 
 
 @contextmanager
+def listed_folder(path: Path) -> Generator[int]:
+    """The same for ``os.scandir``. Raises OSError."""
+    with opened_folder(path) as folder:
+        listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        yield listed
+    finally:
+        os.close(listed)
+
+
+@contextmanager
 def opened_file(folder: int, name: str, path: Path, flags: int = os.O_RDONLY) -> Generator[int]:
     """A descriptor of a regular file in the folder with descriptor ``folder``, for the length of the block.
 

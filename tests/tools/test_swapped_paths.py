@@ -13,13 +13,19 @@ from hypothesis import strategies as st
 from codeagent.core.errors import ToolError
 
 SECRET = "SECRET OF ANOTHER FOLDER"
+OF_THE_SECRET = "name-of-another-folder.txt"
 PLACES = ("a", "a/b", "a/b/c", "a/b/c/file.txt")
 CALLS = {
     "read": {"path": "a/b/c/file.txt"},
     "write": {"path": "a/b/c/file.txt", "content": "written\n"},
     "new": {"path": "a/b/c/new/file.txt", "content": "written\n"},
     "edit": {"path": "a/b/c/file.txt", "old": "inside", "new": "written"},
+    "grep": {"pattern": "inside"},
+    "grep in a folder": {"pattern": "inside", "path": "a/b/c", "context": 1},
+    "grep in a file": {"pattern": "inside", "path": "a/b/c/file.txt"},
+    "ls": {"path": "a/b/c"},
 }
+TOOLS = {"new": "write", "grep in a folder": "grep", "grep in a file": "grep"}
 ROUNDS = 6
 
 
@@ -54,6 +60,7 @@ def outside(tmp_path_factory):
     top = tmp_path_factory.mktemp("outside")
     (top / "a/b/c").mkdir(parents=True)
     (top / "a/b/c/file.txt").write_text(f"inside {SECRET}\n")
+    (top / "a/b/c" / OF_THE_SECRET).write_text("")
     return top
 
 
@@ -71,8 +78,10 @@ def test_nothing_outside_is_read_or_written_while_paths_are_swapped(at, outside,
             shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
         at.known("a/b/c/file.txt", "inside\n")
         with swapping(at.root / place, outside / place), suppress(ToolError):
-            plan = at.plan("write" if call == "new" else call, **CALLS[call])
+            plan = at.plan(TOOLS.get(call, call), **CALLS[call])
             if all(touch.concern is None for touch in plan.touches):  # else a person is asked about it
-                assert SECRET not in at.go(plan).text
+                text = at.go(plan).text
+                assert SECRET not in text
+                assert OF_THE_SECRET not in text
         assert everything_in(outside) == before
     assert SECRET in (outside / "a/b/c/file.txt").read_text()
