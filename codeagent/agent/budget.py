@@ -16,6 +16,7 @@ class Budget:
         self._limits = limits
         self._approver = approver
         self._most = limits.max_cost
+        self._unpriced: set[str] = set()
         self._numbers = count(1)
 
     @property
@@ -23,35 +24,57 @@ class Budget:
         """US dollars that the session may cost by now; None when there is no limit."""
         return self._most
 
-    def is_spent(self, cost: float | None) -> bool:
-        """Whether so many US dollars are all that may be spent; an unknown cost cannot be held to a limit."""
-        return self._most is not None and cost is not None and cost >= self._most
+    def is_spent(self, spent: float) -> bool:
+        """Whether so many US dollars are all that may be spent."""
+        return self._most is not None and spent >= self._most
 
-    async def may_spend_more(self, cost: float) -> bool:
+    def leaves_open(self, model: str, *, is_priced: bool) -> bool:
+        """Whether the limit cannot be kept with this model, and the person has not said that it need not be."""
+        return self._most is not None and not is_priced and model not in self._unpriced
+
+    async def may_spend_more(self, spent: float) -> bool:
         """Asks for as much money again; the limit moves with a yes."""
-        step = self._limits.max_cost or 0.0
-        text = f"The session has cost ${cost:.2f}; the limit is ${self._most or 0.0:.2f}.\nGo on for ${step:.2f} more?"
-        if not await self._ask(text, "budget.max_cost is set, and another request would go over it."):
+        most, step = self._most or 0.0, self._limits.max_cost or 0.0
+        text = f"The session has cost {dollars(spent)}; the limit is {dollars(most)}.\nGo on for {dollars(step)} more?"
+        if not await self._ask("a limit is reached", text, "budget.max_cost is set, and it is spent."):
             return False
-        self._most = max(self._most or 0.0, cost) + step
+        self._most = max(most, spent) + step
         return True
+
+    async def may_go_unpriced(self, model: str) -> bool:
+        """Asks whether to go on with a model whose price is unknown; asked once for each."""
+        text = f"{self.unpriced(model)}\nGo on with it all the same, uncounted?"
+        if not await self._ask("a price is unknown", text, "budget.max_cost is set, and cannot be kept."):
+            return False
+        self._unpriced.add(model)
+        return True
+
+    def unpriced(self, model: str) -> str:
+        """Why the limit cannot be kept."""
+        return f"No price is known for {model}, so the limit of {dollars(self._most or 0.0)} cannot be kept."
 
     async def may_take_steps(self, taken: int) -> bool:
         """Asks for as many steps again."""
         steps = "1 step" if taken == 1 else f"{taken} steps"
         text = f"This turn has taken {steps}, which is the limit.\nGo on for {self._limits.steps} more?"
-        return await self._ask(text, "budget.max_steps bounds how many requests one turn may take.")
+        because = "budget.max_steps bounds how many requests one turn may take."
+        return await self._ask("a limit is reached", text, because)
 
-    async def _ask(self, text: str, because: str) -> bool:
+    async def _ask(self, title: str, text: str, because: str) -> bool:
         if self._approver is None:
             return False
         answer = await self._approver.ask(
             ApprovalRequest(
                 call_id=f"limit-{next(self._numbers)}",
                 tool="limit",
-                preview=TextPreview(title="a limit is reached", text=text),
+                preview=TextPreview(title=title, text=text),
                 touches=(),
                 verdict=Verdict(decision=Decision.ASK, because=because),
             )
         )
         return isinstance(answer, Approve)
+
+
+def dollars(amount: float) -> str:
+    """An amount of US dollars, small ones to a hundredth of a cent."""
+    return f"${amount:.2f}" if amount >= 0.1 or not amount else f"${amount:.4f}"  # noqa: PLR2004

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 
 from codeagent.agent.arguments import is_whole
-from codeagent.agent.budget import Budget
+from codeagent.agent.budget import Budget, dollars
 from codeagent.agent.compaction import Compactor
 from codeagent.agent.history import History, user_message
 from codeagent.agent.meter import Meter, tokens_of
@@ -36,6 +36,8 @@ OVERFLOW = (
     "The conversation no longer fits the model's window and could not be made shorter. "
     "/compact tries again, /model chooses a model with a larger window, /new starts a new session."
 )
+SPENT = "A higher --max-cost, or budget.max_cost, lets it go on."
+PRICELESS = "Name its price in models.toml beside config.toml, or leave out --max-cost and budget.max_cost."
 EMPTY = "The model sent an empty reply. Say it in other words, or choose another model."
 _ORIGINS = {Delivery.STEER: Origin.STEERING, Delivery.FOLLOW_UP: Origin.FOLLOW_UP}
 _STOPPED_MARK = TextBlock(text="\n\n[The person stopped this reply here.]")
@@ -140,12 +142,20 @@ class Turn:
             if not await self._within_scope(setting.budget.may_take_steps(self._step)):
                 return self._stopped_or(Ending(reason=TurnEnd.STEP_LIMIT, text=text))
             self._extensions += 1
-        cost = setting.spending.cost
-        if setting.budget.is_spent(cost):
-            text = f"Stopped at ${cost:.2f}: the limit is ${setting.budget.most:.2f}."
-            if not await self._within_scope(setting.budget.may_spend_more(cost or 0.0)):
-                return self._stopped_or(Ending(reason=TurnEnd.BUDGET, text=text))
-        return None
+        return await self._money_missing()
+
+    async def _money_missing(self) -> Ending | None:
+        """The turn's end when what may be spent is spent, or cannot be counted, and nobody wants to go on."""
+        setting, model = self._setting, self._setting.provider().model
+        budget, spent = setting.budget, setting.spending.spent
+        if budget.leaves_open(model, is_priced=setting.ledger.is_priced(model)):
+            text, asking = f"{budget.unpriced(model)} {PRICELESS}", budget.may_go_unpriced(model)
+        elif budget.is_spent(spent):
+            most = dollars(budget.most or 0.0)
+            text, asking = f"Stopped at {dollars(spent)}: the limit is {most}. {SPENT}", budget.may_spend_more(spent)
+        else:
+            return None
+        return None if await self._within_scope(asking) else self._stopped_or(Ending(reason=TurnEnd.BUDGET, text=text))
 
     def _stopped_or(self, ending: Ending) -> Ending:
         return Ending(reason=TurnEnd.CANCELLED, text=self._answer) if self._is_stopped else ending
@@ -306,13 +316,9 @@ class Turn:
         setting = self._setting
         if not reply.usage.context_tokens:
             reply = replace(reply, usage=self._estimate(reply))
-        was_known = setting.spending.cost is not None
         setting.spending.add(reply)
         self.spending.add(reply)
         cost = setting.spending.cost
-        if setting.budget.most is not None and was_known and cost is None:
-            text = "The price of this model is unknown, so the cost limit cannot be kept."
-            self._record.tell(NoticeGiven(text=text, level=Level.WARNING))
         window, context = setting.compactor.window, setting.meter.used
         await self._record.keep(UsageReported(usage=reply.usage, window=window, cost=cost, context=context))
 

@@ -46,29 +46,31 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
-    """What a resumed session had done before; ``cost`` in US dollars is None when it is not known.
+    """What a resumed session had done before.
 
-    The ``bookmarks`` know where in the history the turns began.
+    ``cost`` in US dollars is None when it is not known, ``spent`` is what is known
+    of it. The ``bookmarks`` know where in the history the turns began.
     """
 
     turns: int = 0
     cost: float | None = 0.0
+    spent: float = 0.0
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
     pins: tuple[Pin, ...] = ()
 
 
 def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
     """What a resumed session had done before."""
-    turns, cost, past = 0, 0.0, tuple(past)
+    turns, cost, spent, past = 0, 0.0, 0.0, tuple(past)
     for event in past:
         match event:
             case TurnStarted(turn=number):
                 turns = max(turns, number)
             case UsageReported(cost=known):
-                cost = known
+                cost, spent = known, spent if known is None else known
             case _:
                 pass
-    return Before(turns=turns, cost=cost, bookmarks=bookmarks, pins=pins_of(past))
+    return Before(turns=turns, cost=cost, spent=spent, bookmarks=bookmarks, pins=pins_of(past))
 
 
 class Session:
@@ -127,7 +129,7 @@ class Session:
             queue=self._queue,
             ledger=ledger,
             news=news,
-            spending=Spending(ledger, before.cost),
+            spending=Spending(ledger, before.cost, before.spent),
             meter=meter,
             compactor=compactor,
             budget=Budget(limits, judges.approver if judges else None),

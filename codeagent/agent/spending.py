@@ -7,15 +7,21 @@ from codeagent.core.protocols import Ledger
 
 
 class Spending:
-    """Adds up replies; ``cost`` is in US dollars and None once a reply had no known price."""
+    """Adds up replies, in US dollars.
 
-    def __init__(self, ledger: Ledger, cost: float | None = 0.0) -> None:
+    ``cost`` is None once a reply had no known price; ``spent`` is what is known of it all the same.
+    """
+
+    def __init__(self, ledger: Ledger, cost: float | None = 0.0, spent: float = 0.0) -> None:
+        """``cost`` and ``spent`` are from before."""
         self._ledger = ledger
         self.usage = Usage()
         self.cost = cost
+        self.spent = spent if cost is None else cost
 
     def add(self, reply: AssistantMessage) -> None:
         """Counts one reply and the request it answered."""
         self.usage += reply.usage
         price = self._ledger.cost(reply)
+        self.spent += price or 0.0
         self.cost = None if price is None or self.cost is None else self.cost + price

@@ -373,6 +373,10 @@ class Ledger(Protocol):
         """What the reply cost in US dollars, None when the price is unknown."""
         ...
 
+    def is_priced(self, model: str) -> bool:
+        """Whether the model's price is known before it is asked."""
+        ...
+
 
 # --- the journal -------------------------------------------------------------------------------
 

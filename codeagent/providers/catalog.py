@@ -32,6 +32,9 @@ class ProviderKind(StrEnum):
     SCRIPTED = "scripted"
 
 
+_SCRIPTED = f"{ProviderKind.SCRIPTED}/"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelName:
     """A model as ``--model PROVIDER/NAME`` names it; for a script, ``name`` is its file."""
@@ -177,10 +180,15 @@ class Catalog:
 
     def cost(self, message: AssistantMessage) -> float | None:
         """What the reply cost in US dollars, None when the price is unknown."""
-        if message.model.startswith(f"{ProviderKind.SCRIPTED}/"):
+        if message.model.startswith(_SCRIPTED):
             return 0.0
         card = self.card(message.model)
         return card.price.of(message.usage) if card and card.price else None
+
+    def is_priced(self, model: str) -> bool:
+        """Whether the model's price is known."""
+        card = self.card(model)
+        return model.startswith(_SCRIPTED) or bool(card and card.price)
 
 
 def read_own(path: Path | None) -> dict[str, JsonObject]:

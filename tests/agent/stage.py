@@ -442,6 +442,9 @@ class Prices:
     def cost(self, message: AssistantMessage) -> float | None:
         return self.price
 
+    def is_priced(self, model: str) -> bool:
+        return self.price is not None
+
 
 class Stage:
     """A session with everything around it, and all that it told."""

@@ -183,12 +183,13 @@ async def test_the_cost_limit_ends_the_turn_before_the_next_request(tmp_path):
     assert len(model.requests) == 2
 
 
-async def test_an_unknown_price_is_said_once_where_a_cost_limit_was_asked_for(tmp_path):
-    model = Model(reply("", call("c1", "bash", command="true")), reply("Done."))
-    stage = Stage(model, Shell(tmp_path), limits=Limits(max_cost=2.0), ledger=Prices(None))
+async def test_a_model_without_a_price_is_not_asked_where_a_cost_limit_was_set():
+    model = Model(reply("Done."))
+    stage = Stage(model, limits=Limits(max_cost=2.0), ledger=Prices(None))
     ended = await stage.send()
-    assert (ended.reason, ended.cost) == (TurnEnd.DONE, None)
-    assert len(stage.of(NoticeGiven)) == 1
+    assert ended.reason is TurnEnd.BUDGET
+    assert ended.text.startswith("No price is known for played/one, so the limit of $2.00 cannot be kept.")
+    assert model.requests == []
 
 
 async def test_an_unknown_price_is_nobodys_business_without_a_cost_limit():

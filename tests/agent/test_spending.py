@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+from codeagent.agent.bookmarks import Bookmarks
+from codeagent.agent.compaction import Judges
 from codeagent.agent.limits import Limits
+from codeagent.agent.session import before
+from codeagent.core.approvals import ApprovalRequest, Approve
 from codeagent.core.errors import ProviderUnavailable
-from codeagent.core.events import TextStreamed, UsageReported
-from codeagent.core.messages import AssistantMessage, Usage
+from codeagent.core.events import TextStreamed, TurnEnd, UsageReported
+from codeagent.core.messages import AssistantMessage, StopReason, Usage
 from codeagent.core.protocols import ReplyFinished, TextPiece, UsagePiece
 from tests.agent.stage import Model, Prices, Stage, reply
 
@@ -81,3 +85,41 @@ async def test_each_reply_has_the_price_of_the_model_that_gave_it():
     first, second = await stage.send(), await stage.send()
     assert (first.cost, second.cost) == (15.0, 150.0)
     assert stage.of(UsageReported)[-1].cost == 165.0
+
+
+class Tolerant:
+    """A person who goes on at every limit."""
+
+    def __init__(self) -> None:
+        self.asked: list[ApprovalRequest] = []
+
+    async def ask(self, request: ApprovalRequest) -> Approve:
+        self.asked.append(request)
+        return Approve()
+
+
+async def test_a_person_may_go_on_without_a_price_and_is_asked_once():
+    person = Tolerant()
+    model = Model(reply("Once."), reply("And again."))
+    stage = Stage(model, limits=Limits(max_cost=2.0), ledger=Prices(None), judges=Judges(approver=person))
+    assert [(await stage.send()).text for _ in range(2)] == ["Once.", "And again."]
+    [question] = person.asked
+    assert "No price is known for played/one" in question.preview.text
+
+
+async def test_what_is_known_of_the_cost_is_held_to_the_limit_after_a_reply_without_a_price():
+    class Mixed(Prices):
+        def cost(self, message: AssistantMessage) -> float | None:
+            return None if message.model == "played/free" else 1.0
+
+    free = AssistantMessage(blocks=reply("Free.").blocks, stop=StopReason.END_TURN, model="played/free")
+    stage = Stage(Model(free, reply("One."), reply("Two.")), limits=Limits(max_cost=2.0), ledger=Mixed())
+    assert [(await stage.send()).reason for _ in range(4)] == [TurnEnd.DONE] * 3 + [TurnEnd.BUDGET]
+
+
+async def test_a_resumed_session_counts_what_it_cost_before():
+    stage = Stage(Model(reply("One."), reply("Two.")), limits=Limits(max_cost=2.0))
+    await stage.send()
+    past = before(stage.journal.events, Bookmarks())
+    resumed = Stage(Model(reply("Two."), reply("Three.")), limits=Limits(max_cost=2.0), before=past)
+    assert [(await resumed.send()).reason for _ in range(2)] == [TurnEnd.DONE, TurnEnd.BUDGET]
