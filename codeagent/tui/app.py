@@ -98,6 +98,7 @@ class CodeagentApp(App[str]):
         self.main = MainScreen(
             root=root, palette=self._looks.palette, reduced_motion=reduced_motion, vi=vi, keymap=self._keymap
         )
+        self.main.drawn = lambda: be_ready(self._driver)
         self.bridge = Bridge(self.main)
         self._root, self._notice = root, appearance.notice
         self._door, self._older, self._offers = Door(connect, self.bridge), older, offers or Offers()
@@ -127,7 +128,6 @@ class CodeagentApp(App[str]):
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
-        be_ready(self._driver)
         await self.main.furnish()
         self.run_worker(self._open, group="open")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,7 @@ from codeagent.tui.widgets.session_transcript import SessionTranscript
 from codeagent.tui.widgets.status import StatusLine
 
 _REMARK_SECONDS = 3.0
+_TALL = 20  # lines
 _DRAFT_SECONDS = 8.0
 QUIET_SECONDS = 0.4
 """So long nothing may have been typed before a question takes the keyboard by itself."""
@@ -61,14 +62,14 @@ class MainScreen(Screen[None]):
     MainScreen #marker { width: 2; height: 1; color: $accent; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Place.ANYWHERE)]
-    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 - as Textual has it
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (_TALL, "-tall")]  # noqa: RUF012 - as Textual has it
     AUTO_FOCUS = "Prompt"
 
     def __init__(
         self, *, root: Path, palette: Palette, reduced_motion: bool, vi: bool, keymap: Mapping[str, str]
     ) -> None:
         """``keymap`` holds the person's own keys by the names of the key table."""
-        super().__init__(classes="-tall")  # as most are; another height changes it
+        super().__init__()
         self.header = Header(root)
         self.greeting = Static(GREETING, id="greeting", markup=False)
         self.transcript = SessionTranscript(palette, reduced_motion=reduced_motion)
@@ -85,9 +86,12 @@ class MainScreen(Screen[None]):
         self._bench: Workbench | None = None
         self._habits = Habits()
         self._shows_key = False
+        self.drawn: Callable[[], None] = lambda: None
+        """Called when the whole screen was drawn."""
 
     def compose(self) -> ComposeResult:
         """All that can be seen at first, from top to bottom."""
+        self.add_class("-tall" if self.app.size.height >= _TALL else "-low")  # at once; Textual looks a moment later
         yield self.header
         yield self.greeting
         yield self.transcript
@@ -195,7 +199,8 @@ class MainScreen(Screen[None]):
         self.consider_question()
 
     def on_screen_resume(self) -> None:
-        """Back from another screen, a question may have come meanwhile."""
+        """Drawn for the first time, or again after another screen: a question may have come meanwhile."""
+        self.call_next(self.drawn)  # which Textual does with this same event, after this
         self.status.show(replace(self.status.status, is_covered=False))
         self.consider_question()
 
