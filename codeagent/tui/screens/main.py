@@ -91,7 +91,8 @@ class MainScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """All that can be seen at first, from top to bottom."""
-        self.add_class("-tall" if self.app.size.height >= _TALL else "-low")  # at once; Textual looks a moment later
+        lines = self.app.size.height  # pyright: ignore[reportUnknownMemberType] - of any app
+        self.add_class("-tall" if lines >= _TALL else "-low")  # at once; Textual looks a moment later
         yield self.header
         yield self.greeting
         yield self.transcript
