@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from time import monotonic
 from typing import assert_never
 
 from textual.events import Focus
@@ -344,7 +345,7 @@ class Bridge:
 
     def _start_retry(self, event: RetryScheduled) -> None:
         self._end_retry()
-        self._retry = (event, asyncio.get_running_loop().time() + event.seconds)
+        self._retry = (event, monotonic() + event.seconds)
         self._retry_timer = self._screen.set_interval(1.0, self._tick_retry)
         self._tick_retry()
 
@@ -352,7 +353,7 @@ class Bridge:
         if self._retry is None:
             return
         event, until = self._retry
-        left = max(round(until - asyncio.get_running_loop().time()), 0)
+        left = max(round(until - monotonic()), 0)
         text = f"{event.reason} Trying again in {left} s ({event.attempt} of {event.attempts})."
         self._screen.transcript.set_countdown(text)
         self._show(activity=f"again in {left} s")

@@ -60,10 +60,14 @@ from codeagent.core.events import (
 )
 from codeagent.core.jobs import Job, JobState
 from codeagent.core.messages import ImageBlock, TextBlock, ToolResult
+from codeagent.store.change_log import Entry, Kind
+from codeagent.store.change_store import ChangeStore
+from codeagent.store.file_states import FileChange, state_of
 from codeagent.store.timeline import ChangeTimeline
 from codeagent.tui.app import CodeagentApp
 from codeagent.tui.screens.typing import ALONE_SECONDS
 from codeagent.tui.screens.welcome import Offers
+from tests.tui.scenes import NEW, OLD
 
 Turn = Callable[[Emit, Approver], Awaitable[None]]
 
@@ -530,10 +534,23 @@ def app_of():
     return lambda *arguments, **others: set_up(*arguments, **others).app
 
 
+class _Clock:
+    """A time of day that goes on by so many seconds with each look at it."""
+
+    def __init__(self, at: float, step: float) -> None:
+        self._at, self._step = at, step
+
+    def __call__(self) -> float:
+        self._at += self._step
+        return self._at
+
+
 @pytest.fixture
 def picture(snap_compare, monkeypatch):
     """Compares a picture of the app after a person's ``steps``; the clock of the panels stands still."""
     monkeypatch.setattr("codeagent.tui.widgets.transcript.monotonic", lambda: 100.0)
+    monkeypatch.setattr("codeagent.tui.bridge.monotonic", lambda: 100.0)
+    monkeypatch.setattr("codeagent.tui.widgets.column.time", _Clock(1767323045.0, 7.0))
 
     def compare(steps: Callable[[Stage], Awaitable[None]], size: tuple[int, int], **settings: object) -> bool:
         setting = set_up(**settings)
@@ -558,3 +575,26 @@ def ask_diff():
 def ask_command():
     """Builds a question about a command."""
     return command_request
+
+
+@pytest.fixture
+def timeline(tmp_path):
+    """Two turns that changed files, the second of which the person changed again."""
+    root = tmp_path / "shop"
+    root.mkdir()
+    store = ChangeStore(root, tmp_path / "state", "s1")
+    timeline = ChangeTimeline(store, asyncio.Lock(), lambda: False)
+    turns = {
+        1: ("the totals are wrong when a discount is 100 %", {"cart.py": OLD, "money.py": "CENT = 1\n"}),
+        2: ("also cover negative discounts", {"cart.py": NEW}),
+    }
+    for turn, (text, files) in turns.items():
+        timeline.listen(TurnStarted(turn=turn, text=text))
+        changes = []
+        for name, content in files.items():
+            before = state_of(root / name, store.blobs)
+            (root / name).write_text(content)
+            changes.append(FileChange(name=name, before=before, after=state_of(root / name, store.blobs)))
+        entry = Entry(id=f"c{turn}", kind=Kind.CALL, what="edit cart.py", turn=turn, changes=tuple(changes))
+        store.log.add(entry)
+    return timeline

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from textual.events import Focus
 
 from codeagent.core.approvals import (
@@ -20,6 +21,7 @@ from codeagent.core.approvals import (
     Verdict,
     VerdictPart,
 )
+from codeagent.core.archive import Hit, Speaker
 from codeagent.core.context import ContextPart, ContextReport
 from codeagent.core.diff import make_diff
 from codeagent.core.events import (
@@ -41,6 +43,11 @@ from codeagent.core.events import (
 )
 from codeagent.core.jobs import Job, JobState
 from codeagent.core.messages import CommandDetails, Outcome, ReadDetails, SearchDetails, TextBlock, ToolResult, Usage
+
+NARROW, WIDE, SMALLEST = (80, 24), (120, 40), (60, 15)
+SIZES = pytest.mark.parametrize(
+    ("size", "theme"), [(NARROW, "dark"), (WIDE, "light")], ids=["narrow_dark", "wide_light"]
+)
 
 ANSWER = """\
 The total divides by what is left after the discount, which is nothing at **100 %**.
@@ -77,7 +84,8 @@ def _call(emit: Emit, call_id: str, name: str, arguments: str) -> None:
     emit(ToolStarted(call_id=call_id, name=name, arguments_json=arguments))
 
 
-def _looks(emit: Emit) -> None:
+def look_around(emit: Emit) -> None:
+    """What a turn begins with: a thought, a word, two calls that went well."""
     emit(StepStarted(turn=1, step=1))
     emit(ThinkingStreamed(text="The discount is a fraction, so one is all of it."))
     emit(TextStreamed(text="I'll look at how totals are computed."))
@@ -93,7 +101,7 @@ def _looks(emit: Emit) -> None:
 
 async def tools_in_every_state(emit: Emit, _approver: object) -> None:
     """Calls that went well, failed, were denied, run and wait, below a reply."""
-    _looks(emit)
+    look_around(emit)
     _call(emit, "b1", "bash", '{"command": "pytest -q tests/test_cart.py"}')
     emit(ToolRunning(call_id="b1"))
     details = CommandDetails(command="pytest -q tests/test_cart.py", cwd=".", ended="exit code 1", exit_code=1)
@@ -111,7 +119,7 @@ async def tools_in_every_state(emit: Emit, _approver: object) -> None:
 
 async def streaming(emit: Emit, _approver: object) -> None:
     """A reply on its way."""
-    _looks(emit)
+    look_around(emit)
     emit(StepStarted(turn=1, step=2))
     emit(TextStreamed(text=ANSWER))
     await asyncio.Event().wait()
@@ -119,7 +127,7 @@ async def streaming(emit: Emit, _approver: object) -> None:
 
 async def done(emit: Emit, _approver: object) -> None:
     """A whole turn that went well."""
-    _looks(emit)
+    look_around(emit)
     emit(StepStarted(turn=1, step=2))
     emit(TextStreamed(text=ANSWER))
     emit(ReplyEnded())
@@ -127,7 +135,7 @@ async def done(emit: Emit, _approver: object) -> None:
 
 async def noticed(emit: Emit, _approver: object) -> None:
     """Notices of each weight."""
-    _looks(emit)
+    look_around(emit)
     emit(CheckpointTaken(checkpoint="c1", before_call="b1"))
     emit(NoticeGiven(text="Room was made: 3 older outputs were taken out."))
     emit(NoticeGiven(text="The key of the service is near its limit; it allows 40 more requests.", level=Level.WARNING))
@@ -140,7 +148,7 @@ def asking(*requests: ApprovalRequest) -> Callable[..., Awaitable[None]]:
     """A turn that looks at a file and then asks."""
 
     async def turn(emit: Emit, approver: object) -> None:
-        _looks(emit)
+        look_around(emit)
         async with asyncio.TaskGroup() as group:
             for request in requests:
                 if request.tool in ("edit", "write", "bash"):
@@ -324,3 +332,23 @@ def typed(text: str, *keys: str, until: tuple[str, ...] = ()) -> Callable[..., A
         await shows(*until)(stage)
 
     return steps
+
+
+async def filled(stage) -> None:
+    """Gives the lists something to show."""
+    await stage.opened.wait()
+    stage.bench.background = list(JOBS)
+    stage.conversation.report = REPORT
+    stage.bench.archive.titles = {"s-1": "mend the totals", "old-1": "a shop in a day", "old-2": "receipts as PDF"}
+    stage.bench.archive.said = (
+        Hit(
+            session_id="old-1",
+            title="a shop in a day",
+            updated_at="2026-01-02T03:04:05",
+            record=4,
+            speaker=Speaker.PERSON,
+            text="round each total to cents",
+            start=11,
+            length=5,
+        ),
+    )

@@ -1,50 +1,15 @@
 """Pictures of every screen, in a narrow dark terminal and a wide light one; somebody looks at each when it changes."""
 
-import asyncio
-
 import pytest
 
-from codeagent.core.archive import Hit, Speaker
 from codeagent.core.desk import LocalServer
 from codeagent.core.errors import NoModel
-from codeagent.core.events import TurnStarted
-from codeagent.store.change_log import Entry, Kind
-from codeagent.store.change_store import ChangeStore
-from codeagent.store.file_states import FileChange, state_of
-from codeagent.store.timeline import ChangeTimeline
 from codeagent.tui.themes import load_themes
 from tests.tui import scenes
-from tests.tui.scenes import asked, asking, change, parted, shows, typed
+from tests.tui.scenes import NARROW, SIZES, SMALLEST, WIDE, asked, asking, change, filled, parted, shows, typed
 
-NARROW, WIDE, SMALLEST = (80, 24), (120, 40), (60, 15)
-SIZES = pytest.mark.parametrize(
-    ("size", "theme"), [(NARROW, "dark"), (WIDE, "light")], ids=["narrow_dark", "wide_light"]
-)
 NO_MODEL = NoModel("No model is set, and no key was found.", hint="Ollama answers at 127.0.0.1:11434.")
 SERVERS = (LocalServer(name="Ollama", url="http://127.0.0.1:11434/v1", models=("qwen3", "other")),)
-
-
-@pytest.fixture
-def timeline(tmp_path):
-    """Two turns that changed files, the second of which the person changed again."""
-    root = tmp_path / "shop"
-    root.mkdir()
-    store = ChangeStore(root, tmp_path / "state", "s1")
-    timeline = ChangeTimeline(store, asyncio.Lock(), lambda: False)
-    turns = {
-        1: ("the totals are wrong when a discount is 100 %", {"cart.py": scenes.OLD, "money.py": "CENT = 1\n"}),
-        2: ("also cover negative discounts", {"cart.py": scenes.NEW}),
-    }
-    for turn, (text, files) in turns.items():
-        timeline.listen(TurnStarted(turn=turn, text=text))
-        changes = []
-        for name, content in files.items():
-            before = state_of(root / name, store.blobs)
-            (root / name).write_text(content)
-            changes.append(FileChange(name=name, before=before, after=state_of(root / name, store.blobs)))
-        entry = Entry(id=f"c{turn}", kind=Kind.CALL, what="edit cart.py", turn=turn, changes=tuple(changes))
-        store.log.add(entry)
-    return timeline
 
 
 @SIZES
@@ -151,26 +116,6 @@ def test_a_question_on_the_smallest_screen(picture, theme):
     assert picture(asked(), SMALLEST, turn=asking(change()), theme=theme)
 
 
-async def _fill(stage):
-    """Gives the lists something to show."""
-    await stage.opened.wait()
-    stage.bench.background = list(scenes.JOBS)
-    stage.conversation.report = scenes.REPORT
-    stage.bench.archive.titles = {"s-1": "mend the totals", "old-1": "a shop in a day", "old-2": "receipts as PDF"}
-    stage.bench.archive.said = (
-        Hit(
-            session_id="old-1",
-            title="a shop in a day",
-            updated_at="2026-01-02T03:04:05",
-            record=4,
-            speaker=Speaker.PERSON,
-            text="round each total to cents",
-            start=11,
-            length=5,
-        ),
-    )
-
-
 WINDOWS = {
     "help": typed("", "f1", until=("/rewind",)),
     "palette": typed("", "ctrl+p", until=("/rewind",)),
@@ -197,7 +142,7 @@ WINDOWS = {
 @pytest.mark.parametrize("name", WINDOWS)
 def test_a_window(picture, timeline, name, size, theme):
     async def steps(stage):
-        await _fill(stage)
+        await filled(stage)
         await WINDOWS[name](stage)
 
     assert picture(steps, size, turn=scenes.done, timeline=timeline, theme=theme)

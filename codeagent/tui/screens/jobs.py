@@ -25,7 +25,9 @@ from codeagent.tui.widgets.panel_lines import seconds_text
 _REFRESH_SECONDS = 0.5
 _TIME_CELLS = 14
 _WIDEST = 110
-_FRAME = 10
+_FRAME = 4
+_MOST_ROWS = 8
+_FEW_LINES = 6
 _NOTHING = "Nothing runs. Jobs that the agent starts in the background are listed here."
 
 
@@ -47,20 +49,25 @@ class JobsScreen(ModalScreen[None]):
     DEFAULT_CSS = """
     JobsScreen { align: center middle; background: $background 60%; }
     JobsScreen > Vertical {
-        width: 100%; max-width: 110; height: 100%; max-height: 30; margin: 1 2; padding: 0 1;
+        width: 100%; max-width: 110; height: auto; max-height: 30; margin: 1 2; padding: 0 1;
         background: $surface; border: round $accent;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
     }
     JobsScreen OptionList, JobsScreen OptionList:focus {
         border: none; height: auto; max-height: 8; padding: 0; background: $surface; color: $text;
+        scrollbar-size-vertical: 1;
         & > .option-list--option-highlighted {
             background: $screen-selection-background; color: $accent; text-style: bold;
         }
     }
     JobsScreen VerticalScroll {
-        height: 1fr; border-top: solid $rule; background: $surface; color: $text-muted; scrollbar-size-vertical: 1;
+        height: 7; border-top: solid $rule; background: $surface; color: $text-muted; scrollbar-size-vertical: 1;
     }
+    JobsScreen.-long > Vertical { height: 100%; }
+    JobsScreen.-long VerticalScroll { height: 1fr; }
+    JobsScreen.-idle OptionList { display: none; }
+    JobsScreen.-idle VerticalScroll { height: auto; border: none; }
     JobsScreen Static { height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -138,17 +145,20 @@ class JobsScreen(ModalScreen[None]):
         self.dismiss()
 
     def _show(self, at: int) -> None:
+        self.set_class(not self._work, "-idle")
         if not self._work:
             self._output.update(Content(_NOTHING))
             return
         work = self._work[at]
         self._chosen = work.key
         text = show_invisible(clean(work.tail)).rstrip("\n")
+        if text.count("\n") >= _FEW_LINES:
+            self.add_class("-long")  # and stays so: a window that grows and shrinks cannot be read
         self._output.update(Content(text or ("No output so far." if work.stop is not None else "No output.")))
         self._scroll.scroll_end(animate=False)
 
     def _row(self, work: Work) -> Content:
-        room = min(self.size.width, _WIDEST) - _FRAME
+        room = min(self.size.width - _FRAME, _WIDEST) - _FRAME - (len(self._work) > _MOST_ROWS)
         state = Content.styled(f"{show_invisible(work.state):>{_TIME_CELLS}}", "$text-muted")
         name = Content.styled(f"{show_invisible(work.name):<7}", "$text" if work.stop else "$text-muted")
         what = Content(" ".join(show_invisible(work.what).split()))

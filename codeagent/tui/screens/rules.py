@@ -20,6 +20,7 @@ from codeagent.core.text import show_invisible
 
 _WIDEST = 100
 _FRAME = 4
+_MOST_ROWS = 12
 _SCOPES = (Scope.SESSION, Scope.PROJECT, Scope.ALWAYS)
 _SCOPE_WORDS = {
     Scope.ONCE: "once",
@@ -47,6 +48,7 @@ class RulesScreen(ModalScreen[None]):
     }
     RulesScreen OptionList, RulesScreen OptionList:focus {
         border: none; height: auto; max-height: 12; padding: 0; background: $surface; color: $text;
+        scrollbar-size-vertical: 1;
         & > .option-list--option-highlighted {
             background: $screen-selection-background; color: $text; text-style: bold;
         }
@@ -209,7 +211,7 @@ class RulesScreen(ModalScreen[None]):
         self._list.display = bool(self._rules)
 
     def _row(self, rule: StoredRule) -> Content:
-        room = min(self.size.width - _FRAME, _WIDEST) - _FRAME
+        room = min(self.size.width - _FRAME, _WIDEST) - _FRAME - (len(self._rules) > _MOST_ROWS)
         held = "settings" if not rule.can_be_removed else _SCOPE_WORDS[rule.scope]
         right = Content.styled(f"  {held:>13}", "$text-muted")
         left = Content.assemble((f"{rule.decision:<6} ", _STYLES[rule.decision]), show_invisible(rule.rule))

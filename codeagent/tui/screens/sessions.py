@@ -50,7 +50,7 @@ class SessionsScreen(ModalScreen[Opening | None]):
     }
     SessionsScreen Input, SessionsScreen Input:focus { border: none; height: 1; padding: 0; background: $surface; }
     SessionsScreen OptionList, SessionsScreen OptionList:focus {
-        border: none; height: auto; max-height: 16; padding: 0; margin-top: 1; background: $surface; color: $text;
+        border: none; height: auto; max-height: 16; padding: 0; background: $surface; color: $text;
         scrollbar-size-vertical: 1;
         & > .option-list--option-highlighted { background: $screen-selection-background; }
     }
@@ -243,7 +243,10 @@ class SessionsScreen(ModalScreen[Opening | None]):
     async def _remove(self, session: SessionSummary) -> None:
         items = [Item(value="keep"), Item(value="delete", detail="for good, with all that is kept of it")]
         title = f"Delete “{show_invisible(session.title)[:40] or session.session_id}”?"
+        box = self.query_one(Vertical)
+        box.visible = False
         answer = await self.app.push_screen_wait(Picker(title, items))  # pyright: ignore[reportUnknownMemberType] - any app
+        box.visible = True
         if answer == "delete":
             await asyncio.to_thread(self._archive.delete, session.session_id)
 

@@ -224,7 +224,8 @@ class ThinkingBlock:
         if not self.is_open:
             return [grounded(line, inks) if self.is_chosen else line]
         body = wrap([Piece(text, inks.thought)], min(room, 100))
-        return [Line(pieces=line.pieces, whole="", fill=ground), *indented(body, inks)]
+        opened = Line(pieces=line.pieces, whole="", fill=ground)
+        return [grounded(opened, inks) if self.is_chosen else opened, *indented(body, inks)]
 
     def guess(self, width: int) -> int:
         """One row when closed."""

@@ -20,7 +20,7 @@ from codeagent.tui.widgets.finding import spans
 from codeagent.tui.widgets.heights import Heights
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import EMPTY, Line
-from codeagent.tui.widgets.times import time_line
+from codeagent.tui.widgets.times import time_line, with_time
 
 _DRAWN_BLOCKS = 256
 _LONGEST_WALK = 2_000
@@ -76,7 +76,7 @@ class Column:
         self._heights = Heights()
         self._drawn: OrderedDict[int, _Drawn] = OrderedDict()
         self._sought: re.Pattern[str] | None = None
-        self.shows_times = False
+        self._shows_times = False
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -95,6 +95,17 @@ class Column:
     def drawn_count(self) -> int:
         """How many blocks are kept drawn."""
         return len(self._drawn)
+
+    @property
+    def shows_times(self) -> bool:
+        """Whether it is shown when each thing happened."""
+        return self._shows_times
+
+    def show_times(self, *, is_shown: bool) -> None:
+        """Shows from now on when each thing happened, or does not."""
+        self._shows_times = is_shown
+        for drawn in self._drawn.values():
+            drawn.strips.clear()
 
     def block(self, index: int) -> Block | None:
         """The block at an index, None when it was taken out."""
@@ -207,7 +218,8 @@ class Column:
             return EMPTY.strip(self._width, ground=self._inks.ground)
         index, number = found
         if number < 0:
-            at = self._entries[index].at if self.shows_times and number == -1 else 0
+            is_here = self._shows_times and number == -1 and self._timed(index) is None
+            at = self._entries[index].at if is_here else 0
             return time_line(at, self._width, self._inks).strip(self._width, ground=self._inks.ground)
         drawn = self._draw(index)
         if number >= len(drawn.lines):
@@ -221,9 +233,20 @@ class Column:
                 line = line.marked(found, inks.found)
         if span is not None:
             line = line.marked(span, inks.selected if self._sought is None else inks.found_here)
+        if self._shows_times and number == 0:
+            line = self._timed(index, line) or line
+        if span is not None:
             return line.strip(self._width, ground=inks.ground)
         strip = drawn.strips[number] = line.strip(self._width, ground=inks.ground)
         return strip
+
+    def _timed(self, index: int, line: Line | None = None) -> Line | None:
+        """A block's first row with the time; None where the time stands in the empty row above it."""
+        entry, lines = self._entries[index], self._draw(index).lines
+        if not lines or entry.block is None:
+            return None
+        may_cut = entry.block.kind is not Kind.TEXT
+        return with_time(line or lines[0], entry.at, self._width, self._inks, may_cut=may_cut)
 
     def reshape(self, inks: Inks, width: int) -> None:
         """Other colours or another width: everything is drawn anew when next looked at."""

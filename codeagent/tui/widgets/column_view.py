@@ -67,7 +67,7 @@ class ColumnView(MouseSelection):
             self.screen.clear_selection()
         shows_times = self.column.shows_times
         self.column = Column(inks_of(self._palette), self.column.width)
-        self.column.shows_times = shows_times
+        self.column.show_times(is_shown=shows_times)
         self._first_dirty = self._top = self._anchor = None
         self._left, self._told_below = (0, 0), 0
         self.scroll_to_end()

@@ -24,7 +24,8 @@ class CompactionBlock(ThinkingBlock):
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The heading, and the summary when open."""
         room = width - INDENT - RIGHT_MARGIN
-        hint = "" if self.is_open or not self._summary else "  click to read the summary"
+        hint = "" if self.is_open or not self._summary else "  enter or a click shows the summary"
+        hint = hint if len(self._heading) + len(hint) <= room else ""
         head = [Piece(self._heading, inks.muted), Piece(hint, inks.faint, "")]
         ground = inks.raised_ground if self.is_chosen else None
         line = Line(pieces=(*gutter(inks, is_chosen=self.is_chosen), *one_line(head, room)), fill=ground)

@@ -51,8 +51,8 @@ class FileBlock:
         self._remark = remark
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
-        """Heading and diff."""
-        return file_lines(self._diff, width, inks, remark=self._remark)
+        """Heading and diff, with a cell between them and the scroll bar."""
+        return file_lines(self._diff, width - 1, inks, remark=self._remark)
 
     def guess(self, width: int) -> int:
         """One row a line of the diff."""

@@ -14,6 +14,7 @@ from codeagent.core.values import value
 from codeagent.tui.widgets.status import mode_word
 
 _SHORTEST_FOLDER = 8
+_SHORTEST_MODEL = 5
 
 
 @value
@@ -51,16 +52,22 @@ class Header(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """Both sides; model and folder are shortened when the line is too short for them."""
+        """Both sides; what does not fit goes: model and folder are shortened, what is usual is left out."""
         heading, width = self.heading, self.size.width
         name = Content.styled(NAME, "bold $accent")
-        branch = Content(show_invisible(heading.branch) + ("*" if heading.is_dirty else ""))
+        branch = show_invisible(heading.branch)
+        branch = branch if len(branch) <= width // 3 else f"{branch[: width // 3 - 1]}…"
+        branch = Content(branch + ("*" if heading.is_dirty else ""))
         fixed = self._fixed()
-        room = width - name.cell_length - branch.cell_length - sum(part.cell_length + 3 for part in fixed) - 6
+        left_over = width - name.cell_length - branch.cell_length - 6
+        while len(fixed) > 1 and sum(part.cell_length + 3 for part in fixed) > left_over - _SHORTEST_FOLDER:
+            del fixed[-1 if not heading.sandbox else 0]
+        room = left_over - sum(part.cell_length + 3 for part in fixed)
         model = show_invisible(heading.model.rstrip("/").rpartition("/")[2])
         folder = show_invisible(from_home(heading.root))
         most = max(room - min(len(folder), _SHORTEST_FOLDER), 0)
-        model = model if len(model) <= most else f"{model[: max(most - 1, 0)]}…"
+        if len(model) > most:
+            model = f"{model[: most - 1]}…" if most >= _SHORTEST_MODEL else ""
         shown_folder = Content.styled(_shortened(folder, max(room - len(model), _SHORTEST_FOLDER)), "$text")
         left = Content("  ").join([part for part in (name, shown_folder, branch) if part])
         right = Content(" · ").stylize("$text-faint").join([part for part in (Content(model), *fixed) if part])

@@ -28,6 +28,8 @@ _SINGLE = re.compile(
     "[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2800-\u28ff]*"
 )
 _WIDE = 2
+# Chinese and Japanese signs that never begin a line (JIS X 4051), the common ones.
+_NEVER_FIRST = frozenset("、。，．・：；！？）］｝」』】〉》〕ー々ゝゞぁぃぅぇぉっゃゅょァィゥェォッャュョ")
 
 
 class Piece(NamedTuple):
@@ -249,7 +251,7 @@ def _cell_breaks(text: str, width: int, *, by_word: bool) -> Iterator[tuple[int,
     spans = split_graphemes(text)[0]
     for first, last, cells in spans:
         is_space = text[first] == " "
-        if cells == _WIDE and was_wide and first > start:
+        if cells == _WIDE and was_wide and first > start and text[first] not in _NEVER_FIRST:
             cut = (first, first)
         if at + cells > width and first > start and not (is_space and by_word):
             end, following = cut if by_word and cut is not None else (first, first)

@@ -52,7 +52,7 @@ class PanelColumn(ColumnView, can_focus=True):
 
     def show_times(self, *, is_shown: bool) -> None:
         """Shows when each thing happened, or does not."""
-        self.column.shows_times = is_shown
+        self.column.show_times(is_shown=is_shown)
         self.refresh()
 
     def toggle_all(self) -> None:

@@ -207,6 +207,7 @@ class QuestionPane(Vertical, can_focus=True):
             waiting,
             rule_style="$accent" if self.has_keyboard else "$rule",
             is_anew=question.is_anew,
+            is_edited=self._view is View.EDITING,
             counts=question.counts,
         )
         self._tell_what_follows()

@@ -10,14 +10,25 @@ from codeagent.core.text import show_invisible
 
 
 def question_title(
-    request: ApprovalRequest, width: int, waiting: str, *, rule_style: str, is_anew: bool, counts: tuple[int, int]
+    request: ApprovalRequest,
+    width: int,
+    waiting: str,
+    *,
+    rule_style: str,
+    is_anew: bool,
+    is_edited: bool,
+    counts: tuple[int, int],
 ) -> Content:
     """The title in at most ``width`` cells; ``waiting`` stands at the right end of a rule.
 
-    ``is_anew`` says that what was shown before was changed from outside, ``counts`` how many lines come and go.
+    ``is_anew`` says that what was shown before was changed from outside, ``is_edited`` that the person is
+    changing the proposal, ``counts`` how many lines come and go.
     """
     left = Content.styled(_name(request), "bold $text")
     preview = request.preview
+    if is_edited:
+        what = "change the command, then run it" if isinstance(preview, CommandPreview) else "change what is proposed"
+        return Content.assemble(left, " · ", (what, "$text-muted")).truncate(width, ellipsis=True)
     if isinstance(preview, DiffPreview):
         added, removed = counts
         left = Content.assemble(left, (f"  +{added}", "$success"), " ", (f"−{removed}", "$error"))

@@ -1,4 +1,4 @@
-"""When something happened, in the empty row above it: nothing moves for it."""
+"""When something happened: at the right of its first row, or in the empty row above it. No row is added for it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,41 @@ def time_line(at: float, width: int, inks: Inks) -> Line:
     """The time ``at`` (seconds since 1970, 0 for unknown) at the right of a row; with the day unless it is today."""
     if not at:
         return EMPTY
+    return Line(pieces=(Piece(f"{_time_text(at):>{width}}"[-width:], inks.faint, ""),), whole="")
+
+
+def with_time(line: Line, at: float, width: int, inks: Inks, *, may_cut: bool) -> Line | None:
+    """The row with the time at its right, where its words leave room; else None.
+
+    ``may_cut``: room may be taken from its widest blank.
+    """
+    if not at:
+        return line
+    text, taken = f"  {_time_text(at)}", line.width
+    ink = inks.faint if line.fill is None else line.fill + inks.faint
+    excess = taken + len(text) - width
+    pieces = list(line.pieces)
+    if excess > 0 and not may_cut:
+        return None
+    if excess > 0:
+        widest = max(range(len(pieces)), key=lambda number: _blanks(pieces[number]))
+        blank = pieces[widest]
+        if _blanks(blank) < excess + 2:
+            return None
+        pieces[widest] = blank._replace(text=blank.text[excess:])
+    else:
+        text = f"{text:>{width - taken}}"
+    return Line(pieces=(*pieces, Piece(text, ink, "")), joint=line.joint, whole=line.whole, fill=line.fill)
+
+
+def _time_text(at: float) -> str:
     then, now = datetime.fromtimestamp(at).astimezone(), datetime.now().astimezone()
     day = "" if then.date() == now.date() else f"{then:%b} {then.day}  "
-    text = f"{day}{then:%H:%M:%S} "
-    return Line(pieces=(Piece(f"{text:>{width}}"[-width:], inks.faint, ""),), whole="")
+    return f"{day}{then:%H:%M:%S} "
+
+
+def _blanks(piece: Piece) -> int:
+    return 0 if piece.text.strip(" ") else len(piece.text)
 
 
 def seconds_of(text: str) -> float:

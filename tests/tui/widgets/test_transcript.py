@@ -478,13 +478,17 @@ async def test_a_click_on_the_rows_left_out_shows_them():
 async def test_times_are_shown_on_demand_and_move_nothing():
     async with opened() as (transcript, _, _pilot):
         transcript.add_user("first")
-        transcript.stream_text("an answer")
+        transcript.stream_text("a long answer that fills its first line to the end, " * 3)
         transcript.end_text()
+        for call_id in ("r1", "r2"):
+            transcript.tool_started(call_id, "read", '{"path": "cart.py"}')
+            finish(transcript, call_id)
         before = screen(transcript)
         transcript.show_times(is_shown=True)
         with_times = screen(transcript)
-        assert re.fullmatch(r" +\d\d:\d\d:\d\d", with_times[1])
-        assert [*with_times[:1], "", *with_times[2:]] == before
+        time = r" +\d\d:\d\d:\d\d$"
+        assert [number for number, line in enumerate(with_times) if re.search(time, line)] == [0, 1, 6, 7]
+        assert [re.sub(time, "", line).split() for line in with_times] == [line.split() for line in before]
         transcript.show_times(is_shown=False)
         assert screen(transcript) == before
 
@@ -495,8 +499,9 @@ async def test_an_older_session_shows_the_times_of_then():
         transcript.load(events, ["2020-03-04T05:06:07+00:00", "2020-03-05T12:06:07+00:00", "not a time"])
         transcript.show_times(is_shown=True)
         lines = screen(transcript)
-        assert re.fullmatch(r" +Mar [56]  \d\d:\d6:07", lines[1])
-        assert lines[3] == ""
+        assert re.fullmatch(r" › one +Mar [345]  \d\d:\d6:07", lines[0])
+        assert re.fullmatch(r" › two +Mar [56]  \d\d:\d6:07", lines[2])
+        assert lines[4] == " › three"
 
 
 async def test_pieces_that_come_between_two_frames_are_laid_out_once():
