@@ -29,6 +29,7 @@ from codeagent.core.events import Emit, ModeChanged, Progress
 from codeagent.core.jobs import Job
 from codeagent.core.json_types import JsonObject
 from codeagent.core.messages import CommandDetails, Outcome, TextBlock, ToolResult
+from codeagent.core.output_colours import colours_of
 from codeagent.core.protocols import ToolSpec
 from codeagent.core.text import clean, storable
 from codeagent.model_switch import ModelSwitch
@@ -186,6 +187,7 @@ class Bench:
                 ended=finished.ended,
                 exit_code=finished.exit_code,
                 seconds=finished.seconds,
+                colours=colours_of(finished.head_tail) if text and not text.startswith("\n") else "",
             ),
         )
         self.session.add_shell_result(command, result)

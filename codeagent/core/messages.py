@@ -136,7 +136,8 @@ class CommandDetails:
 
     ``changes`` are the first files that it changed, of ``changed_files`` in all;
     ``uncovered`` names files that it changed and that cannot be taken back.
-    ``refused`` is what the sandbox kept it from, in words.
+    ``refused`` is what the sandbox kept it from, in words, ``colours`` where its output changes
+    its colours (see core/output_colours.py).
     """
 
     kind: Literal["command"] = "command"
@@ -150,6 +151,7 @@ class CommandDetails:
     changed_files: int = 0
     uncovered: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    colours: str = ""
 
 
 @value

@@ -17,6 +17,7 @@ from codeagent.core.diff import split_lines
 from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, PathRefused, PlanFixed
 from codeagent.core.events import Progress
 from codeagent.core.messages import CommandDetails, Outcome, ToolResult
+from codeagent.core.output_colours import colours_of
 from codeagent.core.protocols import Interruption, Offer, Plan, ToolContext
 from codeagent.core.text import secrets_in
 from codeagent.tools.command_output import changed_note, readable
@@ -318,6 +319,7 @@ class CommandPlan:
             seconds=round(finished.seconds, 3),
             log=str(finished.log or ""),
             refused=refused,
+            colours=colours_of(finished.head_tail, len(self.remark) + 1 if self.remark else 0),
         )
         lines = [self.remark, output.removesuffix("\n"), *self._notes(finished, changed, refused)]
         text = "\n".join(line for line in lines if line) or "[no output]"

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from codeagent.core.approvals import Access, CommandPreview
 from codeagent.core.errors import BadArguments, FileProblem, PathRefused, PlanFixed, Unread
 from codeagent.core.messages import CommandDetails, Outcome
+from codeagent.core.output_colours import with_colours
 from codeagent.core.protocols import ToolContext
 from codeagent.tools.bash import BashArguments, BashTool
 from codeagent.workspace.jobs import Jobs
@@ -22,6 +23,12 @@ def test_a_command_that_fails_is_no_failed_call(at):
     assert result.outcome is Outcome.OK
     assert isinstance(result.details, CommandDetails)
     assert (result.details.exit_code, result.details.ended) == (3, "exit code 3")
+
+
+def test_the_colours_of_its_output_are_for_the_person_alone(at):
+    result = at.run("bash", command=r"printf '1 \033[32mpassed\033[0m\n'")
+    assert result.text == "1 passed"
+    assert with_colours(result.text, result.details.colours) == "1 \x1b[32mpassed\x1b[0m\x1b[0m"
 
 
 def bash_in(root, is_read_only, **more):

@@ -58,8 +58,11 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
+from codeagent.core.output_colours import colours_of
 from codeagent.store.journal import JournalFile
 from codeagent.tui.replay import ReplayApp, Told
+from codeagent.tui.themes import load_themes
+from codeagent.tui.widgets.inks import inks_of
 
 DIFF = make_diff("cart.py", "a\nb\nc\n", "a\nB\nc\n")
 LONG = "A **paragraph** of words.\n\n```python\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n" * 60
@@ -122,7 +125,14 @@ DENIED = result("c2", "Not run: the person said no.", outcome=Outcome.DENIED, co
 FAILED = result(
     "c3",
     "boom\nno such thing",
-    details=CommandDetails(command="make", cwd="/", ended="exit code 2", exit_code=2, seconds=1.0),
+    details=CommandDetails(
+        command="make",
+        cwd="/",
+        ended="exit code 2",
+        exit_code=2,
+        seconds=1.0,
+        colours=colours_of("\x1b[31mboom\x1b[0m\nno such thing"),
+    ),
 )
 RICH: list[AgentEvent] = [
     SessionStarted(session_id="s", model="m", mode=Mode.ASK, cwd="/"),
@@ -211,6 +221,16 @@ async def test_a_session_opened_again_shows_what_it_showed(stage_of, tmp_path, i
         if is_open:
             stage.app.main.transcript.toggle_all()
         assert rows(stage.app) == seen
+
+
+async def test_output_keeps_its_colours_in_a_session_opened_again(stage_of, tmp_path):
+    past = await kept(tmp_path, RICH)
+    async with stage_of(size=(90, 30), past=past) as stage:
+        rows(stage.app)
+        column = stage.app.main.transcript.column
+        pieces = [piece for row in range(column.height) for piece in column.line(row).pieces]
+        (boom,) = [piece for piece in pieces if piece.text == "boom"]
+        assert boom.style.color == inks_of(load_themes()["dark"]).error.color
 
 
 async def test_a_replay_shows_what_was_seen(stage_of, tmp_path):

@@ -18,6 +18,7 @@ from codeagent.core.messages import (
     SearchDetails,
     ToolResult,
 )
+from codeagent.core.output_colours import with_colours
 from codeagent.core.text import clean, show_invisible
 from codeagent.tui.later import language_of
 from codeagent.tui.widgets.code_lines import highlight
@@ -26,7 +27,7 @@ from codeagent.tui.widgets.file_changes import change_lines
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import TAB, Line, Piece, wrap
 from codeagent.tui.widgets.stacks import Stack
-from codeagent.tui.widgets.terminal_colours import output_pieces, with_colours
+from codeagent.tui.widgets.terminal_colours import output_pieces
 
 TAIL_LINES = 6
 UNFOLD = "unfold"
@@ -169,12 +170,8 @@ def body_lines(
     inks: Inks,
     *,
     most: int | None = None,
-    coloured: str = "",
 ) -> Sequence[Line]:
-    """What an ended call's panel holds; ``most`` rows of its output, the last ones, None all.
-
-    ``coloured`` is the end of the output as it was put out, with the command's own colours.
-    """
+    """What an ended call's panel holds; ``most`` rows of its output, the last ones, None all."""
     parts: list[Sequence[Line]] = []
     details = result.details
     if isinstance(details, ChangeDetails):
@@ -187,7 +184,7 @@ def body_lines(
     if command and (most is None or "\n" in command or len(command) > width):
         parts.append(_command_lines(command, width, inks))
     if not isinstance(details, ChangeDetails) or result.outcome is not Outcome.OK:
-        parts.append(_text_lines(name, result, width, inks, most, coloured))
+        parts.append(_text_lines(name, result, width, inks, most))
     if isinstance(details, CommandDetails) and most is None:
         parts.append(change_lines(details.changes, width, inks))
     return Stack(parts)
@@ -202,10 +199,11 @@ def _command_lines(command: str, width: int, inks: Inks) -> list[Line]:
     return lines
 
 
-def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int | None, coloured: str) -> list[Line]:
-    """The text that the model got, ``coloured`` where it was put out so; a read file with its line numbers."""
+def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int | None) -> list[Line]:
+    """The text that the model got, in the colours that a command gave it; a read file with its line numbers."""
     text = result.text.rstrip("\n")
     if isinstance(result.details, CommandDetails):
+        text = with_colours(text, result.details.colours)
         if result.details.changes:
             text = _CHANGED.sub("", text)  # shown as diffs below
         text = text.removesuffix(f"[{result.details.ended}]").rstrip("\n")
@@ -214,7 +212,8 @@ def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int
     if isinstance(result.details, ReadDetails) and most is None:
         return _file_lines(_drawn(text), result.details.path, width, inks)
     ink = inks.text if result.outcome in {Outcome.FAILED, Outcome.DENIED, Outcome.INTERNAL} else inks.muted
-    pieces = output_pieces(with_colours(text, coloured), ink, inks) if coloured else [Piece(_drawn(text), ink)]
+    is_output = isinstance(result.details, CommandDetails)
+    pieces = output_pieces(text, ink, inks) if is_output else [Piece(_drawn(text), ink)]
     lines = wrap(pieces, width, by_word=name != "bash")
     if most is None or len(lines) <= most:
         return lines

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import colorsys
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rich.style import Style
 
+from codeagent.core.output_colours import COLOUR
 from codeagent.core.text import clean, show_invisible
 from codeagent.tui.themes import pen
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import TAB, Piece
 
-_COLOUR = re.compile(r"\x1b\[([0-9;:]*)m")
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _HUES = (
     (0.05, "red"),
@@ -73,16 +72,9 @@ def output_pieces(output: str, ground: Style, inks: Inks) -> list[Piece]:
     return pieces
 
 
-def with_colours(text: str, output: str) -> str:
-    """A text with the colours that the ``output`` has whose last part stands in it; as it is when that is not so."""
-    plain = clean(output).rstrip("\n")
-    before, found, after = text.rpartition(plain)
-    return f"{before}{output.rstrip()}\x1b[0m{after}" if plain and found else text
-
-
 def _parts(text: str) -> Iterator[tuple[str, _Pen]]:
     now, at = _Pen(), 0
-    for found in _COLOUR.finditer(text):
+    for found in COLOUR.finditer(text):
         if found.start() > at:
             yield text[at : found.start()], now
         now, at = _changed(now, found[1]), found.end()

@@ -65,7 +65,6 @@ class ToolPanel:
         self._preview: Preview | None = None
         self._drawn_preview: tuple[int, Inks, Sequence[Line]] | None = None
         self._output = ""
-        self._coloured = ""
         self._refusal = ""
         self._result: ToolResult | None = None
         self._seconds = 0.0
@@ -132,9 +131,6 @@ class ToolPanel:
         is_refusal = self._refusal and result.outcome is Outcome.DENIED
         self._result = replace(result, blocks=(TextBlock(text=self._refusal),)) if is_refusal else result
         self._seconds = seconds
-        self._coloured = self._output.partition("\n")[2] if len(self._output) == _TAIL_CHARACTERS else self._output
-        if "\x1b[" not in self._coloured:
-            self._coloured = ""
         self._output = ""
         if is_trouble(result) and self._fold is _Fold.CLOSED:
             self._fold = _Fold.BRIEF
@@ -171,9 +167,7 @@ class ToolPanel:
         if self._result is not None:
             if self.is_open:
                 most = _BRIEF_LINES if self._fold is _Fold.BRIEF else None
-                body = body_lines(
-                    self._name, self._preview, self._result, room, inks, most=most, coloured=self._coloured
-                )
+                body = body_lines(self._name, self._preview, self._result, room, inks, most=most)
         elif self.is_open:
             tail = tail_lines(self._output, room, inks, most=4 * TAIL_LINES)
             body = Stack([self._preview_lines(room, inks), tail])

@@ -2,9 +2,10 @@ import pytest
 from rich.color import Color
 
 from codeagent.core.messages import CommandDetails, TextBlock, ToolResult
+from codeagent.core.output_colours import colours_of
 from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.inks import inks_of
-from codeagent.tui.widgets.terminal_colours import output_pieces, with_colours
+from codeagent.tui.widgets.terminal_colours import output_pieces
 from codeagent.tui.widgets.tool_panel import ToolPanel
 
 THEME = load_themes()["dark"]
@@ -54,20 +55,14 @@ def test_tabs_stand_where_they_would_without_colours():
     assert "".join(text for text, _ in drawn("ab\x1b[31mc\td\x1b[0m\te")) == "abc\td\te".expandtabs(4)
 
 
-def test_colours_are_found_again_in_the_result():
-    assert (
-        with_colours("cut\nred\n[exit code 1]", "\x1b[31mred\x1b[0m\n")
-        == "cut\n\x1b[31mred\x1b[0m\x1b[0m\n[exit code 1]"
-    )
-    assert with_colours("other", "\x1b[31mred") == "other"
-
-
 def test_a_panel_keeps_the_colours_and_copies_the_text():
     panel = ToolPanel("1", "bash", '{"command": "make"}')
     panel.run(0, frame="⠋")
     panel.write("\x1b[31mred\x1b[0m\n")
     live = [piece for piece in panel.lines(60, INKS)[1].pieces if piece.text == "red"]
-    details = CommandDetails(command="make", cwd=".", ended="exit code 1", exit_code=1)
+    details = CommandDetails(
+        command="make", cwd=".", ended="exit code 1", exit_code=1, colours=colours_of("\x1b[31mred\x1b[0m\n")
+    )
     panel.end(ToolResult(call_id="1", blocks=(TextBlock(text="red\n[exit code 1]"),), details=details), 1)
     after = [piece for piece in panel.lines(60, INKS)[1].pieces if piece.text == "red"]
     assert [piece.style.color for piece in live + after] == [colour("error")] * 2
