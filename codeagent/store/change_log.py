@@ -139,7 +139,7 @@ class ChangeLog:
         for entry in self._entries:
             for change in entry.changes:
                 for state in (change.before, change.after):
-                    if state is not None:
+                    if state is not None and state.blob:
                         yield state.blob
 
 

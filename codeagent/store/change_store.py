@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,9 @@ from pathlib import Path
 from codeagent.core.errors import CheckpointError, FileProblem
 from codeagent.store.blobs import Blobs
 from codeagent.store.change_log import ChangeLog, Entry, Kind
-from codeagent.store.file_states import FileChange, FileState, from_json, state_of, to_json
+from codeagent.store.file_states import FileChange, FileState, folder_state_of, from_json, state_of, to_json
 from codeagent.store.restoring import remove_empty
 from codeagent.store.snapshots import Look, Snapshots, index_name
-from codeagent.workspace.birth import born_at
 from codeagent.workspace.files import decode, sweep_leftovers
 from codeagent.workspace.private import make_private_folder, open_private
 from codeagent.workspace.private_git import PrivateGit, look_around
@@ -40,7 +38,6 @@ class Pending:
     before: FileState | None = None
     proposal: str = ""
     made: tuple[str, ...] = ()
-    begun_at: float = 0.0
 
 
 class ChangeStore:
@@ -91,7 +88,7 @@ class ChangeStore:
         """Takes the state of all files as the one before a command; raises CheckpointError."""
         self.settle_all()
         self.git.hold()
-        self.snapshots.look()
+        self.snapshots.renew()
         self.snapshots.set_mark()
 
     def name_of(self, path: Path) -> str:
@@ -101,6 +98,11 @@ class ChangeStore:
     def path_of(self, name: str) -> Path:
         """The file that the log calls so."""
         return self.root / name
+
+    def state_of(self, name: str) -> FileState | None:
+        """How a file or folder that the log calls so stands now; raises FileProblem and CheckpointError."""
+        path = self.path_of(name)
+        return folder_state_of(path) if name.endswith("/") else state_of(path, self.blobs)
 
     # --- what has begun
 
@@ -123,7 +125,6 @@ class ChangeStore:
             "file": to_json([change]),
             "proposal": pending.proposal,
             "made": list(pending.made),
-            "at": pending.begun_at,
         }
         path = self._pending_path(pending)
         try:
@@ -148,7 +149,9 @@ class ChangeStore:
             self.snapshots.go_back()
             look = self.snapshots.look()
         if look.changes:
-            states = [state for change in look.changes for state in (change.before, change.after) if state is not None]
+            states = [
+                state for change in look.changes for state in (change.before, change.after) if state and state.blob
+            ]
             if len(states) <= _MOST_ADOPTED:
                 self.blobs.adopt(state.blob for state in states)
             self.log.add(
@@ -159,7 +162,7 @@ class ChangeStore:
                     turn=pending.turn,
                     call_id=pending.call_id,
                     changes=look.changes,
-                    made=pending.made or self._made_since(pending.begun_at, look.changes),
+                    made=pending.made,
                 )
             )
         elif pending.made:
@@ -185,18 +188,6 @@ class ChangeStore:
         change = FileChange(name=pending.name, before=pending.before, after=after)
         return (change,) if change.before != change.after else ()
 
-    def _made_since(self, begun_at: float, changes: Iterable[FileChange]) -> tuple[str, ...]:
-        """The folders of created files that were made since, outermost first."""
-        folders = {
-            folder
-            for change in changes
-            if change.before is None
-            for folder in self.path_of(change.name).parents
-            if folder.is_relative_to(self.root) and folder != self.root
-        }
-        made = [folder for folder in sorted(folders) if (born := born_at(folder)) is not None and born >= begun_at]
-        return tuple(self.name_of(folder) for folder in made)
-
     def _pending_path(self, pending: Pending) -> Path:
         return self._place / f"pending-{pending.id}.json"
 
@@ -219,6 +210,5 @@ def _read_pending(path: Path) -> Pending | None:
             before=change.before,
             proposal=str(fields["proposal"]),
             made=tuple(str(one) for one in fields["made"]),
-            begun_at=float(fields["at"]),
         )
     return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from codeagent.core.protocols import Plan
 from codeagent.core.text import show_invisible
 from codeagent.store.change_store import ChangeStore, Pending, digest
 from codeagent.store.cover import UndoCover
-from codeagent.store.difference import diffs_of, summary
+from codeagent.store.difference import diffs_of, summary, worth_showing
 from codeagent.store.file_states import state_of
 from codeagent.store.snapshots import Look
 from codeagent.workspace.git import uncommitted, uncommitted_in_words
@@ -136,13 +135,14 @@ class Checkpoints:
     def _keep_all(self, pending: Pending) -> Pending:
         store = self._store
         store.look_before()
-        begun = replace(pending, id=store.log.next_id(), begun_at=time.time())
+        begun = replace(pending, id=store.log.next_id())
         store.begin(begun)
         return begun
 
     def _settle(self, begun: Pending, *, is_done: bool) -> tuple[Look, tuple[FileDiff, ...]]:
         look = self._store.settle(begun, is_done=is_done)
-        return look, diffs_of(look.changes, self._store.blobs) if look.changes and not begun.name else ()
+        shown = replace(look, changes=worth_showing(look.changes))
+        return shown, diffs_of(shown.changes, self._store.blobs) if shown.changes and not begun.name else ()
 
     def _warn(self, error: CheckpointError | OSError) -> None:
         _log.warning("no checkpoint: %s", error)

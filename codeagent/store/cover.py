@@ -14,8 +14,6 @@ from codeagent.store.snapshots import LARGEST
 
 _MOST_FILES = 20_000
 _MOST_BYTES = 500_000_000
-_USUAL_FOLDERS = {0o755, 0o775}
-"""What a folder that is made anew may do; of folders nothing else is kept."""
 
 
 class UndoCover:
@@ -58,8 +56,6 @@ class UndoCover:
                 yield f"{self._shown(found)} belongs to git"
             elif not (stat.S_ISDIR(about.st_mode) or stat.S_ISREG(about.st_mode) or stat.S_ISLNK(about.st_mode)):
                 yield f"{self._shown(found)} is no ordinary file"
-            elif stat.S_ISDIR(about.st_mode) and stat.S_IMODE(about.st_mode) not in _USUAL_FOLDERS:
-                yield f"the permissions of {self._shown(found)} are not kept"
             elif stat.S_ISREG(about.st_mode) and about.st_size > LARGEST:
                 yield f"{self._shown(found)} is too large to be kept"
             elif stat.S_ISREG(about.st_mode) and not os.access(found, os.R_OK):

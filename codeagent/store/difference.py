@@ -9,6 +9,7 @@ from codeagent.core.errors import CheckpointError, FileProblem
 from codeagent.core.text import storable
 from codeagent.store.blobs import Blobs
 from codeagent.store.file_states import FileChange, FileState
+from codeagent.store.git_names import parents
 from codeagent.workspace.files import decode
 
 _LARGEST_TEXT = 2_000_000
@@ -21,6 +22,8 @@ def diff_of(change: FileChange, blobs: Blobs) -> FileDiff:
     path = storable(change.name)
     kind = _kind(change)
     notes = [*_mode_notes(change)]
+    if change.is_folder:
+        return FileDiff(path=path, change=kind, hunks=(), notes=tuple(notes) or ("folder",))
     if is_link(change):
         notes.append(" → ".join(_leads(state, blobs) for state in (change.before, change.after)))
         return FileDiff(path=path, change=kind, hunks=(), notes=tuple(notes))
@@ -71,6 +74,17 @@ def joined(changes: Iterable[FileChange]) -> tuple[FileChange, ...]:
         last[change.name] = change.after
     return tuple(
         FileChange(name=name, before=before, after=last[name]) for name, before in first.items() if before != last[name]
+    )
+
+
+def worth_showing(changes: Iterable[FileChange]) -> tuple[FileChange, ...]:
+    """The changes without folders that came or went with what is in them."""
+    changes = tuple(changes)
+    inside = {f"{folder}/" for change in changes for folder in parents(change.name.removesuffix("/"))}
+    return tuple(
+        change
+        for change in changes
+        if not change.is_folder or change.name not in inside or (change.before is not None and change.after is not None)
     )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,10 +17,13 @@ from codeagent.core.errors import FileProblem
 from codeagent.store.blobs import Blobs
 from codeagent.workspace.files import read_bytes
 
+SAME_MOMENT = 2.0
+"""Seconds in which two changes may leave a file the same times."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileState:
-    """A file's content by its id, and its mode bits; of a link the content is where it leads."""
+    """A file's content by its id, and its mode bits; of a link the content is where it leads, of a folder empty."""
 
     blob: str
     mode: int
@@ -30,11 +32,35 @@ class FileState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """One file before and after; None is no file. ``name`` is relative to the workspace, or absolute outside."""
+    """One file before and after; None is no file. ``name`` is relative to the workspace, or absolute outside.
+
+    The name of a folder ends with a slash.
+    """
 
     name: str
     before: FileState | None
     after: FileState | None
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is about a folder itself."""
+        return self.name.endswith("/")
+
+
+def folder_name(name: str) -> str:
+    """How a change of a folder names it."""
+    return f"{name}/"
+
+
+def folder_state_of(path: Path) -> FileState | None:
+    """How a folder stands now; None when there is none, or something else. Raises FileProblem."""
+    try:
+        found = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise FileProblem(f"{path} cannot be looked at: {error.strerror}.") from error
+    return FileState(blob="", mode=stat.S_IMODE(found.st_mode)) if stat.S_ISDIR(found.st_mode) else None
 
 
 def state_of(path: Path, blobs: Blobs) -> FileState | None:
@@ -105,13 +131,12 @@ class Modes:
             self.odd[name] = mode
 
     @classmethod
-    def gather(cls, modes: Mapping[str, int], fresh: list[str]) -> Modes:
-        """The modes of many files, the most frequent ones taken for the usual."""
-        counts = Counter(modes.values())
-        usual = [mode for mode, _ in counts.most_common()]
+    def gather(cls, files: Mapping[int, Sequence[str]], fresh: list[str]) -> Modes:
+        """The names of many files by their modes, the most frequent modes taken for the usual."""
+        usual = sorted(files, key=lambda mode: len(files[mode]), reverse=True)
         plain = next((mode for mode in usual if not mode & 0o100), 0o644)
         program = next((mode for mode in usual if mode & 0o100), 0o755)
-        odd = {name: mode for name, mode in modes.items() if mode not in {plain, program}}
+        odd = {name: mode for mode, names in files.items() if mode not in {plain, program} for name in names}
         return cls(plain=plain, program=program, odd=odd, fresh=fresh)
 
     @classmethod

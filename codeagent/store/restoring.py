@@ -1,4 +1,4 @@
-"""Gives a file an earlier state: in one step, through no link, and only when it still is what was looked at."""
+"""Gives files and folders an earlier state: in one step, through no link, and only what still is what was looked at."""
 
 from __future__ import annotations
 
@@ -40,6 +40,27 @@ def remove_empty(folders: Iterable[Path]) -> None:
     for folder in reversed([*folders]):
         with suppress(OSError), opened_folder(folder.parent) as parent:
             os.rmdir(folder.name, dir_fd=parent)
+
+
+def make_folder(path: Path) -> None:
+    """Makes a folder with those above it where it is missing; raises FileProblem."""
+    with problems_of(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
+def set_mode(path: Path, mode: int) -> None:
+    """Gives a folder its mode bits; raises FileProblem."""
+    with problems_of(path), opened_folder(path.parent) as parent:
+        try:
+            folder = os.open(path.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+        except PermissionError:  # it may not even be read: that is no link
+            os.chmod(path.name, mode, dir_fd=parent)
+            return
+        try:
+            if stat.S_IMODE(os.fstat(folder).st_mode) != mode:
+                os.fchmod(folder, mode)
+        finally:
+            os.close(folder)
 
 
 def _remove(path: Path) -> None:

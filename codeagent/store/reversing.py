@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from codeagent.core.changes import FileReversal, Standing
 from codeagent.core.errors import CheckpointError, FileProblem, ToolError
 from codeagent.store.change_log import Entry
 from codeagent.store.change_store import ChangeStore
-from codeagent.store.difference import diff_of
-from codeagent.store.file_states import FileChange, FileState, state_of
-from codeagent.store.restoring import remove_empty, restore
+from codeagent.store.difference import diff_of, worth_showing
+from codeagent.store.file_states import FileChange, FileState
+from codeagent.store.restoring import make_folder, remove_empty, restore, set_mode
 from codeagent.workspace.files import is_binary
 
 _MERGE_SECONDS = 20.0
@@ -23,7 +24,7 @@ _MERGE_SECONDS = 20.0
 
 @dataclass(slots=True, kw_only=True)
 class Item:
-    """One file: how it stands ``now``, how it should stand, and whether a person's later change is in the way."""
+    """A file or folder: how it stands ``now``, how it should, and whether a person's later change is in the way."""
 
     name: str
     now: FileState | None
@@ -52,34 +53,79 @@ def work_out(entries: Iterable[Entry], store: ChangeStore) -> tuple[tuple[Item, 
                 continue
             items[change.name] = item
             _reverse(item, change, store)
+    _keep_full_folders(items, store)
     changing = (item for _, item in sorted(items.items()) if item.now != item.wanted)
     return tuple(changing), tuple(problems.values())
 
 
+def _keep_full_folders(items: dict[str, Item], store: ChangeStore) -> None:
+    """A folder in which something stays is not removed."""
+    going = [name for name, item in items.items() if name.endswith("/") and item.wanted is None and item.now]
+    leaving = {name for name, item in items.items() if item.wanted is None and item.standing is not Standing.CONFLICT}
+    for name in sorted(going, key=len, reverse=True):
+        with suppress(OSError), os.scandir(store.path_of(name)) as entries:
+            if any(f"{name}{entry.name}" not in leaving and f"{name}{entry.name}/" not in leaving for entry in entries):
+                items[name].wanted = items[name].now
+                leaving.remove(name)
+
+
 def _item(name: str, store: ChangeStore) -> Item:
-    now = state_of(store.path_of(name), store.blobs)
+    now = store.state_of(name)
     return Item(name=name, now=now, wanted=now)
 
 
 def as_shown(items: Iterable[Item], store: ChangeStore) -> tuple[FileReversal, ...]:
     """The same for people."""
+    by_name = {item.name: item for item in items}
     return tuple(
-        FileReversal(path=diff.path, standing=item.standing, diff=diff)
-        for item in items
-        for diff in (diff_of(item.change, store.blobs),)
+        FileReversal(path=diff.path, standing=by_name[change.name].standing, diff=diff)
+        for change in worth_showing(item.change for item in by_name.values())
+        for diff in (diff_of(change, store.blobs),)
     )
 
 
 def apply(items: Sequence[Item], made: Iterable[str], store: ChangeStore) -> tuple[str, ...]:
     """Does it, deletions first; returns what could not be done, in words. ``made`` are folders to remove if empty."""
     problems: list[str] = []
-    for item in sorted(items, key=lambda item: item.wanted is not None):
-        try:
-            restore(store.path_of(item.name), item.now, item.wanted, store.blobs)
-        except (ToolError, CheckpointError) as error:
-            problems.append(str(error))
+    folders = sorted((item for item in items if item.change.is_folder), key=lambda item: len(item.name))
+    going = [item for item in folders if item.wanted is None]
+
+    def each(chosen: Iterable[Item], do: Callable[[Item, Path], None]) -> None:
+        for item in chosen:
+            try:
+                do(item, store.path_of(item.name))
+            except (ToolError, CheckpointError) as error:
+                problems.append(str(error))
+
+    def give_back(item: Item, path: Path) -> None:
+        restore(path, item.now, item.wanted, store.blobs)
+
+    files = [item for item in items if not item.change.is_folder]
+    each((item for item in folders if item.now is not None), _open_up)
+    each((item for item in files if item.wanted is None), give_back)
+    remove_empty(store.path_of(item.name) for item in going)
+    each((item for item in going if store.path_of(item.name).is_dir()), _close_again)
+    each((item for item in folders if item.now is None), lambda _, path: make_folder(path))
+    each((item for item in files if item.wanted is not None), give_back)
+    each((item for item in reversed(folders) if item.wanted is not None), _close)
     remove_empty(store.path_of(name) for name in dict.fromkeys(made))
     return tuple(problems)
+
+
+def _open_up(item: Item, path: Path) -> None:
+    """Its owner must be able to change what is in a folder that is restored."""
+    if item.now is not None and item.now.mode & 0o300 != 0o300:  # noqa: PLR2004 - write and search
+        set_mode(path, item.now.mode | 0o300)
+
+
+def _close(item: Item, path: Path) -> None:
+    if item.wanted is not None:
+        set_mode(path, item.wanted.mode)
+
+
+def _close_again(item: Item, path: Path) -> None:
+    if item.now is not None:
+        set_mode(path, item.now.mode)
 
 
 def _reverse(item: Item, change: FileChange, store: ChangeStore) -> None:
@@ -87,6 +133,8 @@ def _reverse(item: Item, change: FileChange, store: ChangeStore) -> None:
     base, wanted, here = change.after, change.before, item.wanted
     if item.standing is Standing.CONFLICT or here == base:
         item.wanted = wanted
+    elif change.is_folder:
+        item.wanted = None if wanted is None else here if base is not None or here is not None else wanted
     elif here != wanted:
         merged = _merged(base, here, wanted, store)
         item.standing = Standing.CONFLICT if merged is None else Standing.MERGED

@@ -22,7 +22,8 @@ from codeagent.core.events import (
 from codeagent.core.text import show_invisible
 from codeagent.store.change_log import Entry, Kind
 from codeagent.store.change_store import ChangeStore
-from codeagent.store.difference import diffs_of, joined
+from codeagent.store.difference import diffs_of, joined, worth_showing
+from codeagent.store.file_states import FileChange
 from codeagent.store.reversing import apply, as_shown, work_out
 
 _MOST_NAMED = 10
@@ -163,7 +164,7 @@ class ChangeTimeline:
             )
         )
         problems = apply(chosen, () if reversal.is_redo else made, store)
-        said = [f"{_did(reversal)} {reversal.what}: {_counted(len(chosen))}."]
+        said = [f"{_did(reversal)} {reversal.what}: {_counted(worth_showing(item.change for item in chosen))}."]
         said += [f"{show_invisible(item.name)} was left as you changed it." for item in left]
         return " ".join([*said, *reversal.remarks, *problems])
 
@@ -187,7 +188,7 @@ class ChangeTimeline:
 
     def _diffs(self, entries: Iterable[Entry]) -> tuple[FileDiff, ...]:
         changes = joined(change for entry in entries for change in entry.changes)
-        return diffs_of(changes, self._store.blobs) if changes else ()
+        return diffs_of(worth_showing(changes), self._store.blobs) if changes else ()
 
     def _news(self) -> tuple[tuple[str, ...], tuple[Path, ...]]:
         store = self._store
@@ -203,7 +204,7 @@ class ChangeTimeline:
 
 def _told(entry: Entry) -> str:
     """An undo or redo in words for the model."""
-    names = [show_invisible(change.name) for change in entry.changes]
+    names = [show_invisible(change.name) for change in worth_showing(entry.changes)]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     files = ", ".join(names[:_MOST_NAMED]) + more
     if entry.kind is Kind.REDO:
@@ -218,8 +219,12 @@ def _did(reversal: Reversal) -> str:
     return "Brought back" if reversal.is_redo else "Took back"
 
 
-def _counted(files: int) -> str:
-    return f"{files:,} file{'' if files == 1 else 's'}"
+def _counted(changes: Sequence[FileChange]) -> str:
+    folders = sum(change.is_folder for change in changes)
+    files = len(changes) - folders
+    counts = [(files, "file")] if files or not folders else []
+    counts += [(folders, "folder")] if folders else []
+    return " and ".join(f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
 
 
 def _shortened(text: str) -> str:

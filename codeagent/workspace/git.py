@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.text import show_invisible
@@ -44,6 +45,8 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 _FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process)", re.DOTALL)
+_SPARSE_INDEX = "index.sparse"
+_READ_INDEX = frozenset({"status", "diff", "diff-index", "ls-files"})
 _TRACKED_FIELDS = {"1": 7, "u": 9}
 """How many fields stand before the path of an ordinary and of an unmerged entry, after its kind."""
 
@@ -158,7 +161,10 @@ def run_git(root: Path, *words: str, seconds: float = _SECONDS) -> str | None:
         return None
     filters = {name: "" for name in names if _FILTER.fullmatch(name)}
     required = {f"{name.rsplit('.', 1)[0]}.required": "false" for name in filters}
-    return _git(root, words, {**_HARMLESS, **filters, **required}, seconds)
+    settings = {**_HARMLESS, **filters, **required}
+    if _SPARSE_INDEX not in names or words[0] not in _READ_INDEX:
+        return _git(root, words, settings, seconds)
+    return _git_without_writing(root, words, settings, seconds)
 
 
 def _setting_names(root: Path, seconds: float) -> frozenset[str]:
@@ -169,8 +175,35 @@ def _setting_names(root: Path, seconds: float) -> frozenset[str]:
     return frozenset(out.split("\0")) if out else frozenset()
 
 
-def _git(root: Path, words: tuple[str, ...], settings: Mapping[str, str], seconds: float) -> str | None:
-    environment = {**_ENVIRONMENT, "GIT_CONFIG_COUNT": str(len(settings))}
+def _git_without_writing(root: Path, words: tuple[str, ...], settings: Mapping[str, str], seconds: float) -> str | None:
+    """Where the index holds whole folders as one entry each, git writes objects even to read it: elsewhere, here."""
+    objects = _git(root, ("rev-parse", "--path-format=absolute", "--git-path", "objects"), settings, seconds)
+    if not objects:
+        return None
+    with tempfile.TemporaryDirectory(prefix="codeagent-objects-") as folder:
+        places = {
+            "GIT_OBJECT_DIRECTORY": folder,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted_place(Path(objects.rstrip("\n"))),
+        }
+        return _git(root, words, settings, seconds, places)
+
+
+def quoted_place(path: Path) -> str:
+    """A path as git's lists of object folders want it: in quotes, as C would write it, where it is odd."""
+    text = str(path)
+    if ":" not in text and not text.startswith('"'):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _git(
+    root: Path,
+    words: tuple[str, ...],
+    settings: Mapping[str, str],
+    seconds: float,
+    places: Mapping[str, str] = MappingProxyType({}),
+) -> str | None:
+    environment = {**_ENVIRONMENT, **places, "GIT_CONFIG_COUNT": str(len(settings))}
     for number, (name, value) in enumerate(settings.items()):
         environment[f"GIT_CONFIG_KEY_{number}"] = name
         environment[f"GIT_CONFIG_VALUE_{number}"] = value

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.errors import CheckpointError
-from codeagent.workspace.git import run_git
+from codeagent.workspace.git import quoted_place, run_git
 from codeagent.workspace.held_objects import hold
 from codeagent.workspace.leftovers import TEMP_PREFIX
 
@@ -41,7 +42,6 @@ _FIXED = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_SYSTEM": os.devnull,
-    "GIT_LITERAL_PATHSPECS": "1",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
@@ -53,8 +53,10 @@ _FIXED = {
 class Surroundings:
     """The repository that a folder lies in, or the bare folder itself when there is none.
 
-    ``top`` is the folder that git's names start from; ``index``, ``objects`` and
-    ``excludes`` (ignore files besides those in the tree) are the person's own files, only ever read.
+    ``top`` is the folder that git's names start from; ``index``, ``objects``,
+    ``excludes`` (ignore files besides those in the tree) and ``attributes`` (files of
+    attributes besides those in the tree) are the person's own files, only ever read.
+    ``turns_line_ends``: a setting says that git changes line ends.
     """
 
     top: Path
@@ -62,32 +64,35 @@ class Surroundings:
     index: Path | None = None
     objects: Path | None = None
     excludes: tuple[Path, ...] = ()
+    attributes: tuple[Path, ...] = ()
+    turns_line_ends: bool = False
 
 
 def look_around(root: Path) -> Surroundings:
     """What git says about the repository around ``root``."""
     words = ("--show-object-format", "--show-toplevel", "--git-path", "index", "--git-path", "objects")
-    out = run_git(root, "rev-parse", "--path-format=absolute", *words, "--git-path", "info/exclude")
+    out = run_git(root, "rev-parse", "--path-format=absolute", *words, "--git-path", "info")
     lines = out.rstrip("\n").split("\n") if out else []
     if len(lines) != 5:  # noqa: PLR2004 - one line an answer; names with line ends are not worth guessing at
         return Surroundings(top=root)
-    object_format, top, index, objects, exclude = lines
+    object_format, top, index, objects, info = lines
+    wanted = r"^core\.(excludesfile|attributesfile|autocrlf)$"
+    settings = run_git(root, "config", "-z", "--type=path", "--get-regexp", wanted) or ""
+    own = dict(entry.split("\n", 1) for entry in settings.split("\0") if "\n" in entry)
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "git"
     return Surroundings(
         top=Path(top),
         object_format=object_format,
         index=Path(index),
         objects=Path(objects),
-        excludes=(_own_excludes(root), Path(exclude)),
+        excludes=(Path(own.get("core.excludesfile") or home / "ignore"), Path(info, "exclude")),
+        attributes=(
+            Path("/etc/gitattributes"),
+            Path(own.get("core.attributesfile") or home / "attributes"),
+            Path(info, "attributes"),
+        ),
+        turns_line_ends=own.get("core.autocrlf", "false").lower() not in {"false", "no", "off", "0"},
     )
-
-
-def _own_excludes(root: Path) -> Path:
-    """The person's own ignore file, wherever it is set or by custom lies."""
-    out = run_git(root, "config", "--path", "--get", "core.excludesFile")
-    if out:
-        return Path(out.rstrip("\n"))
-    home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(home).expanduser() / "git" / "ignore"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,22 +142,26 @@ class PrivateGit:
         given: bytes = b"",
         at: Path | None = None,
         borrows: bool = False,
+        accepted: Collection[int] = (0,),
+        is_literal: bool = True,
         seconds: float = 60.0,
     ) -> bytes:
         """What a git command prints; raises CheckpointError when it fails or takes longer than ``seconds``.
+
+        Any exit code that is not ``accepted`` is a failure. ``is_literal``: names are no patterns.
 
         ``given`` is its standard input, ``at`` is another folder to take for the
         whole work tree. When it ``borrows``, objects of the person's repository count as present.
         """
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        environment |= _FIXED
+        environment |= {**_FIXED, "GIT_LITERAL_PATHSPECS": str(int(is_literal))}
         environment["GIT_DIR"] = str(self.folder)
         environment["GIT_WORK_TREE"] = str(at or self.surroundings.top)
         environment["GIT_INDEX_FILE"] = str(self.folder / "no-index" if at else self.index)
         if borrows:
             theirs = self.surroundings.objects
             folders = (self.held,) if theirs is None else (self.held, theirs)
-            environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = ":".join(map(_quoted, folders))
+            environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = ":".join(map(quoted_place, folders))
         try:
             done = subprocess.run(
                 ["git", "--no-pager", *words],
@@ -168,18 +177,10 @@ class PrivateGit:
             raise CheckpointError(f"git {words[0]} took longer than {seconds:.0f} s") from error
         except OSError as error:
             raise CheckpointError(f"git cannot be run: {error.strerror}") from error
-        if done.returncode != 0:
+        if done.returncode not in accepted:
             said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
             raise CheckpointError(f"git {words[0]} failed: {said}")
         return done.stdout
-
-
-def _quoted(path: Path) -> str:
-    """A path as the list of alternates wants it: in quotes, as C would write it, where it holds odd characters."""
-    text = str(path)
-    if ":" not in text and not text.startswith('"'):
-        return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _contents(path: Path) -> bytes:

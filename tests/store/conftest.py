@@ -27,7 +27,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 def tree(folder: Path) -> dict[str, object]:
-    """Everything below a folder but git's own: contents, modes, links."""
+    """Everything below a folder but git's own: contents, modes, links, empty folders too."""
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
@@ -38,7 +38,7 @@ def tree(folder: Path) -> dict[str, object]:
         elif path.is_file():
             found[str(name)] = (path.read_bytes(), path.stat().st_mode & 0o7777)
         else:
-            found[str(name)] = "folder"
+            found[str(name)] = ("folder", path.stat().st_mode & 0o7777)
     return found
 
 

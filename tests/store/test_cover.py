@@ -227,9 +227,13 @@ def test_a_reset_is_asked_about_while_something_is_staged(messy, run_git):
     assert verdict(messy, "git reset --hard").decision is Decision.ASK
 
 
-def test_a_folder_with_permissions_of_its_own_is_asked_about(messy):
-    (messy.root / "notes" / "deep").chmod(0o700)
-    assert verdict(messy, "rm -rf notes").decision is Decision.ASK
+async def test_a_folder_with_permissions_of_its_own_comes_back_with_them(messy, tree_of):
+    (messy.root / "notes" / "deep").chmod(0o2710)
+    before = tree_of(messy.root)
+    assert verdict(messy, "rm -rf notes").decision is Decision.ALLOW
+    await messy.bash("rm -rf notes")
+    await messy.undo()
+    assert tree_of(messy.root) == before
 
 
 @pytest.mark.parametrize("around", [{"background": True}, {"confined": False}, {"covered": False}])

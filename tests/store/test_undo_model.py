@@ -23,6 +23,8 @@ COMMANDS = st.sampled_from(
         "chmod 755 a.txt 2>/dev/null; true",
         "ln -sfn a.txt link",
         "rm -rf sub new made",
+        "mkdir -p bare/inner new; chmod 700 sub bare 2>/dev/null; true",
+        "rmdir bare/inner bare new 2>/dev/null; chmod 500 sub 2>/dev/null; true",
         "printf 'x\\0y' > binary",
         "git stash -u 2>/dev/null; git stash pop 2>/dev/null; true",
         "git add -A; git commit -qm agent; true",
@@ -61,9 +63,9 @@ class UndoMachine(RuleBasedStateMachine):
         self.tree = self.agents()
 
     def agents(self):
-        """Everything but the person's files; empty folders are nobody's."""
+        """Everything but the person's files and folders."""
         found = type(self).tree_of(self.root)
-        return {name: value for name, value in found.items() if value != "folder" and name not in self.persons}
+        return {name: value for name, value in found.items() if name != "mine" and name not in self.persons}
 
     def teardown(self):
         if hasattr(self, "folder"):
