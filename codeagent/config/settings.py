@@ -90,7 +90,7 @@ class UiSettings(_Table):
     reduced_motion: bool = False
     """Draws nothing that moves by itself."""
     vi: bool = False
-    """Vi's keys in the prompt: Esc leaves the text for commands, i goes back to it."""
+    """Vi's keys in the prompt: Esc leaves the text for commands, v selects, i goes back to the text."""
 
 
 class Settings(_Table):

@@ -56,3 +56,36 @@ async def test_a_paste_is_text_in_any_mode(stage_of):
         stage.app.main.prompt.insert_typed("dd\nx")
         await stage.pilot.pause()
         assert stage.app.main.prompt.text == "add\nxb"
+
+
+async def test_what_is_selected_is_seen_and_the_status_line_says_so(stage_of):
+    async with stage_of(vi=True) as stage:
+        prompt = stage.app.main.prompt
+        await stage.type("mend the totals")
+        await stage.pilot.press("escape", "0", "w", "v", "e")
+        await stage.until(lambda: " visual " in stage.text)
+        assert prompt.selected_text == "the"
+        await stage.pilot.press("V")
+        await stage.until(lambda: " visual line " in stage.text)
+        assert prompt.selected_text == "mend the totals"
+        await stage.pilot.press("v", "d")
+        await stage.until(lambda: " normal " in stage.text)
+        assert prompt.text == "mend  totals"
+
+
+async def test_escape_gives_up_the_selection_before_it_stops_anything(stage_of):
+    async with stage_of(vi=True) as stage:
+        await stage.type("one two")
+        await stage.pilot.press("escape", "v", "b", "escape")
+        await stage.until(lambda: " normal " in stage.text)
+        assert stage.app.main.prompt.selection.is_empty
+        await stage.type("x")
+        assert stage.app.main.prompt.text == "one wo"
+
+
+async def test_a_paste_at_a_selection_replaces_nothing(stage_of):
+    async with stage_of(vi=True) as stage:
+        await stage.type("one two")
+        await stage.pilot.press("escape", "V")
+        stage.app.main.prompt.insert_typed("!")
+        assert stage.app.main.prompt.text == "one two!"

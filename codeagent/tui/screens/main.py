@@ -182,7 +182,7 @@ class MainScreen(Screen[None]):
         if self.approval.waiting:
             self.call_after_refresh(self.approval.fit)
 
-    def on_prompt_too_long(self) -> None:
+    def on_prompt_text_too_long(self) -> None:
         """The editor takes what the prompt does not."""
         self.status.remark("Too long to be opened here: ctrl+g writes it in $EDITOR", _REMARK_SECONDS)
 
@@ -191,9 +191,9 @@ class MainScreen(Screen[None]):
         does = "↑ brings it" if event.is_in_history else "ctrl+c clears"
         self.status.remark(f"draft from before · {does}", _DRAFT_SECONDS)
 
-    def on_prompt_commands_begun(self, event: Prompt.CommandsBegun) -> None:
+    def on_prompt_vi_mode_changed(self, event: Prompt.ViModeChanged) -> None:
         """The status line says when keys are vi's commands."""
-        self.status.show(replace(self.status.status, are_commands=event.are_commands))
+        self.status.show(replace(self.status.status, vi_mode=event.mode))
 
     def on_question_pane_turned(self) -> None:
         """Another question is in view: it has to earn the keyboard."""

@@ -1,4 +1,4 @@
-"""Where the person types: grows with its text, walks history, completes, folds long pastes, never sends a paste."""
+"""Where the person types: it sends, walks history and completes, and knows vi's keys; a paste never sends."""
 
 from __future__ import annotations
 
@@ -13,15 +13,11 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.worker import Worker
 
-from codeagent.core.first_words import PLACEHOLDER
 from codeagent.core.keys import Place
-from codeagent.core.messages import ImageBlock
-from codeagent.core.text import clean
 from codeagent.tui.keys import bindings
-from codeagent.tui.widgets.attached_images import AttachedImages
 from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
 from codeagent.tui.widgets.editing_keys import edit_for
-from codeagent.tui.widgets.folded_paste import FoldedPastes
+from codeagent.tui.widgets.prompt_text import PromptText
 from codeagent.tui.widgets.typed_before import TypedBefore
 from codeagent.tui.widgets.vi_typing import ViTyping
 
@@ -32,17 +28,9 @@ DRAFT_SECONDS = 1.0
 """What is typed sooner after a draft came back was meant for an empty prompt."""
 
 
-class Prompt(TextArea):
+class Prompt(PromptText):
     """The text field at the bottom."""
 
-    DEFAULT_CSS = """
-    Prompt, Prompt:focus {
-        height: auto; max-height: 34vh; min-height: 1; width: 1fr; border: none; padding: 0; background: $background;
-        scrollbar-size-vertical: 1;
-        & .text-area--cursor-line { background: $background; }
-        & .text-area--placeholder { color: $text-faint; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(Place.PROMPT),
         # Textual's text field has meanings of its own for these; here they belong to the screen.
@@ -71,34 +59,21 @@ class Prompt(TextArea):
     class Edited(Message):
         """The text is another one now."""
 
-    class CommandsBegun(Message):
-        """With vi's keys: whether keys are commands now, not text."""
+    class ViModeChanged(Message):
+        """With vi's keys: what keys mean now, in vi's word for it; empty where they are text."""
 
-        def __init__(self, *, are_commands: bool) -> None:
+        def __init__(self, mode: str) -> None:
             super().__init__()
-            self.are_commands = are_commands
-
-    class TooLong(Message):
-        """A folded paste is too long to be opened here."""
+            self.mode = mode
 
     class HelpWanted(Message):
         """A question mark was typed into an empty prompt."""
 
     def __init__(self, completions: CompletionList, *, vi: bool = False) -> None:
-        super().__init__(
-            soft_wrap=True,
-            show_line_numbers=False,
-            tab_behavior="focus",
-            compact=True,
-            highlight_cursor_line=False,
-            placeholder=PLACEHOLDER,
-        )
-        self.cursor_blink = False
+        super().__init__()
         self.keymap: Mapping[str, str] = {}
         self._completions = completions
         self._complete: Complete | None = None
-        self._pastes = FoldedPastes()
-        self._images = AttachedImages()
         self._typed_before = TypedBefore()
         self._draft = ""
         self._draft_counts_at = 0.0
@@ -107,20 +82,6 @@ class Prompt(TextArea):
         self._vi = ViTyping(self, self._step_through_history) if vi else None
 
     # --- what others do with it
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is typed."""
-        return not self.text
-
-    @property
-    def full_text(self) -> str:
-        """What would be sent: the text with folded pastes in full."""
-        return self._pastes.unfold(self.text)
-
-    def images_in(self, text: str) -> tuple[ImageBlock, ...]:
-        """The images that a text from here has marks of."""
-        return self._images.found_in(text)
 
     @property
     def typed_before(self) -> tuple[str, ...]:
@@ -143,32 +104,15 @@ class Prompt(TextArea):
             self.post_message(self.DraftBack(is_in_history=is_kept))
         self._dismissed = self._completing()  # what was typed before can be sent as it stands
 
-    def put(self, text: str) -> None:
-        """Replaces the text (undo brings the old one back), cursor at its end."""
-        shown = self._pastes.fold_what_is_too_long(clean(text))
-        self.replace(shown, (0, 0), self.document.end, maintain_selection_offset=False)
-        self.move_cursor(self.document.end)
-
-    def give_back(self, text: str) -> None:
-        """Puts text that was not delivered before whatever is typed now."""
-        self.put(f"{text}\n{self.text}" if self.text else text)
-
     def insert_typed(self, text: str) -> None:
         """Inserts at the cursor, as if pasted."""
         self._type_text()
-        folded = self._images.attach(text) or self._pastes.fold(clean(text.replace("\r\n", "\n").replace("\r", "\n")))
-        result = self.replace(folded, *self.selection, maintain_selection_offset=False)
-        self.move_cursor(result.end_location)
-
-    def clear_typed(self) -> None:
-        """Empties the prompt; undo brings the text back."""
-        self.put("")
+        super().insert_typed(text)
 
     @property
-    def can_unfold(self) -> bool:
-        """Whether the cursor is at a folded paste."""
-        row, column = self.cursor_location
-        return self._pastes.mark_at(self.document.get_line(row), column) is not None
+    def selected_text(self) -> str:
+        """What is selected; with vi's keys the character under the cursor too."""
+        return (self._vi.selected_text if self._vi is not None else "") or super().selected_text
 
     # --- keys
 
@@ -191,7 +135,7 @@ class Prompt(TextArea):
         if chosen := self._completions.chosen:
             self.take(chosen)
         else:
-            self._unfold()
+            self.unfold()
 
     async def action_quit_or_delete(self) -> None:
         """Quits on an empty prompt, else deletes the character under the cursor."""
@@ -223,16 +167,6 @@ class Prompt(TextArea):
         else:
             super().action_cursor_down(select)
 
-    def action_delete_left(self) -> None:
-        """Deletes to the left; a folded paste or an image as a whole."""
-        row, column = self.cursor_location
-        line = self.document.get_line(row)
-        span = self._pastes.mark_at(line, column) or self._images.mark_at(line, column)
-        if span and span[1] == column and self.selection.is_empty:
-            self.replace("", (row, span[0]), (row, span[1]), maintain_selection_offset=False)
-        else:
-            super().action_delete_left()
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Tab is for completion only while there is something to complete or to open."""
         if action == "complete":
@@ -254,7 +188,7 @@ class Prompt(TextArea):
             event.stop()
             event.prevent_default()
             if self._vi.has_changed_mode:
-                self.post_message(self.CommandsBegun(are_commands=not self._vi.is_inserting))
+                self.post_message(self.ViModeChanged(self._vi.mode))
         elif edit := edit_for(event.key, self.keymap):
             event.stop()
             event.prevent_default()
@@ -265,14 +199,6 @@ class Prompt(TextArea):
         event.prevent_default()
         self._make_way(event.time)
         self.insert_typed(event.text)
-
-    def on_click(self, event: events.Click) -> None:
-        """A click on a folded paste opens it."""
-        location = self.get_target_document_location(event)
-        line = self.document.get_line(location[0])
-        if self._pastes.mark_at(line, location[1] + 1):
-            self.move_cursor((location[0], location[1] + 1))
-            self._unfold()
 
     # --- inside
 
@@ -314,7 +240,7 @@ class Prompt(TextArea):
     def _type_text(self) -> None:
         """What comes now is text."""
         if self._vi is not None and self._vi.start_inserting():
-            self.post_message(self.CommandsBegun(are_commands=False))
+            self.post_message(self.ViModeChanged(""))
 
     def _walk(self, text: str | None) -> None:
         if text is not None:
@@ -329,17 +255,6 @@ class Prompt(TextArea):
     def _row_on_screen(self) -> int:
         offset: Offset = self.wrapped_document.location_to_offset(self.cursor_location)
         return offset.y
-
-    def _unfold(self) -> None:
-        row, column = self.cursor_location
-        line = self.document.get_line(row)
-        if span := self._pastes.mark_at(line, column):
-            if not self._pastes.can_open(line[span[0] : span[1]]):
-                self.post_message(self.TooLong())
-                return
-            text = self._pastes.unfold(line[span[0] : span[1]])
-            result = self.replace(text, (row, span[0]), (row, span[1]), maintain_selection_offset=False)
-            self.move_cursor(result.end_location)
 
     def take(self, suggestion: Suggestion) -> None:
         """Puts a completion in place of the word at the cursor."""

@@ -25,7 +25,7 @@ _NEARLY_FULL = 0.8
 class Status:
     """All that the line shows; ``context`` is the filled part of the window, from 0 to 1.
 
-    With vi's keys in the prompt, ``are_commands`` says that keys are no text now. A line
+    With vi's keys in the prompt, ``vi_mode`` says what they mean where they are no text. A line
     that ``is_covered`` stands beside a window, which names its own keys.
     """
 
@@ -42,7 +42,7 @@ class Status:
     is_answering: bool = False
     is_finding: bool = False
     is_covered: bool = False
-    are_commands: bool = False
+    vi_mode: str = ""
     below: int = 0
     remark: str = ""
 
@@ -120,8 +120,8 @@ class StatusLine(Widget):
             doing = "waiting for you" if status.waiting else status.activity or "working"
             activity = f" {doing}" if self.size.width >= _TIGHT else ""
             parts.append(Content.styled(f"{mark}{activity}", "$accent"))
-        if status.are_commands:
-            parts.append(Content.styled("normal", "bold $accent"))
+        if status.vi_mode:
+            parts.append(Content.styled(status.vi_mode, "bold $accent"))
         if status.is_connecting:
             parts.append(Content.styled("● waiting for you", "$accent") if status.waiting else Content(STARTING))
         if status.mode is not None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from codeagent.tui.widgets.graphemes import edge_after, edge_before
+from codeagent.tui.widgets.vi_changes import Register, altered, deleted, joined, opened, put, put_over, replaced
+from codeagent.tui.widgets.vi_grammar import Command, is_begun, read_command
 from codeagent.tui.widgets.vi_motions import (
     Reach,
     Target,
@@ -18,24 +21,34 @@ from codeagent.tui.widgets.vi_motions import (
     text_object,
 )
 from codeagent.tui.widgets.vi_states import States, Typed
-from codeagent.tui.widgets.vi_targets import Span, line, reached, span_to, target_in_line, word_taken, word_target
-
-_PART = re.compile(
-    r"""(?P<count>[1-9]\d*)?
-    (?: (?P<operator>[dcy]) (?P<again>[1-9]\d*)? )?
-    (?: (?P<find>[fFtT]) (?P<what>.) | (?P<object>[ia]) (?P<kind>.) | (?P<replace>r) (?P<by>.)
-      | (?P<motion>gg | [hjklwbeWBEG0$^;,_] ) | (?P<same>[dcy]) | (?P<simple>[iaIAoOxXsSDCYpPu~J./]) )""",
-    re.VERBOSE | re.DOTALL,
+from codeagent.tui.widgets.vi_targets import (
+    Span,
+    far_target,
+    line,
+    reached,
+    span_to,
+    target_in_line,
+    word_taken,
+    word_target,
 )
-_BEGINNING = re.compile(r"[1-9]\d*|(?:[1-9]\d*)?(?:[fFtTrg]|[dcy](?:[1-9]\d*)?(?:[fFtTgia])?)")
+
 _SHORT = {"x": "dl", "X": "dh", "s": "cl", "S": "cc", "D": "d$", "C": "c$", "Y": "yy"}
+_SELECTED = {"x": "d", "s": "c", "u": "gu", "U": "gU", "~": "g~"}
+_SELECTED_LINES = {"X": "d", "D": "d", "C": "c", "S": "c", "R": "c", "Y": "y"}
+_AS_BEFORE = re.compile(r"(?P<how>[vV])(?P<lines>\d+),(?P<columns>\d+)(?P<operator>.+)")
+"""How a change to what was selected is noted, to be done again to as much."""
 
 
 class ViMode(StrEnum):
-    """Whether keys are text or commands."""
+    """Whether keys are text, commands, or reach for more."""
 
     INSERT = "insert"
     NORMAL = "normal"
+    VISUAL = "visual"
+    LINES = "visual line"
+
+
+_SELECTING = {"v": ViMode.VISUAL, "V": ViMode.LINES}
 
 
 class Wish(StrEnum):
@@ -53,15 +66,35 @@ class ViKeys:
         self.mode = ViMode.INSERT
         self._keys = ""
         self._states = States()
-        self._register, self._register_is_lines = "", False
+        self._register = Register()
         self._find: tuple[str, str] | None = None
         self._last: tuple[str, str] = ("", "")
         self._inserting: tuple[str, Typed] | None = None
+        self._anchor = 0
+        self._selected_before: tuple[ViMode, int, int] | None = None
 
     @property
-    def begun(self) -> str:
-        """The keys of a command that is not complete yet."""
-        return self._keys
+    def is_selecting(self) -> bool:
+        """Whether motions take what they pass."""
+        return self.mode in {ViMode.VISUAL, ViMode.LINES}
+
+    @property
+    def minds_escape(self) -> bool:
+        """Whether there is something begun that Escape gives up."""
+        return bool(self._keys) or self.is_selecting
+
+    @property
+    def anchor(self) -> int:
+        """Where the selection was begun."""
+        return self._anchor
+
+    def selected(self, now: Typed) -> Span:
+        """What is taken, with the cursor there."""
+        start, end = sorted((min(self._anchor, len(now.text)), now.at))
+        if self.mode is ViMode.LINES:
+            start, end = line_start(now.text, start), line_end(now.text, end)
+            return Span(start=start, end=end, is_lines=True, cursor=start)
+        return Span(start=start, end=edge_after(now.text, end), cursor=start)
 
     def start_inserting(self) -> None:
         """The next text is a new one."""
@@ -76,59 +109,67 @@ class ViKeys:
             is_plain = now.text.startswith(head) and now.text.endswith(tail) and len(now.text) >= len(before.text)
             self._last = (keys, now.text[len(head) : len(now.text) - len(tail)] if is_plain else "")
             self._inserting = None
-        after = Typed(text=now.text, at=max(now.at - 1, line_start(now.text, now.at)))
+        after = Typed(text=now.text, at=max(edge_before(now.text, now.at), line_start(now.text, now.at)))
         self._states.note(after)
         return after
 
     def press(self, key: str, now: Typed) -> Typed | Wish:
         """One key of normal mode: a character, ctrl+r, or escape, which gives up a command that was begun."""
         if key in {"escape", "ctrl+r"}:
+            is_begun_only = bool(self._keys)
             self._keys = ""
-            return self._states.later(now) if key == "ctrl+r" else now
+            if key == "ctrl+r":
+                return self._states.later(now) if not self.is_selecting else now
+            return self._stop_selecting(now) if self.is_selecting and not is_begun_only else now
         self._keys += key
-        if _BEGINNING.fullmatch(self._keys):
+        if is_begun(self._keys, is_selecting=self.is_selecting):
             return now
         keys, self._keys = self._keys, ""
+        if self.is_selecting:
+            return self._select(keys, now)
         if keys == "u":
             return self._states.earlier(now)
         self._states.note(now)
-        after = self._run(keys, now)
+        return self._rested(self._run(keys, now))
+
+    def _rested(self, after: Typed | Wish) -> Typed | Wish:
+        """Between commands the cursor is on a character, and the text can be gone back to."""
         if isinstance(after, Typed) and self.mode is ViMode.NORMAL:
             after = Typed(text=after.text, at=on_text(after.text, after.at))
             self._states.note(after)
         return after
 
     def _run(self, keys: str, now: Typed) -> Typed | Wish:  # noqa: PLR0911 - one return a kind of command
-        part = _PART.fullmatch(keys)
-        if part is None:
+        command = read_command(keys, is_selecting=False)
+        if command is None:
             return now
-        count = int(part["count"] or 1) * int(part["again"] or 1)
-        simple, motion = part["simple"], part["motion"]
-        if simple in _SHORT and not part["operator"]:
-            return self._run(f"{part['count'] or ''}{_SHORT[simple]}", now)
-        if part["operator"]:
-            return self._operate(keys, part, count, now)
-        if motion in {"j", "k"}:
-            away = lines_away(now.text, now.at, count if motion == "j" else -count)
+        if command.simple in _SHORT and not command.operator:
+            return self._run(f"{command.count or ''}{_SHORT[command.simple]}", now)
+        if command.operator:
+            span = self._span(command, now)
+            return now if span is None else self._operate(keys, command.operator, span, now)
+        if command.motion in {"j", "k"}:
+            away = lines_away(now.text, now.at, command.times if command.motion == "j" else -command.times)
             if away is None:
-                return Wish.NEWER if motion == "j" else Wish.OLDER
+                return Wish.NEWER if command.motion == "j" else Wish.OLDER
             return Typed(text=now.text, at=away)
-        if part["replace"] or simple:
-            return self._change(keys, part, count, now)
-        target = self._target(part, count, now)
+        if command.replace or command.simple:
+            return self._change(keys, command, now)
+        target = self._target(command, now)
         return now if target is None else Typed(text=now.text, at=target.at)
 
     # --- motions
 
     def _target(  # noqa: PLR0911 - one return a kind of motion
-        self, part: re.Match[str], count: int, now: Typed
+        self, command: Command, now: Typed
     ) -> Target | None:
-        text, at, motion = now.text, now.at, part["motion"] or ""
-        if part["find"]:
-            self._find = (part["find"], part["what"])
-            return reached(found(text, at, *self._find, count), part["find"])
-        if part["object"]:
-            return text_object(text, at, part["object"], part["kind"]) if part["operator"] else None
+        text, at, motion, count = now.text, now.at, command.motion, command.times
+        if command.find:
+            self._find = (command.find, command.what)
+            return reached(found(text, at, *self._find, count), command.find)
+        if command.object:
+            is_taken = command.operator or self.is_selecting
+            return text_object(text, at, command.object, command.kind) if is_taken else None
         match motion:
             case ";" | ",":
                 return self._found_again(now, count, is_back=motion == ",")
@@ -136,10 +177,12 @@ class ViKeys:
                 away = lines_away(text, at, count if motion == "j" else -count)
                 return None if away is None else Target(at=away, reach=Reach.LINES)
             case "gg" | "G":
-                is_last = motion == "G" and not (part["count"] or part["again"])
+                is_last = motion == "G" and command.count is None
                 return Target(at=line(text, None if is_last else count), reach=Reach.LINES)
             case "w" | "W" | "b" | "B" | "e" | "E":
                 return word_target(text, at, motion, count)
+            case "%" | "{" | "}" | "ge" | "gE":
+                return far_target(text, at, motion, count)
             case _:
                 return target_in_line(text, at, motion, count)
 
@@ -152,66 +195,64 @@ class ViKeys:
 
     # --- operators
 
-    def _operate(self, keys: str, part: re.Match[str], count: int, now: Typed) -> Typed:
-        operator = part["operator"]
-        span = self._span(part, count, now)
-        if span is None:
-            return now
-        start, end, text = span.start, span.end, now.text
-        taken = text[start:end]
-        if taken or (span.is_lines and text):
-            self._register, self._register_is_lines = taken, span.is_lines
+    def _operate(self, keys: str, operator: str, span: Span, now: Typed) -> Typed:
+        text = now.text
+        if operator in {"d", "c", "y"}:
+            taken = text[span.start : span.end]
+            if taken or (span.is_lines and text):
+                self._register = Register(text=taken, is_lines=span.is_lines)
         if operator == "y":
             return Typed(text=text, at=span.cursor)
         self._last = (keys, "")
         if operator == "c":
-            return self._insert(keys, Typed(text=text[:start] + text[end:], at=start))
-        if not span.is_lines:
-            return Typed(text=text[:start] + text[end:], at=start)
-        left = text[:start] + text[end + 1 :] if end < len(text) else text[: max(start - 1, 0)]
-        return Typed(text=left, at=first_letter(left, min(start, len(left))))
+            return self._insert(keys, Typed(text=text[: span.start] + text[span.end :], at=span.start))
+        return deleted(text, span) if operator == "d" else altered(text, span, operator)
 
-    def _span(self, part: re.Match[str], count: int, now: Typed) -> Span | None:
+    def _span(self, command: Command, now: Typed) -> Span | None:
         """What an operator takes."""
-        text, at, operator = now.text, now.at, part["operator"]
-        if part["same"]:
-            below = lines_away(text, at, count - 1) if count > 1 else at
-            if below is None or part["same"] != operator:
+        text, at, operator = now.text, now.at, command.operator
+        if command.same:
+            below = lines_away(text, at, command.times - 1) if command.times > 1 else at
+            if below is None or command.same != operator[-1]:
                 return None
-            return Span(start=line_start(text, at), end=line_end(text, below), is_lines=True, cursor=at)
-        if part["motion"] in {"w", "W"}:
-            target = word_taken(text, at, count, is_big=part["motion"] == "W", is_changed=operator == "c")
+            cursor = at if operator == "y" else first_letter(text, at)
+            return Span(start=line_start(text, at), end=line_end(text, below), is_lines=True, cursor=cursor)
+        if command.motion in {"w", "W"}:
+            is_big, is_changed = command.motion == "W", operator == "c"
+            target = word_taken(text, at, command.times, is_big=is_big, is_changed=is_changed)
         else:
-            target = self._target(part, count, now)
+            target = self._target(command, now)
         if target is None:
             is_empty_line = line_start(text, at) == line_end(text, at)
-            takes_nothing = (part["motion"] or part["kind"] or "") in {*"wWeEl"}
+            takes_nothing = (command.motion or command.kind) in {*"wWeEl"}
             return Span(start=at, end=at, cursor=at) if operator == "c" and is_empty_line and takes_nothing else None
         return span_to(text, at, target)
 
     # --- changes without a motion
 
     def _change(  # noqa: PLR0911 - one return a command
-        self, keys: str, part: re.Match[str], count: int, now: Typed
+        self, keys: str, command: Command, now: Typed
     ) -> Typed | Wish:
-        text, at, simple = now.text, now.at, part["simple"]
+        text, at, simple = now.text, now.at, command.simple
         if simple == "/":
             return Wish.SEARCH
         if simple == ".":
             return self._repeat(now)
+        if simple in {"v", "V", "gv"}:
+            return self._start_selecting(simple, now)
         self._last = (keys, "")
         match simple:
             case "p" | "P":
-                return self._put(now, count, is_before=simple == "P")
+                return put(now, self._register, command.times, is_before=simple == "P")
             case "~":
-                until = min(at + count, line_end(text, at))
+                until = min(at + command.times, line_end(text, at))
                 return Typed(text=text[:at] + text[at:until].swapcase() + text[until:], at=until)
             case "J":
-                return _joined(now, count)
-            case None:
-                return _replaced(now, part["by"], count)
+                return joined(now, command.times)
+            case "":
+                return replaced(now, command.by, command.times)
             case _:
-                return self._insert(keys, _opened(now, simple))
+                return self._insert(keys, opened(now, simple))
 
     def _insert(self, keys: str, now: Typed) -> Typed:
         self.mode, self._inserting = ViMode.INSERT, (keys, now)
@@ -221,7 +262,8 @@ class ViKeys:
         keys, typed = self._last
         if not keys:
             return now
-        after = self._run(keys, now)
+        before = _AS_BEFORE.fullmatch(keys)
+        after = self._run(keys, now) if before is None else self._as_before(before, now)
         if isinstance(after, Wish):
             return now
         if self.mode is ViMode.INSERT:
@@ -230,60 +272,110 @@ class ViKeys:
         self._last = (keys, typed)
         return after
 
-    def _put(self, now: Typed, count: int, *, is_before: bool) -> Typed:
-        text, at, taken = now.text, now.at, self._register
-        if not taken and not self._register_is_lines:
+    # --- what is selected
+
+    def _start_selecting(self, key: str, now: Typed) -> Typed:
+        if key != "gv":
+            self.mode, self._anchor = _SELECTING[key], now.at
             return now
-        if self._register_is_lines:
-            lines = "\n".join([taken] * count)
-            if is_before:
-                place = line_start(text, at)
-                text = f"{text[:place]}{lines}\n{text[place:]}"
-            else:
-                place = line_end(text, at) + 1
-                text = f"{text[: place - 1]}\n{lines}{text[place - 1 :]}"
-            return Typed(text=text, at=first_letter(text, place))
-        place = at if is_before else min(at + 1, line_end(text, at))
-        put = taken * count
-        text = text[:place] + put + text[place:]
-        return Typed(text=text, at=place if "\n" in put else place + len(put) - 1)
-
-
-def _opened(now: Typed, simple: str) -> Typed:
-    """Where text is inserted: before or behind the cursor, at an end of the line, or in a new one."""
-    text, at = now.text, now.at
-    start, end = line_start(text, at), line_end(text, at)
-    match simple:
-        case "o":
-            return Typed(text=f"{text[:end]}\n{text[end:]}", at=end + 1)
-        case "O":
-            return Typed(text=f"{text[:start]}\n{text[start:]}", at=start)
-        case "a":
-            return Typed(text=text, at=min(at + 1, end))
-        case "A":
-            return Typed(text=text, at=end)
-        case "I":
-            return Typed(text=text, at=end - len(text[start:end].lstrip()))
-        case _:
+        if self._selected_before is None:
             return now
+        self.mode, anchor, at = self._selected_before
+        self._anchor = min(anchor, len(now.text))
+        return Typed(text=now.text, at=min(at, len(now.text)))
 
+    def _stop_selecting(self, now: Typed) -> Typed:
+        self._selected_before = (self.mode, self._anchor, now.at)
+        self.mode = ViMode.NORMAL
+        return Typed(text=now.text, at=on_text(now.text, now.at))
 
-def _replaced(now: Typed, by: str, count: int) -> Typed:
-    until = now.at + count
-    if until > line_end(now.text, now.at):
-        return now
-    return Typed(text=now.text[: now.at] + by * count + now.text[until:], at=until - 1)
+    def _select(self, keys: str, now: Typed) -> Typed:
+        """One command while motions take what they pass."""
+        command = read_command(keys, is_selecting=True)
+        if command is None:
+            return now
+        simple = command.simple
+        if simple in _SELECTING:
+            if self.mode is _SELECTING[simple]:
+                return self._stop_selecting(now)
+            self.mode = _SELECTING[simple]
+            return now
+        if simple == "o":
+            self._anchor, at = now.at, self._anchor
+            return Typed(text=now.text, at=min(at, len(now.text)))
+        if command.operator or command.replace or simple:
+            return self._change_selected(command, now)
+        return self._reach(command, now)
 
+    def _reach(self, command: Command, now: Typed) -> Typed:
+        if command.object:
+            return self._reach_object(command, now)
+        target = self._target(command, now)
+        if target is None:
+            return now
+        is_on_text = command.motion in {"w", "W", "}"}
+        return Typed(text=now.text, at=min(target.at, max(len(now.text) - 1, 0)) if is_on_text else target.at)
 
-def _joined(now: Typed, count: int) -> Typed:
-    text, at = now.text, now.at
-    for _ in range(max(count - 1, 1)):
-        end = line_end(text, at)
-        if end == len(text):
-            break
-        rest = text[end + 1 :]
-        stripped = rest.lstrip(" \t")
-        is_tight = not text[line_start(text, at) : end].strip() or text[end - 1 : end].isspace()
-        gap = "" if is_tight or stripped[:1] in {")", "\n", ""} else " "
-        text, at = text[:end] + gap + stripped, end if gap else max(end - 1, line_start(text, at))
-    return Typed(text=text, at=at)
+    def _reach_object(self, command: Command, now: Typed) -> Typed:
+        """All of a text object; once more, all of the next one or of the one around it."""
+        is_more, taken = self._anchor != now.at, self.selected(now)
+        goes_on = is_more and command.kind in {*"wWp"} and now.at > self._anchor
+        behind = min((line_end(now.text, now.at) if command.kind == "p" else now.at) + 1, len(now.text))
+        target = self._target(command, Typed(text=now.text, at=behind) if goes_on else now)
+        if is_more and not goes_on and target is not None and target.start is not None:
+            is_same = target.start >= taken.start and target.at <= taken.end
+            outer = Typed(text=now.text, at=max(taken.start - (1 if command.object == "a" else 2), 0))
+            target = self._target(command, outer) if is_same and taken.start else target
+        if target is None or target.start is None:
+            return now
+        self._anchor = self._anchor if goes_on else target.start
+        if target.reach is Reach.LINES:
+            self.mode = ViMode.LINES
+            return Typed(text=now.text, at=line_start(now.text, target.at))
+        self.mode = ViMode.VISUAL
+        return Typed(text=now.text, at=max(target.at - 1, target.start))
+
+    def _change_selected(self, command: Command, now: Typed) -> Typed:
+        self._states.note(now)
+        simple, span = command.simple, self.selected(now)
+        if simple in _SELECTED_LINES:
+            self.mode = ViMode.LINES
+            span = self.selected(now)
+        self._stop_selecting(now)
+        operator = command.operator or _SELECTED.get(simple) or _SELECTED_LINES.get(simple) or simple
+        after = self._rested(self._do_to(span, f"{command.by or operator}{'r' * bool(command.by)}", now, command))
+        return after if isinstance(after, Typed) else now
+
+    def _do_to(self, span: Span, what: str, now: Typed, command: Command) -> Typed:
+        text = now.text
+        lines = text.count("\n", span.start, max(span.end - 1, span.start)) + 1
+        columns = span.end - max(line_start(text, max(span.end - 1, 0)), span.start)
+        keys = f"{'V' if span.is_lines else 'v'}{lines},{columns}{what}"
+        if command.by:
+            self._last = (keys, "")
+            by = "".join(one if one == "\n" else command.by for one in text[span.start : span.end])
+            return Typed(text=text[: span.start] + by + text[span.end :], at=span.start)
+        if what in {"p", "P"}:
+            after = put_over(text, span, self._register, command.times)
+            if what == "p":
+                self._register = Register(text=text[span.start : span.end], is_lines=span.is_lines)
+            return after
+        if what == "J":
+            self._last = (f"{max(lines, 2)}J", "")
+            return joined(Typed(text=text, at=span.start), lines)
+        return self._operate(keys, what, span, now)
+
+    def _as_before(self, before: re.Match[str], now: Typed) -> Typed:
+        """The change that was made to what was selected, to as much from the cursor on."""
+        text, lines, operator = now.text, int(before["lines"]), before["operator"]
+        below = (lines_away(text, now.at, lines - 1) if lines > 1 else None) or now.at
+        start = now.at if lines == 1 else line_start(text, below)
+        if before["how"] == "V":
+            span = Span(start=line_start(text, now.at), end=line_end(text, below), is_lines=True, cursor=now.at)
+        else:
+            end = min(start + int(before["columns"]), line_end(text, start))
+            span = Span(start=now.at, end=end, cursor=now.at)
+        if operator.endswith("r"):
+            by = "".join(one if one == "\n" else operator[0] for one in text[span.start : span.end])
+            return Typed(text=text[: span.start] + by + text[span.end :], at=span.start)
+        return self._operate(f"{before[0]}", operator, span, now)

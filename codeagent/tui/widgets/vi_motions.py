@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from codeagent.core.values import value
+from codeagent.tui.widgets.graphemes import edge_before
 
 _PAIRS = {"(": "()", ")": "()", "b": "()", "[": "[]", "]": "[]", "{": "{}", "}": "{}", "B": "{}", "<": "<>", ">": "<>"}
 
@@ -47,7 +48,7 @@ def first_letter(text: str, at: int) -> int:
 def on_text(text: str, at: int) -> int:
     """The nearest position on a character of the same line, where the cursor may rest between commands."""
     start, end = line_start(text, at), line_end(text, at)
-    return min(at, max(end - 1, start))
+    return min(at, max(edge_before(text, end), start))
 
 
 def lines_away(text: str, at: int, by: int) -> int | None:
@@ -138,6 +139,17 @@ def word_before(text: str, at: int, *, is_big: bool) -> int:
     return here
 
 
+def end_before(text: str, at: int, *, is_big: bool) -> int:
+    """The last character of the word before the one that the cursor is on."""
+    here = at
+    kind = _kind_at(text, here, is_big=is_big)
+    while here >= 0 and kind and _kind_at(text, here, is_big=is_big) == kind:
+        here -= 1
+    while here > 0 and text[here : here + 1].isspace() and not _is_empty_line(text, here):
+        here -= 1
+    return max(here, 0)
+
+
 def found(text: str, at: int, how: str, what: str, count: int) -> int | None:
     """Where ``how`` (f, F, t or T) finds a character in the line; None when it does not."""
     start, end = line_start(text, at), line_end(text, at)
@@ -160,6 +172,8 @@ def text_object(text: str, at: int, how: str, what: str) -> Target | None:
     """What ``iw``, ``a"``, ``i(`` and the like take."""
     if what in "wW":
         return _word_object(text, at, is_big=what == "W", is_outer=how == "a")
+    if what == "p":
+        return _paragraph_object(text, at, is_outer=how == "a")
     span = _quoted(text, at, what) if what in "\"'`" else _bracketed(text, at, what) if what in _PAIRS else None
     if span is None:
         return None
@@ -187,6 +201,54 @@ def _word_object(text: str, at: int, *, is_big: bool, is_outer: bool) -> Target 
             left -= 1
         right = after
     return Target(start=left, at=right)
+
+
+def _paragraph_object(text: str, at: int, *, is_outer: bool) -> Target:
+    """The lines up to the next empty ones; with those behind, or before where there are none."""
+    lines = text.split("\n")
+    row = text.count("\n", 0, at)
+    first, last = _alike(lines, row, row)
+    if is_outer and last + 1 < len(lines):
+        last = _alike(lines, last + 1, last + 1)[1]
+    elif is_outer and first:
+        first = _alike(lines, first - 1, first - 1)[0]
+    start = sum(len(line) + 1 for line in lines[:first])
+    return Target(start=start, at=start + len("\n".join(lines[first : last + 1])), reach=Reach.LINES)
+
+
+def _alike(lines: list[str], first: int, last: int) -> tuple[int, int]:
+    """The neighbouring lines that are empty too, or are not either."""
+    is_empty = not lines[first].strip()
+    while first > 0 and (not lines[first - 1].strip()) is is_empty:
+        first -= 1
+    while last + 1 < len(lines) and (not lines[last + 1].strip()) is is_empty:
+        last += 1
+    return first, last
+
+
+def paragraph_edge(text: str, at: int, count: int, *, is_back: bool) -> int:
+    """The empty line above or below the lines that the cursor is in; the first or last character without one."""
+    lines = text.split("\n")
+    row, by = text.count("\n", 0, at), -1 if is_back else 1
+    for _ in range(count):
+        while 0 <= row < len(lines) and not lines[row]:
+            row += by
+        while 0 <= row < len(lines) and lines[row]:
+            row += by
+    if row < 0:
+        return 0
+    return len(text) if row >= len(lines) else sum(len(line) + 1 for line in lines[:row])
+
+
+def matching_bracket(text: str, at: int) -> int | None:
+    """The bracket that belongs to the one under the cursor, or to the next one in the line."""
+    here = next((here for here in range(at, line_end(text, at)) if text[here] in "()[]{}"), None)
+    if here is None:
+        return None
+    opening, closing = _PAIRS[text[here]]
+    if text[here] == opening:
+        return _unmatched(text, range(here, len(text)), closing, opening, here)
+    return _unmatched(text, range(here, -1, -1), opening, closing, here)
 
 
 def _quoted(text: str, at: int, quote: str) -> tuple[int, int] | None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from codeagent.core.values import value
+from codeagent.tui.widgets.graphemes import edge_after, edge_before
 from codeagent.tui.widgets.vi_motions import (
     Reach,
     Target,
+    end_before,
     first_letter,
     line_end,
     line_start,
     lines_away,
+    matching_bracket,
     next_word,
+    paragraph_edge,
     run_end,
     word_before,
     word_end,
@@ -41,9 +45,9 @@ def target_in_line(  # noqa: PLR0911 - one return a motion
     below = lines_away(text, at, count - 1) if count > 1 else at
     match motion:
         case "h" if at > start:
-            return Target(at=max(at - count, start))
+            return Target(at=max(_steps(text, at, -count), start))
         case "l" if at < end:
-            return Target(at=min(at + count, end))
+            return Target(at=min(_steps(text, at, count), end))
         case "0":
             return Target(at=start)
         case "^":
@@ -54,6 +58,15 @@ def target_in_line(  # noqa: PLR0911 - one return a motion
             return Target(at=first_letter(text, below), reach=Reach.LINES)
         case _:
             return None
+
+
+def _steps(text: str, at: int, count: int) -> int:
+    """So many characters on, or back where it is negative."""
+    if abs(count) > len(text):
+        return len(text) if count > 0 else 0
+    for _ in range(abs(count)):
+        at = edge_after(text, at) if count > 0 else edge_before(text, at)
+    return at
 
 
 def line(text: str, number: int | None) -> int:
@@ -80,6 +93,21 @@ def word_target(text: str, at: int, motion: str, count: int) -> Target | None:
             return Target(at=here) if here != at else None
 
 
+def far_target(text: str, at: int, motion: str, count: int) -> Target | None:
+    """Where the motions over brackets and paragraphs lead, and those to the end of a word before."""
+    match motion:
+        case "%":
+            there = matching_bracket(text, at)
+            return None if there is None else Target(at=there, reach=Reach.INCLUSIVE)
+        case "{" | "}":
+            return Target(at=paragraph_edge(text, at, count, is_back=motion == "{"))
+        case _:
+            here = at
+            for _ in range(count):
+                here = end_before(text, here, is_big=motion == "gE")
+            return Target(at=here, reach=Reach.INCLUSIVE) if here != at else None
+
+
 def word_taken(text: str, at: int, count: int, *, is_big: bool, is_changed: bool) -> Target | None:
     """What an operator takes of words; ``cw`` leaves the blanks behind the last one."""
     if is_changed and text[at : at + 1].strip():
@@ -98,7 +126,8 @@ def span_to(text: str, at: int, target: Target) -> Span:
     that began before all text of its line is then whole lines.
     """
     if target.start is not None:
-        return Span(start=target.start, end=target.at, cursor=target.start)
+        is_lines = target.reach is Reach.LINES
+        return Span(start=target.start, end=target.at, cursor=target.start, is_lines=is_lines)
     start, end = min(at, target.at), max(at, target.at)
     if target.reach is Reach.LINES:
         return Span(start=line_start(text, start), end=line_end(text, end), is_lines=True, cursor=start)

@@ -227,3 +227,37 @@ async def test_the_cursor_stands_right_behind_what_was_typed_whatever_its_width(
         prompt.action_cursor_left()
         await stage.pilot.pause()
         assert prompt.cursor_screen_offset.x - prompt.content_region.x == columns
+
+
+FAMILY, FLAG = "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f1e9\U0001f1ea"
+
+
+@pytest.mark.parametrize("character", ["a", "한", "e\u0301", FAMILY, FLAG, "\U0001f44d\U0001f3fd", "\u2764\ufe0f"])
+async def test_a_character_is_stepped_over_and_deleted_whole_whatever_it_is_made_of(stage_of, character):
+    async with stage_of() as stage:
+        prompt = stage.app.main.prompt
+        prompt.put(f"x{character}{character}y")
+        await stage.pilot.press("left", "left")
+        assert prompt.cursor_location == (0, 1 + len(character))
+        await stage.pilot.press("delete")
+        assert prompt.text == f"x{character}y"
+        await stage.pilot.press("left", "right", "backspace")
+        assert prompt.text == "xy"
+
+
+async def test_a_folded_paste_is_stepped_over_and_deleted_as_one_also_by_words(stage_of):
+    text = "\n".join(f"line {number}" for number in range(25))
+    async with stage_of() as stage:
+        prompt = stage.app.main.prompt
+        await stage.type("a ")
+        await paste(stage, text)
+        await stage.pilot.press("left")
+        assert prompt.cursor_location == (0, 2)
+        await stage.pilot.press("right", "ctrl+w")
+        assert prompt.text == "a "
+        await paste(stage, text)
+        await stage.pilot.press("left", "delete")
+        assert prompt.text == "a "
+        await paste(stage, text)
+        await stage.pilot.press("ctrl+left", "alt+d", "alt+d")
+        assert prompt.text == "a "

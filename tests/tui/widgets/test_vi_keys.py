@@ -13,7 +13,7 @@ def typed(text: str, keys: str, at: int = 0) -> Typed:
     vi.mode = ViMode.NORMAL
     now = Typed(text=text, at=at)
     for key in keys:
-        if vi.mode is ViMode.NORMAL:
+        if vi.mode is not ViMode.INSERT:
             after = vi.press("escape" if key == ESC else key, now)
             assert isinstance(after, Typed)
             now = after
@@ -75,6 +75,91 @@ def test_motions_lead_where_vim_leads(keys, at):
 )
 def test_changes_are_those_of_vim(keys, text):
     assert typed(LINES, keys).text == text
+
+
+WORDS = "one two (three, four) five\n  six.seven eight\n\nnine"
+REST = "\n  six.seven eight\n\nnine"
+
+
+@pytest.mark.parametrize(
+    ("keys", "text", "at"),
+    [
+        ("wved", "one  (three, four) five" + REST, 4),
+        ("wvex", "one  (three, four) five" + REST, 4),
+        ("eved", "on (three, four) five" + REST, 2),
+        ("wvbd", "wo (three, four) five" + REST, 0),
+        ("v$d", "  six.seven eight\n\nnine", 0),
+        ("vjd", " six.seven eight\n\nnine", 0),
+        ("Vd", "  six.seven eight\n\nnine", 2),
+        ("Vjd", "\nnine", 0),
+        ("vjD", "\nnine", 0),
+        ("vX", "  six.seven eight\n\nnine", 2),
+        ("VcX" + ESC, "X" + REST, 0),
+        ("wviwcX" + ESC, "one X (three, four) five" + REST, 4),
+        ("vi(d", "one two () five" + REST, 9),
+        ("va(d", "one two  five" + REST, 8),
+        ("vipd", "\nnine", 0),
+        ("vapd", "nine", 0),
+        ("viwiwiwd", " (three, four) five" + REST, 0),
+        ("wveyP", "one twotwo (three, four) five" + REST, 6),
+        ("VyP", "one two (three, four) five\none two (three, four) five" + REST, 0),
+        ("yiwwvep", "one one (three, four) five" + REST, 6),
+        ("yiwVp", "one" + REST, 0),
+        ("yywvep", "one \none two (three, four) five\n (three, four) five" + REST, 5),
+        ("veU", "ONE two (three, four) five" + REST, 0),
+        ("veUviwu", "one two (three, four) five" + REST, 0),
+        ("v~", "One two (three, four) five" + REST, 0),
+        ("verX", "XXX two (three, four) five" + REST, 0),
+        ("V>", "    one two (three, four) five" + REST, 4),
+        ("Vj>.", "        one two (three, four) five\n          six.seven eight\n\nnine", 8),
+        ("V>V<", "one two (three, four) five" + REST, 0),
+        ("VjJ", "one two (three, four) five six.seven eight\n\nnine", 26),
+        ("wveohd", "one (three, four) five" + REST, 3),
+        ("vwod", "wo (three, four) five" + REST, 0),
+        ("v" + ESC + "x", "ne two (three, four) five" + REST, 0),
+        ("vvx", "ne two (three, four) five" + REST, 0),
+        ("vVd", "  six.seven eight\n\nnine", 2),
+        ("Vvd", "ne two (three, four) five" + REST, 0),
+        ("ve" + ESC + "gvd", " two (three, four) five" + REST, 0),
+        ("v2ld.", "o (three, four) five" + REST, 0),
+        ("vecX" + ESC + "w.", "X X (three, four) five" + REST, 2),
+        ("v%d", " five" + REST, 0),
+        ("vf)d", " five" + REST, 0),
+    ],
+)
+def test_what_is_selected_is_changed_as_by_vim(keys, text, at):
+    after = typed(WORDS, keys)
+    assert (after.text, after.at) == (text, at)
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        (">>", "    one two (three, four) five" + REST),
+        (">j<<", "one two (three, four) five\n      six.seven eight\n\nnine"),
+        ("2>>.", "        one two (three, four) five\n          six.seven eight\n\nnine"),
+        ("gUiw", "ONE two (three, four) five" + REST),
+        ("gUU", "ONE TWO (THREE, FOUR) FIVE" + REST),
+        ("g~w", "ONE two (three, four) five" + REST),
+        ("gUUguw", "one TWO (THREE, FOUR) FIVE" + REST),
+        ("d%", " five" + REST),
+        ("wd%", "one  five" + REST),
+        ("dip", "\nnine"),
+        ("dap", "nine"),
+        ("d}", "\nnine"),
+        ("Gdge", "one two (three, four) five\n  six.seven eight\nine"),
+    ],
+)
+def test_more_operators_and_motions_are_those_of_vim(keys, text):
+    assert typed(WORDS, keys).text == text
+
+
+def test_a_command_works_on_characters_as_people_see_them():
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+    assert typed(f"{family}e\u0301x", "x").text == "e\u0301x"
+    assert typed(f"{family}e\u0301x", "lx").text == f"{family}x"
+    assert typed(f"{family}{family}x", "vld").text == "x"
+    assert typed(f"x{family}", "$x").text == "x"
 
 
 def test_brackets_and_quotes_are_taken_from_inside():

@@ -1,0 +1,151 @@
+"""A text field in which long pastes and images are short marks, and characters are what people see as one."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.message import Message
+from textual.widgets import TextArea
+
+from codeagent.core.first_words import PLACEHOLDER
+from codeagent.core.messages import ImageBlock
+from codeagent.core.text import clean
+from codeagent.tui.widgets.attached_images import AttachedImages
+from codeagent.tui.widgets.folded_paste import FoldedPastes
+from codeagent.tui.widgets.graphemes import edge_after, edge_before
+
+
+class PromptText(TextArea):
+    """The text of the prompt, with its marks."""
+
+    DEFAULT_CSS = """
+    PromptText, PromptText:focus {
+        height: auto; max-height: 34vh; min-height: 1; width: 1fr; border: none; padding: 0; background: $background;
+        scrollbar-size-vertical: 1;
+        & .text-area--cursor-line { background: $background; }
+        & .text-area--placeholder { color: $text-faint; }
+    }
+    """
+
+    class TooLong(Message):
+        """A folded paste is too long to be opened here."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            soft_wrap=True,
+            show_line_numbers=False,
+            tab_behavior="focus",
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder=PLACEHOLDER,
+        )
+        self.cursor_blink = False
+        self._pastes = FoldedPastes()
+        self._images = AttachedImages()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is typed."""
+        return not self.text
+
+    @property
+    def full_text(self) -> str:
+        """What would be sent: the text with folded pastes in full."""
+        return self._pastes.unfold(self.text)
+
+    def images_in(self, text: str) -> tuple[ImageBlock, ...]:
+        """The images that a text from here has marks of."""
+        return self._images.found_in(text)
+
+    def put(self, text: str) -> None:
+        """Replaces the text (undo brings the old one back), cursor at its end."""
+        shown = self._pastes.fold_what_is_too_long(clean(text))
+        self.replace(shown, (0, 0), self.document.end, maintain_selection_offset=False)
+        self.move_cursor(self.document.end)
+
+    def give_back(self, text: str) -> None:
+        """Puts text that was not delivered before whatever is typed now."""
+        self.put(f"{text}\n{self.text}" if self.text else text)
+
+    def insert_typed(self, text: str) -> None:
+        """Inserts at the cursor, as if pasted."""
+        plain = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+        self.insert_mark(self._images.attach(text) or self._pastes.fold(plain))
+
+    def insert_mark(self, mark: str) -> None:
+        """Inserts at the cursor, as it is."""
+        result = self.replace(mark, *self.selection, maintain_selection_offset=False)
+        self.move_cursor(result.end_location)
+
+    def clear_typed(self) -> None:
+        """Empties the prompt; undo brings the text back."""
+        self.put("")
+
+    @property
+    def can_unfold(self) -> bool:
+        """Whether the cursor is at a folded paste."""
+        row, column = self.cursor_location
+        return self._pastes.mark_at(self.document.get_line(row), column) is not None
+
+    def unfold(self) -> None:
+        """Opens the folded paste at the cursor."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if span := self._pastes.mark_at(line, column):
+            if not self._pastes.can_open(line[span[0] : span[1]]):
+                self.post_message(self.TooLong())
+                return
+            text = self._pastes.unfold(line[span[0] : span[1]])
+            result = self.replace(text, (row, span[0]), (row, span[1]), maintain_selection_offset=False)
+            self.move_cursor(result.end_location)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a folded paste opens it."""
+        location = self.get_target_document_location(event)
+        line = self.document.get_line(location[0])
+        if self._pastes.mark_at(line, location[1] + 1):
+            self.move_cursor((location[0], location[1] + 1))
+            self.unfold()
+
+    # --- a step to the left or right is a whole character, and over a mark at once
+
+    def get_cursor_left_location(self) -> tuple[int, int]:
+        """Before the character or the mark to the left; then the end of the line above."""
+        row, column = self.cursor_location
+        if not column:
+            return super().get_cursor_left_location()
+        line = self.document.get_line(row)
+        span = self._mark_at(line, column)
+        return row, span[0] if span else edge_before(line, column)
+
+    def get_cursor_right_location(self) -> tuple[int, int]:
+        """Behind the character or the mark to the right; then the beginning of the line below."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if column >= len(line):
+            return super().get_cursor_right_location()
+        span = self._mark_at(line, column + 1)
+        return row, span[1] if span else edge_after(line, column)
+
+    def get_cursor_word_left_location(self) -> tuple[int, int]:
+        """Where the word or the mark to the left begins."""
+        row, column = self.cursor_location
+        span = self._mark_at(self.document.get_line(row), column)
+        return (row, span[0]) if span else super().get_cursor_word_left_location()
+
+    def get_cursor_word_right_location(self) -> tuple[int, int]:
+        """Where the word or the mark to the right ends."""
+        row, column = self.cursor_location
+        span = self._mark_at(self.document.get_line(row), column + 1)
+        return (row, span[1]) if span else super().get_cursor_word_right_location()
+
+    def action_delete_word_right(self) -> None:
+        """Deletes the word or the mark to the right."""
+        row, column = self.cursor_location
+        span = self._mark_at(self.document.get_line(row), column + 1)
+        if span and self.selection.is_empty:
+            self.replace("", (row, column), (row, span[1]), maintain_selection_offset=False)
+        else:
+            super().action_delete_word_right()
+
+    def _mark_at(self, line: str, column: int) -> tuple[int, int] | None:
+        return self._pastes.mark_at(line, column) or self._images.mark_at(line, column)
