@@ -89,6 +89,15 @@ class Screen:
         """Resident memory now (Linux)."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE / 1e6
 
+    def forget_peak(self) -> None:
+        """The peak is counted from now on (Linux)."""
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+
+    def peak_megabytes(self) -> float:
+        """The most resident memory since the start, or since the peak was forgotten (Linux)."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) * 1024 / 1e6
+
     def _read(self) -> bytes:
         data = os.read(self._descriptor, 65_536)
         self.count += len(data)
