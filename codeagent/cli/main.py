@@ -22,7 +22,7 @@ from codeagent.config.places import Places, find_places
 from codeagent.core.archive import Archive
 from codeagent.core.desk import Approver, Desk, LocalServer
 from codeagent.core.errors import CodeagentError, ConfigError
-from codeagent.core.events import Emit
+from codeagent.core.events import AgentEvent, Emit, TurnEnded
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 _SELDOM = 60  # collections of the young before one of all: that one stops the screen for as long as all is looked at
@@ -187,9 +187,21 @@ async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
     """Opens a session for a screen that already stands: what is heavy is loaded on a thread."""
     wiring = await asyncio.to_thread(_load_wiring)
     try:
-        return await wiring(launch, emit, approver)
+        return await wiring(launch, _tidy_after_turns(emit), approver)
     finally:
         _wake_collector()
+
+
+def _tidy_after_turns(emit: Emit) -> Emit:
+    """Tells events on; memory that a turn needed is given back when it has ended."""
+    from codeagent.workspace.heap import give_back
+
+    def tell(event: AgentEvent) -> None:
+        emit(event)
+        if isinstance(event, TurnEnded):
+            give_back()
+
+    return tell
 
 
 async def _open_headless(launch: Launch, emit: Emit) -> Desk:
@@ -215,6 +227,9 @@ def _wake_collector() -> None:
 
     By now everything is loaded, the model's SDK too, which takes a fifth longer while garbage is looked for.
     """
+    from codeagent.workspace.heap import give_back
+
+    give_back()
     gc.freeze()
     gc.set_threshold(700, 10, _SELDOM)
     gc.enable()
