@@ -203,7 +203,7 @@ def _worth_keeping(runs: list[Run], old_words: list[str], new_words: list[str]) 
 
 def _weight(words: list[str]) -> int:
     """How many characters other than blanks the words have."""
-    return sum(len(word) for word in words if not word.isspace())
+    return sum([len(word) for word in words if not word.isspace()])
 
 
 def _offsets(words: list[str]) -> list[int]:

@@ -75,6 +75,7 @@ class Column:
         self._entries: list[_Entry] = []
         self._heights = Heights()
         self._drawn: OrderedDict[int, _Drawn] = OrderedDict()
+        self._blank = EMPTY.strip(width, ground=inks.ground)
         self._sought: re.Pattern[str] | None = None
         self._shows_times = False
 
@@ -215,15 +216,14 @@ class Column:
         """What is drawn in a row; characters ``marked`` from-to are shown as selected."""
         found = self.find(row)
         if found is None:
-            return EMPTY.strip(self._width, ground=self._inks.ground)
+            return self._blank
         index, number = found
         if number < 0:
             is_here = self._shows_times and number == -1 and self._timed(index) is None
-            at = self._entries[index].at if is_here else 0
-            return time_line(at, self._width, self._inks).strip(self._width, ground=self._inks.ground)
+            return self._time_strip(index) if is_here else self._blank
         drawn = self._draw(index)
         if number >= len(drawn.lines):
-            return EMPTY.strip(self._width, ground=self._inks.ground)
+            return self._blank
         line, inks = drawn.lines[number], self._inks
         span = None if marked is None else _span(marked, index, number, line)
         if span is None and number in drawn.strips:
@@ -248,10 +248,15 @@ class Column:
         may_cut = entry.block.kind is not Kind.TEXT
         return with_time(line or lines[0], entry.at, self._width, self._inks, may_cut=may_cut)
 
+    def _time_strip(self, index: int) -> Strip:
+        """The empty row before a block, with when the block came."""
+        return time_line(self._entries[index].at, self._width, self._inks).strip(self._width, ground=self._inks.ground)
+
     def reshape(self, inks: Inks, width: int) -> None:
         """Other colours or another width: everything is drawn anew when next looked at."""
         self._drawn.clear()
         self._inks = inks
+        self._blank = EMPTY.strip(width, ground=inks.ground)
         if width == self._width:
             return
         self._width = width

@@ -7,6 +7,7 @@ looked at, so that a change of ten thousand lines opens as fast as a small one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import overload
 
 from rich.style import Style
@@ -23,6 +24,17 @@ OPEN_FOLD = "open fold"
 """The link of what a click on it shows: the unchanged lines around a hunk."""
 
 _SIGNS = {LineKind.SAME: " ", LineKind.REMOVED: "−", LineKind.ADDED: "+"}
+
+
+@dataclass(frozen=True, slots=True)
+class _LaidOut:
+    """All that stays as it is whatever is chosen; ``rows`` are drawn ones, of hunks that are left out or not."""
+
+    notes: list[Line]
+    layout: Layout
+    painter: DiffPainter
+    numbers: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    rows: dict[tuple[int, int, bool], list[Line]] = field(default_factory=dict)
 
 
 class DiffLines(Sequence[Line]):
@@ -43,7 +55,7 @@ class DiffLines(Sequence[Line]):
         current: int | None = None,
         side: Side = Side.BELOW,
         folded: Mapping[int, int] | None = None,
-        like: DiffLines | None = None,
+        laid_out: _LaidOut | None = None,
     ) -> None:
         self._diff = diff
         self._width = width
@@ -51,19 +63,18 @@ class DiffLines(Sequence[Line]):
         self._chosen = chosen
         self._current = current
         self._folded = folded or {}
-        if like is None:
-            self._notes = _note_lines(diff, width, self._inks)
-            self._layout = lay_out(diff, width, side, len(self._notes))
-            self.painter = DiffPainter(diff, palette)
-        else:
-            self._notes, self._layout, self.painter = like.laid_out
-        self._numbers: dict[int, list[tuple[int, int]]] = {}
-        self._rows: dict[tuple[int, int], list[Line]] = {}
+        if laid_out is None:
+            notes = _note_lines(diff, width, self._inks)
+            laid_out = _LaidOut(notes, lay_out(diff, width, side, len(notes)), DiffPainter(diff, palette))
+        self._laid_out = laid_out
+        self._notes, self._layout, self._painter = laid_out.notes, laid_out.layout, laid_out.painter
+        self._numbers, self._rows = laid_out.numbers, laid_out.rows
 
-    @property
-    def laid_out(self) -> tuple[list[Line], Layout, DiffPainter]:
-        """All that stays the same whatever is chosen."""
-        return self._notes, self._layout, self.painter
+    def prepare(self, hunk: int, rows: int) -> None:
+        """Draws the first rows of a hunk, so that they are there when it is looked at; called on a thread."""
+        if hunk < len(self._layout.hunks):
+            for entry in range(min(rows, len(self._layout.hunks[hunk].entries))):
+                self._entry(hunk, entry)
 
     def change_in(self, hunk: int) -> int:
         """The row at which the first changed line of a hunk stands."""
@@ -82,7 +93,8 @@ class DiffLines(Sequence[Line]):
         if (chosen, current) == (self._chosen, self._current):
             return self
         palette, folded = self._inks.palette, self._folded
-        return DiffLines(self._diff, self._width, palette, chosen=chosen, current=current, folded=folded, like=self)
+        kept = self._laid_out
+        return DiffLines(self._diff, self._width, palette, chosen=chosen, current=current, folded=folded, laid_out=kept)
 
     def __len__(self) -> int:
         return self._layout.height
@@ -100,13 +112,19 @@ class DiffLines(Sequence[Line]):
         hunk, entry, local = self._layout.find(row)
         if hunk == NONE:
             return self._notes[local]
-        if (hunk, entry) not in self._rows:
-            self._rows[hunk, entry] = self._draw(hunk, entry)
-        return self._rows[hunk, entry][local]
+        return self._heading(hunk, self._diff.hunks[hunk]) if entry == NONE else self._entry(hunk, entry)[local]
+
+    def _entry(self, hunk: int, entry: int) -> list[Line]:
+        """The rows of a line, or of two side by side; they stay as they are while the hunk is in, or out."""
+        key = (hunk, entry, self._is_out(hunk))
+        if key not in self._rows:
+            self._rows[key] = self._draw(hunk, entry)
+        return self._rows[key]
+
+    def _is_out(self, hunk: int) -> bool:
+        return self._chosen is not None and hunk not in self._chosen
 
     def _draw(self, hunk: int, entry: int) -> list[Line]:
-        if entry == NONE:
-            return [self._heading(hunk, self._diff.hunks[hunk])]
         if hunk not in self._numbers:
             self._numbers[hunk] = numbers(self._diff.hunks[hunk])
         places = self._layout.hunks[hunk].entries[entry]
@@ -142,15 +160,15 @@ class DiffLines(Sequence[Line]):
     def _code(self, hunk: int, place: int, number: str, width: int) -> list[Line]:
         line = self._diff.hunks[hunk].lines[place]
         inks = self._inks
-        is_out = self._chosen is not None and hunk not in self._chosen
+        is_out = self._is_out(hunk)
         ground, ink = _grounds(line.kind, inks, is_out=is_out)
         first = (Piece(f"{number} ", inks.faint + ground, ""), Piece(f"{_SIGNS[line.kind]} ", ink + ground, ""))
         blank = Piece(" " * (len(number) + 3), ground, "")
         if is_out:
             pieces = [Piece(shown(line.text), inks.faint)]
         else:
-            pieces = [piece._replace(style=piece.style + ground) for piece in self.painter.line(hunk, place)]
-            pieces = with_words(pieces, self.painter.words(hunk, place), _word_ground(line.kind, inks))
+            pieces = [piece._replace(style=piece.style + ground) for piece in self._painter.line(hunk, place)]
+            pieces = with_words(pieces, self._painter.words(hunk, place), _word_ground(line.kind, inks))
         mark = end_mark(line.text, has_mixed_ends=self._layout.has_mixed_ends)
         pieces.append(Piece(mark, inks.faint + ground, ""))
         return wrap(pieces, width, first=first, rest=(blank,), by_word=False, fill=ground)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from rich.style import Style
 
@@ -15,7 +16,17 @@ from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.diff_layout import shown
 from codeagent.tui.widgets.lines import Piece
 
-_AT_ONCE = 60
+_AT_ONCE = 32
+"""So many lines of one side are read as one text, which is what colours cost."""
+
+_SIDES = {LineKind.REMOVED: 0, LineKind.ADDED: 1}
+
+
+class _Reading(NamedTuple):
+    """A hunk as its old and its new text: the places of their lines, and of each place its text and line there."""
+
+    texts: tuple[list[int], list[int]]
+    where: list[tuple[int, int]]
 
 
 class DiffPainter:
@@ -25,20 +36,16 @@ class DiffPainter:
         self._diff = diff
         self._palette = palette
         self._language = language_of(diff.path)
-        self._stretch = lru_cache(maxsize=64)(self._painted)
+        self._stretch = lru_cache(maxsize=128)(self._painted)
+        self._readings: dict[int, _Reading] = {}
         self._partners: dict[int, dict[int, int]] = {}
+        self._words = lru_cache(maxsize=1_024)(word_spans)
 
     def line(self, hunk: int, place: int) -> list[Piece]:
         """One line's code."""
-        stretch, offset = divmod(place, _AT_ONCE)
-        return self._stretch(hunk, stretch)[offset]
-
-    def prepare(self, hunk: int) -> None:
-        """Works out the first colours of a hunk, so that they are known when it is looked at; called on a thread."""
-        if hunk < len(self._diff.hunks):
-            for place in (0, _AT_ONCE):
-                if place < len(self._diff.hunks[hunk].lines):
-                    self.line(hunk, place)
+        side, at = self._reading(hunk).where[place]
+        stretch, offset = divmod(at, _AT_ONCE)
+        return self._stretch(hunk, side, stretch)[offset]
 
     def words(self, hunk: int, place: int) -> Spans:
         """The characters of a line that differ from the line it takes the place of."""
@@ -48,22 +55,34 @@ class DiffPainter:
         if other is None:
             return ()
         lines = self._diff.hunks[hunk].lines
-        mine, its = shown(lines[place].text), shown(lines[other].text)
-        is_old = lines[place].kind is LineKind.REMOVED
-        return word_spans(mine, its)[0] if is_old else word_spans(its, mine)[1]
+        old, new = min(place, other), max(place, other)
+        return self._words(shown(lines[old].text), shown(lines[new].text))[place == new]
 
-    def _painted(self, hunk: int, stretch: int) -> list[list[Piece]]:
+    def _reading(self, hunk: int) -> _Reading:
+        if hunk not in self._readings:
+            self._readings[hunk] = _read(self._diff.hunks[hunk].lines)
+        return self._readings[hunk]
+
+    def _painted(self, hunk: int, side: int, stretch: int) -> list[list[Piece]]:
         """Old and new lines are each read as one text, so that strings over several lines come out right."""
-        lines = self._diff.hunks[hunk].lines[stretch * _AT_ONCE : (stretch + 1) * _AT_ONCE]
-        painted: list[list[Piece]] = [[] for _ in lines]
-        for other in (LineKind.ADDED, LineKind.REMOVED):
-            places = [place for place, line in enumerate(lines) if line.kind is not other]
-            if other is LineKind.REMOVED and len(places) == sum(line.kind is LineKind.SAME for line in lines):
-                continue  # nothing was added: all was read as the old text
-            code = "\n".join(shown(lines[place].text) for place in places)
-            for place, pieces in zip(places, highlight(code, self._language, self._palette), strict=False):
-                painted[place] = pieces
-        return painted
+        lines = self._diff.hunks[hunk].lines
+        places = self._reading(hunk).texts[side][stretch * _AT_ONCE : (stretch + 1) * _AT_ONCE]
+        code = "\n".join(shown(lines[place].text) for place in places)
+        painted = highlight(code, self._language, self._palette)
+        return painted + [[] for _ in places[len(painted) :]]
+
+
+def _read(lines: Sequence[DiffLine]) -> _Reading:
+    """Unchanged lines are read with the changed ones before them, which are near; the first ones with those after."""
+    texts: tuple[list[int], list[int]] = ([], [])
+    where: list[tuple[int, int]] = []
+    side = next((_SIDES[line.kind] for line in lines if line.kind in _SIDES), 0)
+    for place, line in enumerate(lines):
+        side = _SIDES.get(line.kind, side)
+        where.append((side, len(texts[side])))
+        for text in texts if line.kind is LineKind.SAME else (texts[side],):
+            text.append(place)
+    return _Reading(texts, where)
 
 
 def _pairs(lines: Sequence[DiffLine]) -> dict[int, int]:

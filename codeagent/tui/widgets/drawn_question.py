@@ -9,7 +9,6 @@ from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import View
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
-from codeagent.tui.widgets.diff_painter import DiffPainter
 from codeagent.tui.widgets.lines import Line
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.question_lines import offer_lines, question_lines, verdict_lines
@@ -45,10 +44,10 @@ class DrawnQuestion:
         """The line at which the first change of a hunk stands."""
         return self._above + self._drawn[1].change_in(hunk) if self._drawn is not None else 0
 
-    @property
-    def painter(self) -> DiffPainter | None:
-        """What colours the change that is in view."""
-        return self._drawn[1].painter if self._drawn is not None else None
+    def prepare(self, hunk: int, rows: int) -> None:
+        """Draws the first rows of a hunk of the change in view; called on a thread."""
+        if self._drawn is not None:
+            self._drawn[1].prepare(hunk, rows)
 
     def lines(self, question: OpenQuestion, view: View, width: int, palette: Palette, side: Side) -> Sequence[Line]:
         """The lines of a view."""

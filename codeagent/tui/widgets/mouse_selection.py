@@ -6,18 +6,18 @@ import re
 
 from textual.events import MouseDown, MouseMove, MouseUp
 from textual.geometry import Offset
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.timer import Timer
 
 from codeagent.tui.widgets.column import Column, Place
+from codeagent.tui.widgets.drawn_rows import DrawnRows
 
 _WORD = re.compile(r"[\w./~@:+-]+|\S")
 _SCROLLS_PER_SECOND = 20
 _LEFT = 1
 
 
-class MouseSelection(ScrollView):
+class MouseSelection(DrawnRows):
     """A scrolling column whose text can be marked; Textual's own copy command finds it like any selection.
 
     Textual's selection counts cells of what is drawn; this one counts characters

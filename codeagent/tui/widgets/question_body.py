@@ -9,14 +9,16 @@ from textual.content import Content
 from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from codeagent.tui.widgets.diff_lines import OPEN_FOLD
-from codeagent.tui.widgets.lines import Line
+from codeagent.tui.widgets.drawn_rows import DrawnRows
+from codeagent.tui.widgets.lines import EMPTY, Line
+
+_MOST_PAINTED = 500
 
 
-class QuestionBody(ScrollView):
+class QuestionBody(DrawnRows):
     """Lines drawn as they come into view, so that a very long change opens at once."""
 
     DEFAULT_CSS = """
@@ -38,6 +40,8 @@ class QuestionBody(ScrollView):
         super().__init__()
         self._lines: Sequence[Line] = ()
         self._furthest = 0
+        self._ground: Style | None = None
+        self._painted: dict[int, tuple[Line, Strip]] = {}
 
     def show(self, lines: Sequence[Line], *, from_start: bool) -> None:
         """Shows other lines, from the first one or from where it stood."""
@@ -96,11 +100,22 @@ class QuestionBody(ScrollView):
         self._furthest = max(self._furthest, self._last)
         self.post_message(self.Moved())
 
+    def notify_style_update(self) -> None:
+        """Other colours."""
+        super().notify_style_update()
+        self._ground = None
+
     def render_line(self, y: int) -> Strip:
-        """One row."""
-        at = y + self.scroll_offset.y
-        width = self.size.width
-        style: Style = self.rich_style
-        if at >= len(self._lines):
-            return Strip.blank(width, style)
-        return self._lines[at].strip(width).apply_style(style).adjust_cell_length(width, style)
+        """One row; as it was painted before, when it is the same line."""
+        at, width = y + self.scroll_offset.y, self.size.width
+        ground = self._ground
+        if ground is None or len(self._painted) > _MOST_PAINTED:
+            ground = self._ground = self.rich_style
+            self._painted.clear()
+        line = self._lines[at] if at < len(self._lines) else EMPTY
+        before = self._painted.get(at)
+        if before is not None and before[0] is line and before[1].cell_length == width:
+            return before[1]
+        strip = line.strip(width, ground=ground).adjust_cell_length(width, ground)
+        self._painted[at] = (line, strip)
+        return strip

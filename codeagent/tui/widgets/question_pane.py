@@ -10,6 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Region
 from textual.message import Message
 from textual.widget import Widget
 
@@ -232,10 +233,10 @@ class QuestionPane(Vertical, can_focus=True):
         return self.screen.size.width >= WIDE
 
     def _paint_ahead(self, hunk: int) -> None:
-        """Colours of the hunk that is likely to be looked at next, worked out on a thread."""
-        if self._drawing.painter is not None and hunk >= 0:
-            work = partial(self._drawing.painter.prepare, hunk)
-            self.run_worker(work, thread=True, group="paint", exclusive=True, description="colours the next hunk")
+        """What of the hunk is likely to be looked at next, drawn on a thread."""
+        if hunk >= 0:
+            work = partial(self._drawing.prepare, hunk, self._rows)
+            self.run_worker(work, thread=True, group="paint", exclusive=True, description="draws the next hunk")
 
     def fit(self) -> None:
         """Takes as many rows as it needs, and leaves the prompt and the queued messages theirs."""
@@ -251,7 +252,12 @@ class QuestionPane(Vertical, can_focus=True):
         self._tell_what_follows()
 
     def _tell_what_follows(self) -> None:
-        self.border_subtitle = Content() if self._view is View.EDITING else self._body.what_follows
+        """Says in the border how much follows; no other row of the dialog is painted for it."""
+        told = Content() if self._view is View.EDITING else self._body.what_follows
+        if self._border_subtitle is None or not told.is_same(self._border_subtitle):
+            self._border_subtitle = told
+            left, top = self.content_offset
+            self.refresh(Region(-left, self.outer_size.height - 1 - top, self.outer_size.width, 1))
 
     def action_switch(self, by: int) -> None:
         """Another question comes into view; the person asked for it, so its keys count."""
