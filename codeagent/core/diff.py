@@ -7,7 +7,7 @@ hunks to the old text gives the new text, reversing them gives the old one back.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
@@ -164,6 +164,24 @@ def reversed_diff(diff: FileDiff) -> FileDiff:
         for hunk in diff.hunks
     )
     return FileDiff(path=diff.path, change=whole.get(diff.change, ChangeKind.CHANGED), hunks=hunks, notes=diff.notes)
+
+
+def line_pairs(lines: Sequence[DiffLine]) -> dict[int, int]:
+    """Removed lines and the added ones in their place, both ways, where a stretch has as many of each."""
+    pairs: dict[int, int] = {}
+    place = 0
+    while place < len(lines):
+        start = place
+        while place < len(lines) and lines[place].kind is LineKind.REMOVED:
+            place += 1
+        middle = place
+        while place < len(lines) and lines[place].kind is LineKind.ADDED:
+            place += 1
+        if middle - start == place - middle:
+            for old, new in zip(range(start, middle), range(middle, place), strict=True):
+                pairs[old], pairs[new] = new, old
+        place = max(place, start + 1)
+    return pairs
 
 
 Spans = tuple[tuple[int, int], ...]

@@ -119,8 +119,10 @@ def _noted(event: AgentEvent) -> Iterator[Noted]:
             yield Noted(text="The conversation was summed up to make room." + (f"\n\n{summary}" if summary else ""))
         case NoticeGiven(text=text):
             yield Noted(text=text)
-        case TurnEnded(reason=reason, text=text) if reason is not TurnEnd.DONE:
-            yield Noted(text=text if reason is TurnEnd.ERROR else f"The turn ended: {reason}.".replace("_", " "))
+        case TurnEnded(reason=TurnEnd.ERROR, text=text):
+            yield Noted(text=text, is_trouble=True)
+        case TurnEnded(reason=reason) if reason is not TurnEnd.DONE:
+            yield Noted(text=f"The turn ended: {reason}.".replace("_", " "))
         case _:
             pass
 
@@ -152,14 +154,16 @@ def answered(answer: Answer) -> str:
 
 def _done(call: ToolCall, label: str, result: ToolResult, answer: str) -> Did:
     diffs: tuple[FileDiff, ...] = ()
+    outcome = str(result.outcome)
     if isinstance(result.details, ChangeDetails):
         diffs = result.details.diffs
     elif isinstance(result.details, CommandDetails):
         diffs = result.details.changes
+        outcome = result.details.ended if result.details.exit_code not in {0, None} else outcome
     return Did(
         tool=call.name,
         label=label or _first(call),
-        outcome=str(result.outcome),
+        outcome=outcome,
         text=result.text,
         diffs=diffs,
         answer=answer,

@@ -41,9 +41,10 @@ class Did:
 
 @value
 class Noted:
-    """Something the program said."""
+    """Something the program said; ``is_trouble`` when it went wrong."""
 
     text: str
+    is_trouble: bool = False
 
 
 Passage = Said | Wrote | Thought | Did | Noted

@@ -231,7 +231,7 @@ async def test_a_page_of_html_runs_nothing_loads_nothing_and_shows_everything(se
     assert "<script" not in page
     assert "<img" not in page
     assert "default-src 'none'" in page
-    for shown in ("&lt;b&gt;the total", "<em>look</em>", "+ a &amp; c", "- a &lt;b&gt;", "It is written.", "$1.50"):
+    for shown in ("&lt;b&gt;the total", "<em>look</em>", "+ a &amp; c", "− a &lt;b&gt;", "It is written.", "$1.50"):
         assert shown in page
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from rich.style import Style
 
-from codeagent.core.diff import DiffLine, FileDiff, LineKind, Spans, word_spans
+from codeagent.core.diff import FileDiff, LineKind, Spans, line_pairs, word_spans
 from codeagent.tui.later import language_of
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.code_lines import highlight
@@ -50,7 +49,7 @@ class DiffPainter:
     def words(self, hunk: int, place: int) -> Spans:
         """The characters of a line that differ from the line it takes the place of."""
         if hunk not in self._partners:
-            self._partners[hunk] = _pairs(self._diff.hunks[hunk].lines)
+            self._partners[hunk] = line_pairs(self._diff.hunks[hunk].lines)
         other = self._partners[hunk].get(place)
         if other is None:
             return ()
@@ -83,24 +82,6 @@ def _read(lines: Sequence[DiffLine]) -> _Reading:
         for text in texts if line.kind is LineKind.SAME else (texts[side],):
             text.append(place)
     return _Reading(texts, where)
-
-
-def _pairs(lines: Sequence[DiffLine]) -> dict[int, int]:
-    """Removed lines and the added ones in their place, both ways, where a stretch has as many of each."""
-    pairs: dict[int, int] = {}
-    place = 0
-    while place < len(lines):
-        start = place
-        while place < len(lines) and lines[place].kind is LineKind.REMOVED:
-            place += 1
-        middle = place
-        while place < len(lines) and lines[place].kind is LineKind.ADDED:
-            place += 1
-        if middle - start == place - middle:
-            for old, new in zip(range(start, middle), range(middle, place), strict=True):
-                pairs[old], pairs[new] = new, old
-        place = max(place, start + 1)
-    return pairs
 
 
 def with_words(pieces: list[Piece], spans: Spans, ground: Style) -> list[Piece]:
