@@ -22,6 +22,7 @@ PLACE = ROOT / ".github"
 COLUMNS, LINES = 100, 30
 _WIDE, _HIGH, _MARGIN, _SIZE = 8.4, 18, 14, 14
 _FONT = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
+_WITHOUT_FRAMES = str.maketrans("─│╭╮╰╯", " " * 6)
 _FOREGROUND, _BACKGROUND = "#d8dee9", "#16181d"
 
 
@@ -38,7 +39,7 @@ def play() -> tuple[list[Frame], Mapping[str, Frame]]:
     frames: list[Frame] = []
     kept: dict[str, Frame] = {}
     with tempfile.TemporaryDirectory() as home:
-        environ = {"CODEAGENT_HOME": home, "PYTHONPATH": str(ROOT)}
+        environ = {"CODEAGENT_HOME": f"{home}/.codeagent", "HOME": home, "TMPDIR": home, "PYTHONPATH": str(ROOT)}
         words = [sys.executable, "-m", "codeagent", "demo"]
         with Terminal(words, cwd=Path(home), environ=environ, columns=COLUMNS, lines=LINES) as terminal:
 
@@ -99,7 +100,7 @@ def drawing(frames: Sequence[Frame]) -> str:
         if len(numbers) < len(frames):
             name = f' class="{styles.setdefault(tuple(numbers), f"f{len(styles)}")}"'
         body.append(f'<g{name} transform="translate({_MARGIN},{_MARGIN + line * _HIGH})">{drawn}</g>')
-    rules = [f"text{{font:{_SIZE}px {_FONT}}}"]
+    rules = [f"text{{font:{_SIZE}px {_FONT}}}.b{{font-weight:bold}}.l{{fill:none}}"]
     for numbers, name in styles.items():
         steps = [f"{100 * starts[n] / length:.2f}%{{opacity:{int(n in numbers)}}}" for n in range(len(frames))]
         rules.append(f"@keyframes {name}{{{''.join(steps)}}}")
@@ -121,11 +122,33 @@ def _line(cells: Sequence[Cell]) -> Iterator[str]:
             yield f'<rect {place} fill="{background}"/>'
     for (foreground, is_bold), run in groupby(columns, key=lambda cell: (cell[1].foreground, cell[1].is_bold)):
         found = list(run)
-        look = (f' fill="{foreground}"' if foreground else "") + (' font-weight="bold"' if is_bold else "")
-        for words in re.finditer(r"\S+(?: \S+)*", "".join(cell.text for _, cell in found)):
+        text = "".join(cell.text for _, cell in found)
+        if frame := _frame(text, found[0][0]):
+            yield f'<path class="l" stroke="{foreground or _FOREGROUND}" d="{frame}"/>'
+        look = (f' fill="{foreground}"' if foreground else "") + (' class="b"' if is_bold else "")
+        for words in re.finditer(r"\S+(?: \S+)*", text.translate(_WITHOUT_FRAMES)):
             left, width = (found[0][0] + words.start()) * _WIDE, len(words[0]) * _WIDE
             place = f'x="{left:.1f}" y="{_HIGH - 5}" textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"'
             yield f"<text {place}{look}>{escape(words[0])}</text>"
+
+
+def _frame(text: str, column: int) -> str:
+    """Rules and corners as lines from edge to edge, which no font draws without gaps; a path, empty for none."""
+    drawn: list[str] = []
+    for found in re.finditer("─+|[│╭╮╰╯]", text):
+        left, middle = (column + found.start()) * _WIDE, _HIGH / 2
+        x = left + _WIDE / 2
+        drawn.append(
+            {
+                "─": f"M{left:.1f} {middle:g}h{len(found[0]) * _WIDE:.1f}",
+                "│": f"M{x:.1f} 0v{_HIGH}",
+                "╭": f"M{x:.1f} {_HIGH}v-{middle - 4:g}q0 -4 4 -4h{_WIDE / 2 - 4:.1f}",
+                "╮": f"M{x:.1f} {_HIGH}v-{middle - 4:g}q0 -4 -4 -4h-{_WIDE / 2 - 4:.1f}",
+                "╰": f"M{x:.1f} 0v{middle - 4:g}q0 4 4 4h{_WIDE / 2 - 4:.1f}",
+                "╯": f"M{x:.1f} 0v{middle - 4:g}q0 4 -4 4h-{_WIDE / 2 - 4:.1f}",
+            }[found[0][0]]
+        )
+    return "".join(drawn)
 
 
 def main() -> None:

@@ -81,6 +81,6 @@ class QueueLines(Widget):
         waits_room = min(len(waits), max(room // 2, 0))
         text = Content(f"“{one_line}").truncate(max(room - waits_room, 8), ellipsis=True)
         left = Content.assemble((f"{word}: ", "$text-faint"), text, "”", (show_invisible(waits), "$text-faint"))
-        left = left.truncate(max(self.size.width - len(hint) - 1, 8), ellipsis=True)
+        left = left.truncate(max(self.size.width - len(hint) - 2, 8), ellipsis=True)
         gap = " " * max(self.size.width - left.cell_length - len(hint), 1)
         return Content.assemble(left, gap, (hint, "$text-faint"))
