@@ -60,6 +60,7 @@ a { color: var(--accent); text-underline-offset: .15em; }
 @media (max-width: 40rem) { body { padding: 1.5rem 1rem 3rem; } .diff i { min-width: 1.75rem; } }
 @media (prefers-reduced-motion: reduce) { summary::before { transition: none; } }
 @media print { :root { font-size: 10pt; --ground: #fff; } body { max-width: none; padding: 0;
-  print-color-adjust: exact; -webkit-print-color-adjust: exact; } pre, .diff .rows > span { white-space: pre-wrap; overflow-wrap: anywhere; }
+  print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  pre, .diff .rows > span { white-space: pre-wrap; overflow-wrap: anywhere; }
   pre { overflow: visible; } .said, summary, h1, h2, h3 { break-after: avoid; } summary::before { display: none; } }
 """
