@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from rich.style import Style
 
-from codeagent.core.diff import FileDiff, LineKind, Spans, line_pairs, word_spans
+from codeagent.core.diff import DiffLine, FileDiff, LineKind, Spans, line_pairs, word_spans
 from codeagent.tui.later import language_of
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.code_lines import highlight
