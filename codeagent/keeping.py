@@ -14,7 +14,7 @@ from codeagent.agent.record import Record
 from codeagent.agent.shrinking import still_there
 from codeagent.config.launch import LATEST, Launch
 from codeagent.core.errors import FileProblem
-from codeagent.core.events import AgentEvent, Emit, TurnEnded, TurnStarted
+from codeagent.core.events import AgentEvent, Emit, SessionStarted, TurnEnded, TurnStarted
 from codeagent.core.messages import Message
 from codeagent.core.text import Redactor
 from codeagent.store.archive import SessionArchive
@@ -42,6 +42,13 @@ class Keeping:
     past: Past
     store: ChangeStore
     settle: Callable[[], None]
+    logs_of: Callable[[str], Path]
+
+    @property
+    def readable(self) -> tuple[Path, ...]:
+        """Where the output of commands lies that the conversation speaks of, of the one it is a copy of too."""
+        ids = [event.session_id for event in self.past.events if isinstance(event, SessionStarted)]
+        return tuple(dict.fromkeys((self.logs, *(self.logs_of(one) for one in ids if one == Path(one).name))))
 
     def recorder(self, emit: Emit) -> Record:
         """What writes the session down and tells it; trouble with the writing is told too."""
@@ -81,7 +88,7 @@ class Keeping:
 def open_keeping(launch: Launch, stored: Sessions, archive: SessionArchive, redactor: Redactor) -> Keeping:
     """A new record, the one to go on with, or none; raises JournalError and SessionBusy."""
     seen = SeenFiles()
-    changes = launch.places.state / "checkpoints" / stored.folder.name
+    changes = launch.places.checkpoints / stored.folder.name
     if not launch.keeps_session:
         logs = Path(tempfile.mkdtemp(prefix="codeagent-logs-"))
         changes = logs / "checkpoints"
@@ -104,6 +111,7 @@ def open_keeping(launch: Launch, stored: Sessions, archive: SessionArchive, reda
         seen_file=seen_file,
         past=past,
         store=ChangeStore(launch.root.resolve(), changes, session_id),
+        logs_of=stored.logs,
         settle=stored.settle if launch.keeps_session else lambda: None,
     )
 

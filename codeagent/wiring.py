@@ -131,7 +131,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None, brought: Bro
     asked = settings.permissions
     redactor = Redactor((*secrets_in(launch.environ), *switch.keys.secrets()))
     stored = Sessions(launch.places.sessions, root)
-    prompts, archive = make_prompts(launch, stored, redactor), make_archive(stored, redactor)
+    prompts, archive = make_prompts(launch, stored, redactor), make_archive(launch, stored, redactor)
     keeping = open_keeping(launch, stored, archive, redactor)
     chosen = keeping.or_closed(partial(open_model, switch, launch, keeping.past.events))
     listeners: list[Emit] = [emit, keeping.after]
@@ -139,7 +139,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None, brought: Bro
     modes = ModeSwitch(mode=asked.mode, emit=record.tell)
     confinement, sandbox = confine_commands(settings, root)
     extra = [Path(folder).expanduser() for folder in asked.add_dirs]
-    paths = PathSandbox(root, extra, readable=(keeping.logs,), protected=places.own, secrets=[places.keys_file])
+    paths = PathSandbox(root, extra, readable=keeping.readable, protected=places.own, secrets=[places.keys_file])
     undoing = open_undoing(
         keeping.store, keeping.seen, record.tell, paths.show, is_running=lambda: session.is_running, mode=modes.get
     )
@@ -280,10 +280,11 @@ def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelN
 
 def open_archive(launch: Launch) -> SessionArchive:
     """The stored sessions of a workspace, without opening one."""
-    return make_archive(Sessions(launch.places.sessions, launch.root.resolve()), Redactor(secrets_in(launch.environ)))
+    stored = Sessions(launch.places.sessions, launch.root.resolve())
+    return make_archive(launch, stored, Redactor(secrets_in(launch.environ)))
 
 
-def make_archive(stored: Sessions, redactor: Redactor) -> SessionArchive:
+def make_archive(launch: Launch, stored: Sessions, redactor: Redactor) -> SessionArchive:
     """The archive over stored sessions; what writes exports is loaded with the first of them."""
 
     def write(summary: SessionSummary, told: Sequence[StoredEvent], form: ExportForm, redact: Redact) -> str:
@@ -291,7 +292,7 @@ def make_archive(stored: Sessions, redactor: Redactor) -> SessionArchive:
 
         return exported(summary, told, form, redact)
 
-    return SessionArchive(stored, redactor.redact, write)
+    return SessionArchive(stored, redactor.redact, write, launch.places.checkpoints)
 
 
 def confine_commands(settings: Settings, root: Path) -> tuple[confine.Confinement | None, Held]:

@@ -31,7 +31,9 @@ def run(words: Sequence[str], replay: Replay) -> int:
     found = _parser().parse_args(words)
     places, root = find_places(os.environ), Path.cwd().resolve()
     sessions = Sessions(places.sessions, root)
-    desk = _Desk(sessions, SessionArchive(sessions, Redactor(secrets_in(os.environ)).redact, exported))
+    desk = _Desk(
+        sessions, SessionArchive(sessions, Redactor(secrets_in(os.environ)).redact, exported, places.checkpoints)
+    )
     return _run(found, desk, places, root, replay)
 
 

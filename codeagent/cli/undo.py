@@ -36,7 +36,7 @@ def run(found: argparse.Namespace, sessions: Sessions, places: Places, root: Pat
     session_id = sessions.find(found.session) if found.session is not None else sessions.latest()
     journal, _ = JournalFile.reopen(sessions.path(session_id), redact=lambda text: text)
     try:
-        store = ChangeStore(root, places.state / "checkpoints" / sessions.folder.name, session_id)
+        store = ChangeStore(root, places.checkpoints / sessions.folder.name, session_id)
         return asyncio.run(_take_back(ChangeTimeline(store, asyncio.Lock(), lambda: False), found))
     finally:
         journal.close()

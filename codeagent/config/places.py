@@ -54,6 +54,11 @@ class Places:
         return self.cache / "models.json"
 
     @property
+    def checkpoints(self) -> Path:
+        """What is kept of the agent's changes, one folder a workspace, named as that of its sessions."""
+        return self.state / "checkpoints"
+
+    @property
     def sessions(self) -> Path:
         """The records of all sessions, one folder a workspace."""
         return self.data / "sessions"

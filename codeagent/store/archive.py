@@ -16,8 +16,10 @@ from codeagent.core.text import clean, storable
 from codeagent.store.beside import Beside
 from codeagent.store.journal import JournalFile, folder_beside, read_past
 from codeagent.store.records import Record, Redact, decode_record, encode_record
+from codeagent.store.retention import forget_session
 from codeagent.store.searching import search_record
 from codeagent.store.sessions import Sessions, records
+from codeagent.store.sharing import share_changes
 from codeagent.store.summaries import TITLE_LENGTH, summary_of
 from codeagent.workspace.private import make_private_folder, open_private, write_private
 
@@ -28,11 +30,15 @@ Write = Callable[[SessionSummary, Sequence[Record], ExportForm, Redact], str]
 class SessionArchive:
     """The archive of one workspace."""
 
-    def __init__(self, sessions: Sessions, redact: Redact, write: Write) -> None:
-        """``redact`` takes secrets out of all that is written; ``write`` gives an export its form."""
+    def __init__(self, sessions: Sessions, redact: Redact, write: Write, checkpoints: Path) -> None:
+        """``redact`` takes secrets out of all that is written; ``write`` gives an export its form.
+
+        ``checkpoints`` holds what is kept of the changes of all workspaces' sessions.
+        """
         self._sessions = sessions
         self._redact = redact
         self._write = write
+        self._checkpoints = checkpoints
 
     def summaries(self) -> tuple[SessionSummary, ...]:
         """All sessions, those used last first; behind them those of directories that are gone."""
@@ -70,6 +76,7 @@ class SessionArchive:
             path.with_suffix(".seen").unlink(missing_ok=True)
             for beside in (folder_beside(path), path.with_suffix(".logs")):
                 shutil.rmtree(beside, ignore_errors=True)
+            forget_session(self._checkpoints / path.parent.name, path.stem)
         except OSError as error:
             raise JournalError(f"The session {path.stem} cannot be removed: {error.strerror}.") from error
         finally:
@@ -90,6 +97,8 @@ class SessionArchive:
             Beside(folder_beside(origin)).give_to(folder_beside(target))
             if turn is None and origin.with_suffix(".seen").is_file() and origin.parent == target.parent:
                 write_private(self._sessions.seen(new_id), origin.with_suffix(".seen").read_bytes())
+            if origin.parent == target.parent:
+                share_changes(self._checkpoints / target.parent.name, origin.stem, new_id, before=turn)
             write_private(target, kept + encode_record(note, self._redact))
         except OSError as error:
             raise JournalError(f"The session {origin.stem} cannot be copied: {error.strerror}.") from error

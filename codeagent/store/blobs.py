@@ -79,5 +79,11 @@ class Blobs:
                     removed += 1
         return removed
 
+    def remove(self, names: Iterable[str]) -> None:
+        """Removes these contents; where they are in the person's repository, they stay there."""
+        for name in names:
+            with suppress(OSError):
+                self._path(name).unlink()
+
     def _path(self, name: str) -> Path:
         return self._objects / name[:2] / name[2:]

@@ -66,9 +66,10 @@ class ChangeLog:
         self._is_torn = bool(data) and not data.endswith(b"\n")
         self._count = data.count(b"\n") + 1
         for line in data.split(b"\n"):
-            entry = _decoded(line)
+            entry = decode_entry(line)
             if entry is not None:
                 self._entries.append(entry)
+                self._count = max(self._count, int(entry.id[1:]) if entry.id[1:].isdecimal() else 0)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -143,7 +144,7 @@ class ChangeLog:
                         yield state.blob
 
 
-def _decoded(line: bytes) -> Entry | None:
+def decode_entry(line: bytes) -> Entry | None:
     """The entry on a line; None for an empty or damaged one."""
     try:
         fields = json.loads(line)

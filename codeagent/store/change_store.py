@@ -109,7 +109,7 @@ class ChangeStore:
     def pending(self) -> Pending | None:
         """The call that has begun and whose end is not known, after a crash perhaps."""
         for path in sorted(self._place.glob("pending-*.json")):
-            if (found := _read_pending(path)) is not None:
+            if (found := read_pending(path)) is not None:
                 return found
             path.unlink(missing_ok=True)
         return None
@@ -197,7 +197,8 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _read_pending(path: Path) -> Pending | None:
+def read_pending(path: Path) -> Pending | None:
+    """What was noted of a call when it began; None when that is damaged."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         fields = json.loads(path.read_bytes())
         (change,) = from_json(fields["file"])

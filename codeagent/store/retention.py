@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from codeagent.core.errors import CheckpointError
 from codeagent.store.blobs import Blobs
 from codeagent.store.change_log import ChangeLog
+from codeagent.store.change_store import read_pending
 from codeagent.workspace.held_objects import let_go
 from codeagent.workspace.private_git import PrivateGit, Surroundings
 
@@ -48,18 +50,45 @@ def _clear(folder: Path, days: float) -> int:
         if not any(index.parent.glob("pending-*.json")):
             for path in index.parent.glob(f"{index.stem}.*"):
                 path.unlink()
-    names = {name for session in kept for name in ChangeLog(session / "changes.jsonl").blobs()}
     removed = 0
     for git_folder in folder.glob("git-*"):
-        surroundings = Surroundings(top=folder, object_format=git_folder.name.removeprefix("git-"))
-        held = set(names)
-        for index in (*(folder / "sessions").glob("*/*.index"), *(folder / "sessions").glob("*/*.index.mark")):
-            git = PrivateGit(folder=git_folder, root=folder, surroundings=surroundings, index=index)
-            held |= _named_in(git)
-        git = PrivateGit(folder=git_folder, root=folder, surroundings=surroundings, index=folder / "none")
+        git = _git_of(git_folder, folder / "none")
         let_go(git.held, days=days)
-        removed += Blobs(git).prune(held, older_than=_DAY)
+        removed += Blobs(git).prune(_spoken_of(git_folder, kept), older_than=_DAY)
     return removed
+
+
+def forget_session(folder: Path, session_id: str) -> None:
+    """Removes what is kept of a session's changes, and the contents that no other session of the workspace has.
+
+    ``folder`` is the workspace's. Raises OSError.
+    """
+    place = folder / "sessions" / session_id
+    if not place.is_dir():
+        return
+    others = [path for path in (folder / "sessions").iterdir() if path.is_dir() and path != place]
+    for git_folder in folder.glob("git-*"):
+        only_here = _spoken_of(git_folder, [place]) - _spoken_of(git_folder, others)
+        Blobs(_git_of(git_folder, folder / "none")).remove(only_here)
+    shutil.rmtree(place)
+
+
+def _git_of(git_folder: Path, index: Path) -> PrivateGit:
+    surroundings = Surroundings(top=git_folder.parent, object_format=git_folder.name.removeprefix("git-"))
+    return PrivateGit(folder=git_folder, root=git_folder.parent, surroundings=surroundings, index=index)
+
+
+def _spoken_of(git_folder: Path, sessions: Iterable[Path]) -> set[str]:
+    """The contents that the sessions' logs and last known states name."""
+    names: set[str] = set()
+    for session in sessions:
+        names.update(ChangeLog(session / "changes.jsonl").blobs())
+        for path in session.glob("pending-*.json"):
+            if (begun := read_pending(path)) is not None and begun.before is not None:
+                names.add(begun.before.blob)
+        for index in (*session.glob("*.index"), *session.glob("*.index.mark")):
+            names |= _named_in(_git_of(git_folder, index))
+    return names
 
 
 def _named_in(git: PrivateGit) -> set[str]:

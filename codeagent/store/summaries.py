@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from codeagent.core.errors import JournalError
 from codeagent.core.events import AgentEvent, SessionStarted, TurnEnded, TurnStarted, UsageReported
 from codeagent.store.records import decode_record
 
+_COMPACTION = re.compile(rb'^.*"event":\{"kind":"turn_started","turn":\d+,"text":"/compact.*$', re.MULTILINE)
 TITLE_LENGTH = 80
 _LAST_LENGTH = 200
 
@@ -21,12 +23,17 @@ def summary_of(path: Path, *, place: str = "") -> SessionSummary:
     """The summary of the record at ``path``; of one that a newer version wrote it says just that. Raises OSError."""
     data = path.read_bytes()
     changed = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
-    turns = data.count(_mark("turn_started"))
+    turns = data.count(_mark("turn_started")) - sum(_is_compaction(line) for line in _COMPACTION.findall(data))
     summary = SessionSummary(session_id=path.stem, title="", updated_at=changed, turns=turns, model="", place=place)
     try:
         return _filled(summary, data)
     except JournalError as error:
         return replace(summary, title=error.message)
+
+
+def _is_compaction(line: bytes) -> bool:
+    record = decode_record(line)
+    return record is not None and isinstance(record.event, TurnStarted) and is_compaction(record.event.text)
 
 
 def _filled(summary: SessionSummary, data: bytes) -> SessionSummary:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -98,8 +99,8 @@ def sessions(tmp_path, workspace) -> Sessions:
 
 
 @pytest.fixture
-def archive(sessions) -> SessionArchive:
-    return SessionArchive(sessions, Redactor([SECRET]).redact, exported)
+def archive(sessions, tmp_path) -> SessionArchive:
+    return SessionArchive(sessions, Redactor([SECRET]).redact, exported, tmp_path / "checkpoints")
 
 
 async def keep(sessions: Sessions, session_id: str, *events, age: int = 0) -> Path:
@@ -125,6 +126,12 @@ async def test_a_summary_has_title_cost_and_last_words(sessions, archive):
     (summary,) = archive.summaries()
     assert (summary.title, summary.turns, summary.cost) == ("Why is <b>the total</b> wrong?", 2, 1.5)
     assert (summary.model, summary.last_words) == ("scripted/x", "It is written.")
+
+
+@pytest.mark.parametrize("text", ["/compact", "/compact the tests"])
+async def test_what_only_summed_up_is_no_turn_in_the_list(sessions, archive, text):
+    await keep(sessions, "a", *turn(1, "go", "done"), *turn(2, text, ""), *turn(3, "/compact\nis what I typed", "yes"))
+    assert archive.summaries()[0].turns == 2
 
 
 async def test_what_only_summed_up_gives_a_summary_no_last_words(sessions, archive):
@@ -338,6 +345,39 @@ async def test_sessions_are_found_again_after_the_directory_was_moved(sessions, 
     assert Sessions(tmp_path / "data", moved).latest() == "a"
 
 
+@pytest.mark.parametrize("replacement", [None, "folder", "file"])
+async def test_sessions_are_found_again_after_the_directory_was_moved_to_another_disk(
+    sessions, workspace, tmp_path, replacement
+):
+    for number in range(8):
+        (workspace / f"f{number}").write_text("x")
+        os.utime(workspace / f"f{number}", (1_700_000_000 + number, 1_700_000_000 + number))
+    await keep(sessions, "a", *RICH)
+    (workspace / "f0").write_text("edited since\n")
+    (workspace / "f1").unlink()
+    moved = tmp_path / "other disk" / "shop"
+    shutil.copytree(workspace, moved, copy_function=shutil.copy2)
+    assert Sessions(tmp_path / "data", moved).paths() == []  # so far it is only a copy
+    shutil.rmtree(workspace)
+    if replacement == "folder":
+        workspace.mkdir()
+    elif replacement == "file":
+        workspace.write_text("")
+    assert Sessions(tmp_path / "data", moved).latest() == "a"
+    assert Sessions(tmp_path / "data", workspace).paths() == []
+
+
+async def test_a_directory_made_anew_of_the_same_files_is_another_one(sessions, workspace, tmp_path):
+    (workspace / "f").write_text("x")
+    os.utime(workspace / "f", (1_700_000_000, 1_700_000_000))
+    await keep(sessions, "a", *RICH)
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "f").write_text("x")
+    shutil.rmtree(workspace)
+    assert Sessions(tmp_path / "data", clone).paths() == []
+
+
 async def test_sessions_of_a_copy_stay_with_the_directory_that_has_them(sessions, workspace, tmp_path):
     await keep(sessions, "a", *RICH)
     copy = tmp_path / "copy"
@@ -354,7 +394,7 @@ async def test_sessions_of_a_directory_that_is_gone_are_listed_from_there_and_co
     other = tmp_path / "fresh clone"
     other.mkdir()
     here = Sessions(tmp_path / "data", other)
-    archive = SessionArchive(here, str, exported)
+    archive = SessionArchive(here, str, exported, tmp_path / "checkpoints")
     (summary,) = archive.summaries()
     assert summary.place == str(workspace)
     assert here.locate("a").parent == sessions.folder
