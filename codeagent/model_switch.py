@@ -13,13 +13,12 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.protocols import Provider
 from codeagent.keys import Keys
 from codeagent.model_list import LastList
+from codeagent.model_services import model_list
 from codeagent.models import NO_KEY_NEEDED, key_kind
 from codeagent.providers.catalog import EFFORTS, Catalog, Effort, ModelName, ProviderKind
 from codeagent.providers.listing import list_models
 
 _LIST_SECONDS = 2.0
-_ANTHROPIC_URL, _OPENAI_URL = "https://api.anthropic.com", "https://api.openai.com/v1"
-_ANTHROPIC_VERSION = "2023-06-01"
 _ORDER = (ProviderKind.ANTHROPIC, ProviderKind.OPENAI, ProviderKind.OPENAI_CHAT)
 
 
@@ -88,13 +87,9 @@ class ModelSwitch:
         return {kind: key.secret if key else NO_KEY_NEEDED for kind, key in found.items() if key or own.get(kind)}
 
     def _listed(self, kind: ProviderKind, key: str) -> list[str]:
-        if kind is ProviderKind.ANTHROPIC:
-            url = (self.settings.anthropic_base_url or _ANTHROPIC_URL).rstrip("/").removesuffix("/v1") + "/v1"
-            headers = {"x-api-key": key, "anthropic-version": _ANTHROPIC_VERSION}
-        else:
-            url = self.settings.openai_base_url or _OPENAI_URL
-            headers = {"Authorization": f"Bearer {key}"}
-        return [f"{kind}/{name}" for name in list_models(url, headers, seconds=_LIST_SECONDS)]
+        place = model_list(kind, key, self.settings)
+        found = list_models(place.url, place.headers, seconds=_LIST_SECONDS)
+        return [f"{kind}/{name}" for name in found]
 
     def _choice(self, name: str) -> ModelChoice:
         card = self.catalog.card(name)

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from codeagent.cli.completion import SHELLS, script_for
@@ -17,6 +17,7 @@ from codeagent.config.places import Places, find_places, project_config_file
 from codeagent.config.settings import Settings
 from codeagent.config.sources import load_settings
 from codeagent.config.theme_files import AUTO, theme_files
+from codeagent.core.desk import KeyProblem
 from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.text import clean
 from codeagent.keys import KEY_VARIABLES, find_keys, key_service
@@ -26,8 +27,15 @@ from codeagent.providers.catalog import Catalog
 from codeagent.workspace.atomic import write_atomic
 from codeagent.workspace.private import make_private_folder, write_private
 
+CheckKey = Callable[[str, str], KeyProblem | None]
+"""Asks a service whether it takes a key."""
 
-def run(words: Sequence[str]) -> int:
+
+def _no_check(_service: str, _key: str) -> None:
+    """A key that nobody is asked about."""
+
+
+def run(words: Sequence[str], check_key: CheckKey = _no_check) -> int:
     """Does what the first word says, or shows everything; returns the exit code, raises ConfigError."""
     found = _parser().parse_args(words)
     places = find_places(os.environ)
@@ -39,7 +47,7 @@ def run(words: Sequence[str]) -> int:
         case "unset":
             _change(places, found.name, None)
         case "set-key":
-            _keep_key(places, found.provider)
+            _keep_key(places, found.provider, _no_check if found.unchecked else check_key)
         case "remove-key":
             _remove_key(places, found.provider)
         case "models":
@@ -60,11 +68,10 @@ def _parser() -> argparse.ArgumentParser:
     setting.add_argument("value", metavar="VALUE", help="plain text, a number, or TOML such as '[\"bash(pytest *)\"]'")
     add("unset", help="take a setting out of your file").add_argument("name", metavar="TABLE.KEY")
     services = ", ".join(KEY_VARIABLES)
-    for name, what in (
-        ("set-key", "keep a key: it is asked for and not shown, or read from a pipe"),
-        ("remove-key", "forget a key that was kept"),
-    ):
-        add(name, help=what).add_argument("provider", metavar="PROVIDER", help=f"one of {services}")
+    key = add("set-key", help="keep a key: it is asked for and not shown, or read from a pipe")
+    key.add_argument("--unchecked", action="store_true", help="keep it without asking the service whether it is right")
+    for command in (key, add("remove-key", help="forget a key that was kept")):
+        command.add_argument("provider", metavar="PROVIDER", help=f"one of {services}")
     add("models", help="print the models that are known, and those that your services last listed")
     shell = add("completion", help="print a completion script for bash, zsh or fish")
     shell.add_argument("shell", choices=list(SHELLS), metavar="SHELL")
@@ -142,12 +149,17 @@ def _change(places: Places, name: str, value: str | None) -> None:
     print(clean(f"{name} is now {value}." if value is not None else f"{name} is at its default again."))
 
 
-def _keep_key(places: Places, provider: str) -> None:
+def _keep_key(places: Places, provider: str, check_key: CheckKey) -> None:
     kind = key_service(provider)
     keys = find_keys(os.environ, places)
     typed = getpass.getpass(f"Key for {kind} (not shown): ") if sys.stdin.isatty() else sys.stdin.readline()
+    problem = check_key(kind, typed)
+    if problem and problem.is_refused:
+        raise ConfigError(f"{problem.text} It was not kept.", hint=f"set-key --unchecked {kind} keeps it all the same.")
     place = keys.keep(kind, typed)
     print(f"The key for {kind} is kept in {clean(place)}.")
+    if problem:
+        print(clean(problem.text))
     if os.environ.get(KEY_VARIABLES[kind]):
         print(f"{KEY_VARIABLES[kind]} is set as well, and goes before it.")
 

@@ -20,7 +20,7 @@ from codeagent.cli.options import Options
 from codeagent.config.launch import PICK, Launch
 from codeagent.config.places import Places, find_places
 from codeagent.core.archive import Archive
-from codeagent.core.desk import Approver, Desk, LocalServer
+from codeagent.core.desk import Approver, Desk, KeyProblem, LocalServer
 from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.events import AgentEvent, Emit, TurnEnded
 
@@ -101,7 +101,7 @@ def run(words: Sequence[str], frame: FirstFrame | None = None) -> int:  # noqa: 
         case ["config"]:
             from codeagent.cli import config_command
 
-            return config_command.run(words[1:])
+            return config_command.run(words[1:], _check_key)
         case ["trust"]:
             from codeagent.cli import trust
 
@@ -128,7 +128,7 @@ def start(words: Sequence[str], frame: FirstFrame | None = None) -> int:
     require_terminal()
     from codeagent.cli.screen import Offers, open_app
 
-    offers = Offers(servers=_servers, keep_key=partial(_keep_key, launch))
+    offers = Offers(servers=_servers, keep_key=partial(_keep_key, launch), check_key=_key_problem)
     older = partial(_stored, launch) if launch.resume == PICK else None
     code = open_app(
         launch,
@@ -159,6 +159,21 @@ def _keep_key(launch: Launch, service: str, key: str) -> str:
     from codeagent.keys import find_keys
 
     return find_keys(launch.environ, launch.places).keep(service, key)
+
+
+def _check_key(service: str, key: str) -> KeyProblem | None:
+    """Asks the service whether it takes a key; the settings are the person's own and the environment's."""
+    from codeagent.config.sources import load_settings
+    from codeagent.model_services import check_key
+
+    loaded = load_settings(find_places(os.environ), Path.cwd(), os.environ, {}, project=None)
+    return check_key(service, key, loaded.settings.model)
+
+
+def _key_problem(service: str, key: str) -> str:
+    """In a sentence, what speaks against a key; empty when nothing does."""
+    problem = _check_key(service, key)
+    return problem.text if problem else ""
 
 
 def keep_theme(places: Places, name: str) -> None:

@@ -351,6 +351,14 @@ class Opening:
 
 
 @value
+class KeyProblem:
+    """Why a key may be of no use, in one sentence; ``is_refused`` where the service said so itself."""
+
+    text: str
+    is_refused: bool
+
+
+@value
 class LocalServer:
     """A model server that answers on this machine; ``url`` is its base URL for Chat Completions."""
 

@@ -10,6 +10,7 @@ import pytest
 
 from codeagent.cli import config_command
 from codeagent.config.places import find_places
+from codeagent.core.desk import KeyProblem
 from codeagent.core.errors import ConfigError
 from codeagent.keys import find_keys
 from codeagent.providers.catalog import ProviderKind
@@ -163,3 +164,24 @@ def test_a_value_of_the_wrong_type_names_its_setting_once(home):
     with pytest.raises(ConfigError) as refused:
         config_command.run(["set", "ui.vi", "maybe"])
     assert str(refused.value).count("ui.vi") == 1
+
+
+def test_a_key_that_the_service_does_not_accept_is_not_kept_unless_it_is_asked_for(home, monkeypatch, capsys):
+    def refuse(service, key):
+        return KeyProblem(text=f"{service} does not accept the key.", is_refused=True)
+
+    typed(monkeypatch, SECRET)
+    with pytest.raises(ConfigError, match=r"does not accept the key. It was not kept. .*--unchecked anthropic"):
+        config_command.run(["set-key", "anthropic"], refuse)
+    assert not home.keys_file.exists()
+    typed(monkeypatch, SECRET)
+    config_command.run(["set-key", "--unchecked", "anthropic"], refuse)
+    assert SECRET in home.keys_file.read_text()
+
+
+def test_a_key_that_could_not_be_checked_is_kept_and_that_is_said(home, monkeypatch, capsys):
+    typed(monkeypatch, SECRET)
+    problem = KeyProblem(text="Nothing answers. The key was not checked.", is_refused=False)
+    config_command.run(["set-key", "anthropic"], lambda service, key: problem)
+    assert capsys.readouterr().out.splitlines()[1] == "Nothing answers. The key was not checked."
+    assert SECRET in home.keys_file.read_text()

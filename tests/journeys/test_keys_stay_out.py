@@ -66,3 +66,29 @@ def test_commands_do_not_get_the_keys(keyed, model_server):
     assert code == 0
     assert [event["text"].strip() for event in events if event["type"] == "tool_ended"] == ["abc"]
     assert holders(keyed) == []
+
+
+def test_a_wrong_key_is_told_in_the_welcome_and_kept_only_when_it_is_entered_again(place, model_server):
+    model_server.key = "the-right-one-0123"
+    place.environ.update({"ANTHROPIC_API_KEY": "", "CODEAGENT_MODEL": ""})
+    model_server.reply(Reply(parts=(Say("Welcome."),)))
+    with place.open(columns=80, lines=24) as terminal:
+        terminal.wait("Anthropic key")
+        terminal.type("a")
+        terminal.wait("paste it here")
+        terminal.paste("mistyped-key-0123")
+        terminal.press("enter")
+        terminal.wait("does not accept the key")
+        terminal.wait("Enter keeps it all the same")
+        assert "mistyped" not in terminal.text
+        assert not holders(place, "mistyped-key-0123")
+        terminal.press("ctrl+u")
+        terminal.paste("the-right-one-0123")
+        terminal.press("enter")
+        terminal.wait("Ask for a change")
+        terminal.type("hello")
+        terminal.press("enter")
+        terminal.wait("Welcome")
+        terminal.press("ctrl+d")
+        terminal.wait_for_exit()
+    assert len(holders(place, "the-right-one-0123")) == 1

@@ -454,10 +454,13 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
         opened.set()
         return Desk(conversation=conversation, workbench=bench, past=past)
 
-    def keep_key(service: str, key: str) -> str:
-        nonlocal error
+    def check_key(service: str, key: str) -> str:
         if " " in key:
             raise ConfigError("That is no key.")
+        return "Anthropic does not accept the key." if "wrong" in key else ""
+
+    def keep_key(service: str, key: str) -> str:
+        nonlocal error
         kept_keys.append((service, key))
         error = None
         return "a file"
@@ -470,7 +473,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
         vi=vi,
         prompt=prompt,
         keymap=keymap,
-        offers=Offers(servers=lambda: servers, keep_key=keep_key),
+        offers=Offers(servers=lambda: servers, check_key=check_key, keep_key=keep_key),
     )
     return Setting(app=app, opened=opened, desks=desks)
 

@@ -47,6 +47,25 @@ async def test_a_key_is_entered_without_being_shown_and_the_session_opens(stage_
         await stage.until(lambda: "claude-test · ask" in stage.text)
 
 
+async def test_a_key_that_is_not_accepted_is_kept_only_when_it_is_entered_again(stage_of):
+    kept = []
+    async with stage_of(error=NoModel("There is no model."), kept_keys=kept, size=(80, 24)) as stage:
+        await stage.until(lambda: "Anthropic key" in stage.text)
+        await stage.pilot.press("a")
+        await stage.type("wrong")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: "does not accept the key" in stage.text)
+        assert "wrong" not in stage.text
+        assert kept == []
+        await stage.type("-2")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: "asking" not in stage.text and "does not accept" in stage.text)
+        assert kept == []
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.desks)
+        assert kept == [("anthropic", "wrong-2")]
+
+
 async def test_every_choice_is_seen_without_scrolling_on_a_small_screen(stage_of):
     async with stage_of(error=NoModel("There is no model."), servers=SERVERS * 2, size=(60, 15)) as stage:
         await stage.until(lambda: "4  vLLM on this machine" in stage.text)

@@ -13,6 +13,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
+from textual.worker import Worker
 
 from codeagent.core.desk import LocalServer, Opening
 from codeagent.core.errors import ConfigError, NoModel
@@ -45,15 +46,21 @@ def _keeps_none(service: str, key: str) -> str:
     raise ConfigError(f"The key for {service} ({len(key)} characters) can not be kept here.")
 
 
+def _nothing_against(_service: str, _key: str) -> str:
+    return ""
+
+
 @value
 class Offers:
     """What the welcome can do about a missing model.
 
-    ``servers`` looks for servers on this machine; ``keep_key`` keeps a key for a
-    service and says where, or raises ConfigError. Both are called on a thread.
+    ``servers`` looks for servers on this machine; ``check_key`` asks a service
+    about a key and says in a sentence what speaks against it; ``keep_key`` keeps it
+    and says where. Those two may raise ConfigError. All are called on a thread.
     """
 
     servers: Servers = tuple
+    check_key: Callable[[str, str], str] = _nothing_against
     keep_key: Callable[[str, str], str] = _keeps_none
 
 
@@ -94,6 +101,8 @@ class WelcomeScreen(Screen[str | Opening | None]):
         self._found: Sequence[LocalServer] = ()
         self._choices = Choices((*_KEYS, _DEMO, _LEAVE))
         self._service = ""
+        self._doubted = ""
+        self._asking: Worker[None] | None = None
         self._key = Input(password=True, placeholder="paste it here; it is not shown")
         self._key.cursor_blink = False
 
@@ -134,7 +143,7 @@ class WelcomeScreen(Screen[str | Opening | None]):
 
     def action_enter_key(self, service: str) -> None:
         """Asks for a key."""
-        self._service = service
+        self._service, self._doubted = service, ""
         self._key.clear()
         self._say_of_key("enter keeps it and goes on · esc back")
         self.query_one("#service", Static).update(Content.styled(f"{_SERVICES[service]} key", "bold $text"))
@@ -145,10 +154,21 @@ class WelcomeScreen(Screen[str | Opening | None]):
         self.query_one("#said", Static).update(Content.styled(show_invisible(text), style))
 
     @on(Input.Submitted)
-    async def _key_entered(self, event: Input.Submitted) -> None:
+    def _key_entered(self, event: Input.Submitted) -> None:
         event.stop()
+        self._asking = self.run_worker(self._take_key(event.value), exclusive=True, group="key")
+
+    async def _take_key(self, key: str) -> None:
+        """Keeps a key that the service takes; one that it does not only when it is entered again."""
         try:
-            await asyncio.to_thread(self._offers.keep_key, self._service, event.value)
+            if key != self._doubted:
+                self._say_of_key(f"asking {_SERVICES[self._service]} about it …")
+                problem = await asyncio.to_thread(self._offers.check_key, self._service, key)
+                if problem:
+                    self._doubted = key
+                    self._say_of_key(f"{problem} Enter keeps it all the same, esc goes back.", "$warning")
+                    return
+            await asyncio.to_thread(self._offers.keep_key, self._service, key)
         except ConfigError as error:
             self._say_of_key(str(error), "$warning")
         else:
@@ -157,6 +177,8 @@ class WelcomeScreen(Screen[str | Opening | None]):
     def action_back(self) -> None:
         """Leaves the entry of a key, or codeagent."""
         if self.has_class("entering"):
+            if self._asking is not None:
+                self._asking.cancel()
             self.remove_class("entering")
             self._key.clear()
             self.set_focus(None)
