@@ -91,8 +91,8 @@ def _restore(words: Sequence[str], folder: Path) -> Stake:
 
 
 def _checkout(words: Sequence[str], folder: Path) -> Stake:
-    """``git checkout -- PATHS`` and ``git checkout .`` do the same; with a commit they change the index as well."""
-    if words[:1] == ["--"] or words == ["."]:
+    """``git checkout -- PATHS`` and ``git checkout PATH`` do the same; with a commit they change the index as well."""
+    if words[:1] == ["--"] or (len(words) == 1 and (folder / words[0]).exists()):
         return _restore(words, folder)
     return None
 

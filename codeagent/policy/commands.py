@@ -44,6 +44,7 @@ _STEERING = frozenset(
     | {"local", "readonly", "unset", "let", "shopt", "bind", "complete", "compgen", "compopt", "mapfile", "readarray"}
     | {"getopts", "coproc", "fc", "history", "setopt", "emulate", "zmodload", "autoload"}
 )
+_LEAVING = frozenset({"setsid", "daemonize", "daemon", "coproc", "disown", "at", "batch", "start-stop-daemon"})
 _COUNTS = re.compile(r"%[^a-zA-Z%(]*[hlLjtz]*n")
 _SETTERS = frozenset({"env", "sudo", "doas"})
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -56,11 +57,15 @@ _LATIN = re.compile("[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A simple command as it is written, and all that it runs in turn."""
+    """A simple command as it is written, and all that it runs in turn.
+
+    ``runs_on``: what it runs may go on when it is over.
+    """
 
     simple: SimpleCommand
     inner: tuple[Command, ...] = ()
     problems: tuple[Problem, ...] = ()
+    runs_on: bool = False
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -80,6 +85,12 @@ class Analysis:
 
     commands: tuple[Command, ...]
     problems: tuple[Problem, ...] = ()
+    has_jobs: bool = False
+
+    @property
+    def runs_on(self) -> bool:
+        """Whether a part of it may still run when it is over."""
+        return self.has_jobs or any(command.runs_on for command in self.everything())
 
     def everything(self) -> Iterator[Command]:
         """Every command, also those inside others."""
@@ -123,7 +134,7 @@ def analyze(command: str) -> Analysis:
 
 def _analysis(script: Script, problems: Sequence[Problem]) -> Analysis:
     commands = tuple(_looked_through(simple, 0) for simple in script.commands)
-    return Analysis(commands, tuple(dict.fromkeys([*problems, *script.problems])))
+    return Analysis(commands, tuple(dict.fromkeys([*problems, *script.problems])), script.runs_on)
 
 
 def _may_set_variables(analysis: Analysis) -> bool:
@@ -137,6 +148,7 @@ def _looked_through(simple: SimpleCommand, depth: int) -> Command:
     """A command with its own doubts, and what it runs."""
     problems = [*simple.problems, *_settings(simple), *_own_doubts(simple)]
     inner: list[Command] = []
+    runs_on = base_name(simple.name) in _LEAVING
     for found in inside(simple.words):
         if found.is_hidden or depth >= _DEEPEST or (found.words and not found.words[0].is_fixed):
             problems.append(Problem(f"what {simple.name or 'it'} runs cannot be seen", is_hidden=True))
@@ -145,10 +157,11 @@ def _looked_through(simple: SimpleCommand, depth: int) -> Command:
         if found.script is not None:
             script = parse_script(found.script)
             problems += script.problems
+            runs_on = runs_on or script.runs_on
             inner += [_looked_through(_moved(part, simple.places), depth + 1) for part in script.commands]
         elif found.words:
             inner.append(_looked_through(SimpleCommand(found.words, simple.source, places=simple.places), depth + 1))
-    return Command(simple, tuple(inner), tuple(dict.fromkeys(problems)))
+    return Command(simple, tuple(inner), tuple(dict.fromkeys(problems)), runs_on)
 
 
 def _moved(simple: SimpleCommand, start: Places | None) -> SimpleCommand:

@@ -31,6 +31,7 @@ from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import Allowed, Cover, Denied, Plan
 from codeagent.policy.grants import Grant, forget_grant, load_grants, store_grants
 from codeagent.policy.judge import CommandCase, Judge, Surroundings
+from codeagent.policy.losses import RunsOn
 from codeagent.policy.offers import command_offers, path_offers, warnings
 from codeagent.policy.rule_meaning import rule_meaning
 from codeagent.policy.rules import Rule, RuleSet
@@ -235,7 +236,7 @@ class ToolGate:
             touches=touches,
             verdict=verdict,
             offers=offers,
-            warnings=warnings(preview, case, self._cover_of(preview), self._sandbox.show),
+            warnings=warnings(preview, case, case.cover if case else None, self._sandbox.show),
             is_confined=self._is_confined and not (isinstance(preview, CommandPreview) and preview.held_back),
         )
 
@@ -249,8 +250,9 @@ class ToolGate:
 
     def _cover_of(self, preview: Preview) -> Cover | None:
         """A command in the background goes on after its checkpoint was compared, so that nothing covers it."""
-        is_kept = isinstance(preview, CommandPreview) and not preview.background
-        return self._cover if is_kept else None
+        if not isinstance(preview, CommandPreview) or self._cover is None:
+            return None
+        return RunsOn() if preview.background else self._cover
 
 
 class _Again:

@@ -23,7 +23,7 @@ from codeagent.core.protocols import Cover
 from codeagent.policy.commands import Analysis, Command, analyze
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_programs import configured_programs
-from codeagent.policy.losses import Losses
+from codeagent.policy.losses import Losses, RunsOn
 from codeagent.policy.named_paths import NamedPaths
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
@@ -158,6 +158,7 @@ class CommandCase:
         self._paths = paths
         self._around = around
         self._programs = cache(configured_programs)
+        self.cover = RunsOn() if around.cover is not None and analysis.runs_on else around.cover
 
     def rulings(self) -> tuple[Ruling, ...]:
         """The decision on each simple command as it is written."""
@@ -258,18 +259,21 @@ class CommandCase:
         """What auto mode asks about: work that would be destroyed and that undo would not bring back."""
         if not self._is_covered:
             yield from self.losses.sentences(command)
-        replaced = tuple(self.losses.replaced(command))
-        if replaced and self._around.cover is not None and (gap := self._around.cover.gap(replaced)):
+        if self.cover is None:
+            return
+        replaced = self.losses.replaced(command)
+        if replaced is None:
+            yield "Which files this deletes or replaces is known only when it runs: undo may not bring all back."
+        elif replaced and (gap := self.cover.gap(replaced)):
             yield f"Undo would not bring back what this replaces or deletes: {gap}."
 
     @cached_property
     def _is_covered(self) -> bool:
         """Whether undo would bring back all that this would delete, where it is confined and all is certain."""
-        cover = self._around.cover
-        if cover is None or not self._around.is_confined:
+        if self.cover is None or not self._around.is_confined:
             return False
         stake = self.losses.stake(self.analysis, self.changes)
-        return stake is not None and not cover.gap(stake)
+        return stake is not None and not self.cover.gap(stake)
 
     def _by_permission(self, command: Command, findings: Sequence[Finding], changes: str) -> Ruling:
         """What rules and mode allow; a rule for exactly this command covers the places that it names as well."""

@@ -8,11 +8,23 @@ from pathlib import Path
 from codeagent.policy.at_stake import Stake, at_stake
 from codeagent.policy.commands import Analysis, Command
 from codeagent.policy.destructive import loss
+from codeagent.policy.destructive_git import git_loss_here
 from codeagent.policy.named_paths import NamedPaths
-from codeagent.policy.replaced import replaced_files
+from codeagent.policy.replaced import Replaced, replaced_files
 from codeagent.policy.shell_script import Direction
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
+
+
+class RunsOn:
+    """The cover of a command of which a part goes on when its checkpoint was compared: it is none."""
+
+    def gap(self, paths: Sequence[Path]) -> str:
+        """Why undo would not bring back ``paths``; nothing when there are none."""
+        return "what runs in the background goes on after the files were compared" if paths else ""
+
+    def promise(self, call_id: str) -> None:
+        """Nothing is promised."""
 
 
 class Losses:
@@ -24,8 +36,7 @@ class Losses:
     def sentences(self, command: Command) -> Iterator[str]:
         """What would be lost when the command runs, one sentence a loss."""
         for found in command.everything():
-            sentence = loss(found.words)
-            if sentence:
+            if sentence := self._loss(found):
                 yield sentence
             for target in self._overwritten(found):
                 yield f"The contents of {target.text} would be replaced."
@@ -47,19 +58,30 @@ class Losses:
             targets = list(self._overwritten(command))
             if len(folders) != 1 or command.inner or not all(target.is_fixed for target in targets):
                 return None
-            lost = at_stake(command.words, folders[0]) if loss(command.words) else ()
+            lost = at_stake(command.words, folders[0]) if self._loss(command) else ()
             if lost is None:
                 return None
             found += lost
             found += [(folders[0] / target.text).resolve() for target in targets]
         return tuple(found)
 
-    def replaced(self, command: Command) -> Iterator[Path]:
+    def replaced(self, command: Command) -> Replaced:
         """The files that it deletes or replaces without being a command that destroys by its nature."""
+        files: list[Path] = []
         for found in command.everything():
-            if not loss(found.words):
-                for folder in self._paths.folders(found.simple.places):
-                    yield from replaced_files(found.words, folder)
+            if self._loss(found):
+                continue
+            for folder in self._paths.folders(found.simple.places) or (None,):
+                lost = replaced_files(found.words, folder)
+                if lost is None:
+                    return None
+                files += lost
+        return tuple(files)
+
+    def _loss(self, command: Command) -> str:
+        """What would be lost by the words, or by them where they run."""
+        here = (git_loss_here(command.words, folder) for folder in self._paths.folders(command.simple.places))
+        return loss(command.words) or next(filter(None, here), "")
 
     def _overwritten(self, command: Command) -> Iterator[Word]:
         """The files whose contents it would replace: by a redirection, or as ``tee`` does."""

@@ -2,60 +2,134 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 
 _MOST_WORDS = 1_000
+_MOST_FILES = 1_000
 _DELETING = frozenset({"rm", "unlink"})
-_COPYING = frozenset({"cp", "mv", "install"})
+_COPYING = frozenset({"cp", "mv", "install", "ln", "rsync"})
+_EDITING = frozenset({"sed", "gsed", "perl", "ruby"})
+_PACKING = frozenset({"gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "compress", "uncompress"})
+_VALUED = {"install": "mogSt", "cp": "St", "mv": "St", "ln": "St", "rsync": "efTB"}
+_LONG_TARGET = "--target-directory"
+
+Replaced = tuple[Path, ...] | None
+"""Files that are there and would be gone or others; None when that is only known when it runs."""
 
 
-def replaced_files(words: Sequence[Word], folder: Path) -> Iterator[Path]:
-    """The files that are there and would be gone or others; ``folder`` is where the command runs.
+def replaced_files(words: Sequence[Word], folder: Path | None) -> Replaced:
+    """The files that a plain command which runs in ``folder`` (None: nobody knows where) would delete or replace.
 
-    Only words that are fixed count: this is for commands that nothing else asks about.
+    This is for commands that nothing else asks about.
     """
-    if not words or len(words) > _MOST_WORDS or not words[0].is_fixed:
-        return
-    for name in dict.fromkeys(_names(base_name(words[0].text), words[1:], folder)):
-        path = folder / name
-        if name and path.is_file():
-            yield path
+    if not words or not words[0].is_fixed or not _may_replace(base_name(words[0].text), words[1:]):
+        return ()
+    names = _written_out(words[1:], folder) if folder else None
+    if folder is None or names is None:
+        return None
+    found = list(islice(_names(base_name(words[0].text), names, folder), _MOST_FILES + 1))
+    if len(found) > _MOST_FILES:
+        return None
+    return tuple(path for name in dict.fromkeys(found) if name and (path := folder / name).is_file())
 
 
-def _names(program: str, words: Sequence[Word], folder: Path) -> Iterator[str]:
-    texts = [word.text for word in words if word.is_fixed]
-    options = [text for text in texts if text.startswith("-")]
-    operands = [text for text in texts if not text.startswith("-")]
-    short = {letter for text in options if not text.startswith("--") for letter in text[1:]}
-    is_editing = program == "sed" and ("i" in short or any(text.startswith("--in-p") for text in options))
-    is_linking = program == "ln" and ("f" in short or "--force" in options)
-    if program in _DELETING or is_editing:
-        yield from operands
-    elif (program in _COPYING or is_linking) and operands and words[-1].is_fixed:
-        yield from _targets(options, operands, folder)
-    elif program == "sort":
+def _may_replace(program: str, words: Sequence[Word]) -> bool:
+    """Whether the program is one of those that are known here, called so that it writes."""
+    if program in _EDITING:
+        return any(_edits(word.text) for word in words)
+    if program == "ln":
+        return any(word.text.startswith("--f") or (word.text[1:2] != "-" and "f" in word.text[1:]) for word in words)
+    return program in _DELETING | _COPYING | _PACKING | {"sort"}
+
+
+def _edits(text: str) -> bool:
+    """Whether an option tells ``sed``, ``perl`` or ``ruby`` to write the file anew."""
+    if text.startswith("--"):
+        return text.startswith("--in-p")
+    return text.startswith("-") and "i" in text
+
+
+def _written_out(words: Sequence[Word], folder: Path) -> list[str] | None:
+    """The words, with file names in the place of patterns and of loops' variables; None when they are not known."""
+    texts: list[str] = []
+    for word in chain.from_iterable(written.values or (written,) for written in words):
+        if not word.is_known:
+            return None
+        if word.glob and not word.has_tilde:
+            found = glob.iglob(word.glob, root_dir=folder)  # noqa: PTH207 - see named_paths
+            texts += list(islice(found, _MOST_WORDS)) or [word.text]
+        else:
+            texts.append(str(Path.home()) + word.text[1:] if word.has_tilde else word.text)
+        if len(texts) >= _MOST_WORDS:
+            return None
+    return texts
+
+
+def _names(program: str, texts: Sequence[str], folder: Path) -> Iterator[str]:
+    targets: list[str] = []
+    operands: list[str] = []
+    valued = _VALUED.get(program, "")
+    words = iter(texts)
+    is_over = False
+    for text in words:
+        if is_over or not text.startswith("-") or text == "-":
+            operands.append(text)
+        elif text == "--":
+            is_over = True
+        elif text.startswith("--"):
+            name, equals, value = text.partition("=")
+            if len(name) > len("--t") and _LONG_TARGET.startswith(name):
+                targets.append(value if equals else next(words, ""))
+        elif (letter := next((one for one in text[1:] if one in valued), "")) != "":
+            value = text.partition(letter)[2] or next(words, "")
+            targets += [value] if letter == "t" and program != "rsync" else []
+    if program == "sort":
         yield from _sorted_into(texts)
-
-
-def _targets(options: Sequence[str], operands: Sequence[str], folder: Path) -> Iterator[str]:
-    """The file that is written, or those of the same names in the folder that is written to."""
-    named = [text.partition("=")[2] for text in options if text.startswith("--target-directory=")]
-    target = named[0] if named else operands[0] if "-t" in options else operands[-1]
-    if (folder / target).is_dir():
-        yield from (f"{target}/{Path(operand).name}" for operand in operands)
+    elif program in _COPYING:
+        yield from _copied(operands, targets, folder, is_exact=_is_exact(texts))
     else:
-        yield target
+        yield from operands
+
+
+def _is_exact(texts: Sequence[str]) -> bool:
+    """Whether the last operand is the target itself even when it is a folder."""
+    return any(text == "--no-target-directory" or (text[:1] == "-" != text[1:2] and "T" in text) for text in texts)
+
+
+def _copied(operands: Sequence[str], targets: Sequence[str], folder: Path, *, is_exact: bool) -> Iterator[str]:
+    """The file that is written, or what the folder that is written to holds under the names of what comes in."""
+    sources = operands if targets else operands[:-1]
+    target = targets[-1] if targets else next(iter(operands[-1:]), "")
+    for source in sources:
+        name = "." if source.endswith(("/.", "/..")) else Path(source).name
+        goes_below = bool(targets) or ((folder / target).is_dir() and not is_exact)
+        places = [f"{target}/{name}"] if goes_below else [target]
+        if source.endswith("/"):
+            places.append(target)  # rsync, and cp on some systems, take what is in the folder
+        for place in places:
+            yield place
+            yield from _inside(folder / source, place)
+
+
+def _inside(source: Path, place: str) -> Iterator[str]:
+    """The names that the files below a folder get in their new place."""
+    if source.is_dir() and not source.is_symlink():
+        for found, _, files in os.walk(source):
+            for file in files:
+                yield f"{place}/{Path(found, file).relative_to(source)}"
 
 
 def _sorted_into(texts: Sequence[str]) -> Iterator[str]:
     for text, following in zip(texts, [*texts[1:], ""], strict=True):
-        if text.startswith("--output="):
-            yield text.partition("=")[2]
-        elif text in {"-o", "--output"}:
-            yield following
-        elif text.startswith("-o"):
-            yield text[2:]
+        name, equals, value = text.partition("=")
+        if len(name) > len("--") and "--output".startswith(name):
+            yield value if equals else following
+        elif text[:1] == "-" != text[1:2] and "o" in text:
+            yield text.partition("o")[2] or following

@@ -66,9 +66,11 @@ class SimpleCommand:
 class Script:
     """Every simple command of a text, wherever the grammar can hide one, and what is uncertain about the whole.
 
-    ``follows_loops``: some words say what the variable of a loop stands for.
+    ``follows_loops``: some words say what the variable of a loop stands for. ``runs_on``: a
+    part of it may still run when it is over.
     """
 
     commands: tuple[SimpleCommand, ...]
     problems: tuple[Problem, ...]
     follows_loops: bool = False
+    runs_on: bool = False

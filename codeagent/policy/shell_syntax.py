@@ -82,7 +82,7 @@ def parse_script(text: str, *, follows_loops: bool = False) -> Script:
     problems = tuple(dict.fromkeys(source.problems))
     if loops.were_followed and (problems or not loops.is_certain):
         return parse_script(text)
-    return Script(tuple(walker.commands), problems, follows_loops=loops.were_followed)
+    return Script(tuple(walker.commands), problems, follows_loops=loops.were_followed, runs_on=walker.runs_on)
 
 
 def _parsed(data: bytes) -> Node | None:
@@ -116,6 +116,7 @@ class _Walker:
         self._loops = loops
         self.commands: list[SimpleCommand] = []
         self.sets_variables = False
+        self.runs_on = False
         self._words = WordReader(source, self._nested, loops)
         self._handed_down: dict[int, Sequence[Node]] = {}
         self._places: Places | None = START
@@ -200,6 +201,7 @@ class _Walker:
         elif kind in _STATEMENTS:
             return self.statement(child, places, depth + 1)
         elif not child.is_named:
+            self.runs_on = self.runs_on or kind == "&"
             if kind not in _TOKENS:
                 self._source.problem(f"{UNKNOWN_SYNTAX} ({kind})", is_hidden=True)
         elif kind.endswith("_redirect"):

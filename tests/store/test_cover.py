@@ -216,10 +216,80 @@ def test_tee_loses_nothing_only_where_it_adds(messy, command, decision):
 
 @pytest.mark.parametrize(
     "command",
-    ["git read-tree --reset -u HEAD", "git checkout-index -fa", "git tag -d v1", "git submodule deinit -f --all"],
+    [
+        "git read-tree --reset -u HEAD",
+        "git checkout-index -fa",
+        "git tag -d v1",
+        "git tag -f v1",
+        "git submodule deinit -f --all",
+        "git commit --amend --no-edit",
+        "git commit --am -m x",
+        "git -C sub commit --amend",
+        "sh -c 'git commit --amend'",
+        "git rebase main",
+        "git rebase -i HEAD~2",
+        "git rebase --abort",
+        "git pull --rebase",
+        "git pull -f",
+        "git fetch origin +main:main",
+        "git merge --abort",
+        "git cherry-pick --quit",
+        "git symbolic-ref HEAD refs/heads/other",
+        "git symbolic-ref -d HEAD",
+        "git update-ref -d refs/heads/old",
+        "git filter-branch --all",
+        "git reflog expire --all",
+        "git reflog delete HEAD@{0}",
+        "git gc --prune=now",
+        "git repack -ad",
+        "git maintenance run",
+        "git stash clear",
+        "git branch --delete --force old",
+        "git branch -df old",
+        "git branch -M old",
+        "git worktree remove x",
+        "git worktree add -B old ../x",
+        "git reset HEAD~1",
+        "git reset --soft HEAD~1",
+        "git reset --mixed other",
+        "git reset other",
+        "git reset 1234567",
+        "git checkout -B other",
+        "git notes prune",
+        "git replace HEAD HEAD~1",
+        "git $command",
+    ],
 )
 def test_what_git_destroys_by_rarer_commands_is_asked_about(messy, command):
     assert verdict(messy, command).decision is Decision.ASK
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git add .",
+        "git commit -m 'amend'",
+        "git checkout other",
+        "git checkout a.txt",
+        "git checkout -b new",
+        "git switch -c new",
+        "git merge other",
+        "git rebase --continue",
+        "git reset",
+        "git reset a.txt",
+        "git reset HEAD a.txt",
+        "git stash",
+        "git stash pop",
+        "git branch new",
+        "git tag v2",
+        "git cherry-pick other",
+        "git pull",
+        "git fetch --all",
+        "git symbolic-ref HEAD",
+    ],
+)
+def test_what_git_adds_is_not_asked_about(messy, command):
+    assert verdict(messy, command).decision is Decision.ALLOW
 
 
 def test_a_reset_is_asked_about_while_something_is_staged(messy, run_git):
@@ -314,6 +384,12 @@ async def test_other_modes_say_nothing_of_it(messy):
         "sed -i s/l/x/ {}",
         "sed -Ei.bak s/l/x/ {}",
         "true && cp new.txt {}",
+        "sed --in-pl s/l/x/ {}",
+        "perl -pi -e s/l/x/ {}",
+        "gzip {}",
+        "mv -T new.txt {}",
+        "for f in {}; do sed -i s/l/x/ $f; done",
+        'for f in a.txt {}; do cp new.txt "$f"; done',
     ],
 )
 async def test_a_file_is_replaced_without_a_question_only_where_undo_brings_it_back(messy, command):
@@ -340,3 +416,49 @@ async def test_a_file_in_the_folder_that_is_copied_to_counts(messy):
         "sed s/l/x/ ignored.log",
     ):
         assert verdict(messy, command).decision is Decision.ALLOW, command
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm *.log",
+        "rm -f ignored.*",
+        "sed -i s/l/x/ *.log",
+        "for f in *.log; do rm $f; done",
+        "cp -r taken/. build",
+        "cp -r taken/. build/",
+        "cp -rT taken build",
+        "cp -R taken/ build",
+        "rsync -a taken/ build",
+        "cp -tbuild taken/ignored.o",
+        "cp -rt build taken/ignored.o",
+        "cp --target-directory=build taken/ignored.o",
+        "mv --target-dir build taken/ignored.o",
+        "install -m 644 -t build taken/ignored.o",
+        "mv taken/* build",
+    ],
+)
+def test_files_that_are_replaced_without_being_named_count(messy, command):
+    (messy.root / "taken").mkdir()
+    (messy.root / "taken" / "ignored.o").write_text("other\n")
+    assert verdict(messy, command).decision is Decision.ASK
+    (messy.root / "ignored.log").unlink()
+    (messy.root / "build" / "ignored.o").unlink()
+    assert verdict(messy, command).decision is Decision.ALLOW
+
+
+@pytest.mark.parametrize(
+    "command", ['mv new.txt "$x"', "cp new.txt $(ls)", "grep -l x . | xargs sed -i s/l/x/", 'cd "$x" && rm a.txt']
+)
+def test_what_is_replaced_is_asked_about_where_nobody_can_tell(messy, command):
+    assert verdict(messy, command).decision is Decision.ASK
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm a.txt & sleep 1", "(sleep 9; rm a.txt) &", "sh -c 'rm a.txt &'", "setsid rm a.txt", "rm -rf notes &"],
+)
+def test_what_goes_on_in_the_background_is_not_covered(messy, command):
+    assert verdict(messy, command).decision is Decision.ASK
+    assert verdict(messy, "sleep 1 & echo a").decision is Decision.ALLOW
+    assert verdict(messy, "rm a.txt", background=True).decision is Decision.ASK
