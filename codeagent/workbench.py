@@ -23,7 +23,7 @@ from codeagent.core.archive import SessionNamed
 from codeagent.core.changes import BranchDiff
 from codeagent.core.context import ContextPart
 from codeagent.core.custom_commands import FoundCommands
-from codeagent.core.desk import Check, Habits, KnownTool, ModelChoice, StoredRule, WorkspaceStatus
+from codeagent.core.desk import Check, Glimpse, Habits, KnownTool, ModelChoice, StoredRule, WorkspaceStatus
 from codeagent.core.errors import ConfigError
 from codeagent.core.events import Emit, ModeChanged, Progress
 from codeagent.core.jobs import Job
@@ -42,6 +42,7 @@ from codeagent.store.timeline import ChangeTimeline
 from codeagent.tools.walk import find_ripgrep, list_files
 from codeagent.workspace import git, process
 from codeagent.workspace.git_branch import branch_changes
+from codeagent.workspace.glimpse import glimpse
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.private import change_private, read_private
 
@@ -139,6 +140,10 @@ class Bench:
     async def files(self, query: str, limit: int) -> tuple[str, ...]:
         """Workspace files whose path fits the query, best first, ignored ones left out."""
         return await asyncio.to_thread(self._files.search, query, limit)
+
+    async def glimpse(self, path: str, lines: int) -> Glimpse:
+        """The first lines of a workspace file, or why they are not shown."""
+        return await asyncio.to_thread(glimpse, self.gate.paths, path, lines)
 
     def rules(self) -> tuple[StoredRule, ...]:
         """Every permission rule and grant in force."""

@@ -184,6 +184,14 @@ class Habits:
     shows_times: bool = False
 
 
+@value
+class Glimpse:
+    """The first lines of a file; ``said`` is its size, or why there are none to be shown."""
+
+    lines: tuple[str, ...] = ()
+    said: str = ""
+
+
 class Workbench(Protocol):
     """What screens need beyond the conversation; filled by wiring."""
 
@@ -221,6 +229,10 @@ class Workbench(Protocol):
 
     async def files(self, query: str, limit: int) -> tuple[str, ...]:
         """Workspace files whose path fits the query, best first, ignored ones left out."""
+        ...
+
+    async def glimpse(self, path: str, lines: int) -> Glimpse:
+        """The first lines of a workspace file, or why they are not shown."""
         ...
 
     def rules(self) -> tuple[StoredRule, ...]:

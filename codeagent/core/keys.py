@@ -118,6 +118,7 @@ KEYS: tuple[KeyAction, ...] = (
     _transcript("panel-up", "up", "panel above", "screen.choose_panel('previous')"),
     _transcript("panel-down", "down", "panel below", "screen.choose_panel('next')"),
     _transcript("open-panel", "enter", "open or close it", "screen.toggle_panel"),
+    _transcript("keep-open", "p", "keep it open, also when all are closed, or let it go", "screen.pin_panel"),
     _transcript("copy-panel", "c", "copy what it holds", "app.copy_panel"),
     _transcript("leave", "escape", "back to the prompt", "screen.focus_prompt"),
     _find("find-older", "enter,up", "the place above", "screen.find_next(-1)"),

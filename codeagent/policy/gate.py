@@ -78,6 +78,11 @@ class ToolGate:
             for grant in load_grants(grants_file, sandbox.root):
                 self._grant(grant)
 
+    @property
+    def paths(self) -> PathSandbox:
+        """The wall around the workspace."""
+        return self._sandbox
+
     def judge(self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode) -> Verdict:
         """What the policy says to a call, without asking anybody."""
         verdict = self._judge.call(tool, touches, preview, self._around(mode, preview))

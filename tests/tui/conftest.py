@@ -31,6 +31,7 @@ from codeagent.core.desk import (
     Check,
     CheckState,
     Desk,
+    Glimpse,
     Habits,
     KnownTool,
     LocalServer,
@@ -284,6 +285,13 @@ class MemoryWorkbench:
 
     async def files(self, query: str, limit: int) -> tuple[str, ...]:
         return tuple(path for path in self.paths if query in path)[:limit]
+
+    async def glimpse(self, path: str, lines: int) -> Glimpse:
+        return (
+            Glimpse(lines=(f"# {path}", "", "def total():"), said="1.2 KB")
+            if path.endswith(".py")
+            else Glimpse(said="binary, 9 bytes")
+        )
 
     def rules(self) -> tuple[StoredRule, ...]:
         return tuple(self.stored)

@@ -303,6 +303,19 @@ class MainScreen(Screen[None]):
         """Opens or closes the panel pointed at."""
         self.transcript.toggle_chosen()
 
+    def action_pin_panel(self) -> None:
+        """Keeps the panel pointed at open, or lets it go."""
+        self.transcript.pin_chosen()
+
+    def on_completion_list_pointed(self, event: CompletionList.Pointed) -> None:
+        """Reads the beginning of the file that is pointed at; what is pointed at next is read instead."""
+        if self._bench is not None:
+            show = self._show_glimpse(self._bench, event.path, event.lines)
+            self.run_worker(show, group="glimpse", exclusive=True, description="looks into a file")
+
+    async def _show_glimpse(self, bench: Workbench, path: str, lines: int) -> None:
+        self.completions.show_glimpse(path, await bench.glimpse(path, lines))
+
     def on_completion_list_clicked(self, event: CompletionList.Clicked) -> None:
         """Takes the clicked suggestion."""
         self.prompt.take(event.suggestion)

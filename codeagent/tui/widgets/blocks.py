@@ -57,9 +57,10 @@ class Block(Protocol):
 
 
 class Foldable(Block, Protocol):
-    """A block that can be chosen, opened and closed."""
+    """A block that can be chosen, opened and closed; one that is pinned stays open when all are closed."""
 
     is_chosen: bool
+    is_pinned: bool
 
     @property
     def is_open(self) -> bool:
@@ -191,7 +192,7 @@ class ThinkingBlock:
     def __init__(self, text: str = "", *, is_live: bool = False) -> None:
         self._parts = [text] if text else []
         self.is_live = is_live
-        self.is_chosen = False
+        self.is_chosen = self.is_pinned = False
         self.is_open = False
 
     def write(self, text: str) -> None:
@@ -216,7 +217,7 @@ class ThinkingBlock:
         """The heading, and the text when open."""
         text = self.copied()
         room = width - INDENT - RIGHT_MARGIN
-        heading = "Thinking" if self.is_live else "Thought"
+        heading = ("Thinking" if self.is_live else "Thought") + ("  kept open" if self.is_pinned else "")
         summary = text.split("\n")[-1 if self.is_live else 0].lstrip("#* ").replace("**", "")
         head = [Piece(f"{heading}  ", inks.muted, ""), Piece("" if self.is_open else summary, inks.thought, "")]
         ground = inks.raised_ground if self.is_chosen else None

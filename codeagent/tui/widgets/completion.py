@@ -1,10 +1,11 @@
-"""The list above the prompt that completes /commands and @files."""
+"""The list above the prompt that completes /commands and @files, with a look into the file pointed at."""
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
 
+from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.geometry import Size
@@ -12,10 +13,14 @@ from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
 
-from codeagent.core.text import show_invisible
+from codeagent.core.desk import Glimpse
+from codeagent.core.text import clean, show_invisible
 from codeagent.core.values import value
 
 MOST_ROWS = 8
+_ROOMY = (72, 20)
+_LEAST = 24
+_BAR = " │ "
 _COMMAND = re.compile(r"/([\w:-]*)")
 _FILE = re.compile(r"(?:^|(?<=[\s(]))@([^\s@]*)$")
 
@@ -43,6 +48,11 @@ class Suggestion:
     text: str
     detail: str = ""
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it names a file."""
+        return self.text.startswith("@")
+
 
 def completing(line: str, column: int, *, is_first_line: bool) -> Completing | None:
     """What could be completed with the cursor at ``column`` of ``line``."""
@@ -55,7 +65,7 @@ def completing(line: str, column: int, *, is_first_line: bool) -> Completing | N
 
 
 class CompletionList(Widget):
-    """The suggestions, one of them chosen."""
+    """The suggestions, one of them chosen; beside files stands how the chosen one begins."""
 
     DEFAULT_CSS = """
     CompletionList { height: auto; max-height: 8; margin: 0 1; padding: 0 1; background: $surface; display: none; }
@@ -68,10 +78,19 @@ class CompletionList(Widget):
             super().__init__()
             self.suggestion = suggestion
 
+    class Pointed(Message):
+        """A file is pointed at of which ``lines`` lines can be shown."""
+
+        def __init__(self, path: str, lines: int) -> None:
+            super().__init__()
+            self.path = path
+            self.lines = lines
+
     def __init__(self) -> None:
         super().__init__()
         self._suggestions: tuple[Suggestion, ...] = ()
         self._chosen = 0
+        self._glimpse = Glimpse()
         self.was_moved = False
 
     @property
@@ -86,43 +105,83 @@ class CompletionList(Widget):
 
     def show(self, suggestions: tuple[Suggestion, ...]) -> None:
         """Shows suggestions, the first one chosen; none closes the list."""
-        if not suggestions and not self._suggestions:
-            return  # as with nearly every key: the screen keeps its layout
+        before = self.chosen
         self._suggestions = suggestions
         self._chosen = 0
         self.was_moved = False
         self.display = bool(suggestions)
+        if not suggestions:
+            self._glimpse = Glimpse()
+        elif self.chosen != before:
+            self._point()
         self.refresh(layout=True)
 
     def move(self, by: int) -> None:
         """Chooses another one, round the ends."""
         self._chosen = (self._chosen + by) % len(self._suggestions)
         self.was_moved = True
+        self._point()
         self.refresh()
 
+    def show_glimpse(self, path: str, glimpse: Glimpse) -> None:
+        """Shows how a file begins, if it is still the chosen one."""
+        if self._path == path:
+            self._glimpse = glimpse
+            self.refresh()
+
+    def on_resize(self) -> None:
+        """There may be room now for how the file begins."""
+        self._point()
+
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
-        """One row a suggestion."""
-        return min(len(self._suggestions), MOST_ROWS)
+        """One row a suggestion; as many as there can be when a file is shown, so that nothing jumps."""
+        return MOST_ROWS if self._has_room else min(len(self._suggestions), MOST_ROWS)
 
     def render(self) -> Content:
         """The rows around the chosen one."""
         first = self._first
         shown = self._suggestions[first : first + MOST_ROWS]
-        column = min(max((len(one.text) for one in shown), default=0) + 3, max(self.size.width - 20, 10))
-        return Content("\n").join(
-            self._row(one, column, is_chosen=first + row == self._chosen) for row, one in enumerate(shown)
-        )
+        longest = max((cell_len(one.text) for one in shown), default=0) + 3
+        column = min(longest, max(self.size.width - 20, 10))
+        if not self._has_room:
+            rows = [self._row(one, column, self.size.width) for one in shown]
+        else:
+            column = min(max(longest, _LEAST), self.size.width * 2 // 5)
+            rows = [self._row(one, column, column) for one in shown]
+            rows += [Content(" " * column)] * (self.size.height - len(shown))
+            beside = glimpse_rows(self._glimpse, self.size.width - column - len(_BAR), self.size.height)
+            bar = Content.styled(_BAR, "$rule")
+            rows = [Content.assemble(row, bar, line) for row, line in zip(rows, beside, strict=True)]
+        return Content("\n").join(rows)
 
-    def _row(self, suggestion: Suggestion, column: int, *, is_chosen: bool) -> Content:
-        text = Content(show_invisible(suggestion.text)).truncate(column, ellipsis=True, pad=True)
+    def _row(self, suggestion: Suggestion, column: int, width: int) -> Content:
+        is_chosen = suggestion is self.chosen
+        shown = show_invisible(suggestion.text)
+        text = Content(_end_of(shown, column - 1) if suggestion.is_file else shown)
+        text = text.truncate(column, ellipsis=True, pad=True)
         row = Content.assemble(
             text.stylize("$accent" if is_chosen else "$text"), (show_invisible(suggestion.detail), "$text-muted")
-        ).truncate(self.size.width, ellipsis=True, pad=True)
+        ).truncate(width, ellipsis=True, pad=True)
         return row.stylize_before(Style.parse("on $raised")) if is_chosen else row
 
     @property
     def _first(self) -> int:
         return max(0, min(self._chosen - MOST_ROWS // 2, len(self._suggestions) - MOST_ROWS))
+
+    @property
+    def _path(self) -> str:
+        """The chosen file; empty when it is something else."""
+        chosen = self.chosen
+        return chosen.text[1:] if chosen is not None and chosen.is_file else ""
+
+    @property
+    def _has_room(self) -> bool:
+        width, height = self.screen.size
+        return bool(self._path) and width >= _ROOMY[0] and height >= _ROOMY[1]
+
+    def _point(self) -> None:
+        if self._has_room:
+            self.post_message(self.Pointed(self._path, MOST_ROWS))
 
     def on_click(self, event: events.Click) -> None:
         """Takes the suggestion under the mouse."""
@@ -130,3 +189,28 @@ class CompletionList(Widget):
         at = self._first + event.y
         if 0 <= at < len(self._suggestions):
             self.post_message(self.Clicked(self._suggestions[at]))
+
+
+def glimpse_rows(glimpse: Glimpse, width: int, rows: int) -> list[Content]:
+    """The first lines of a file, its size at the end of the first one; or in words why there are none."""
+    if not glimpse.lines:
+        said = Content.styled(glimpse.said, "$text-faint").truncate(width, ellipsis=True)
+        return [said, *[Content()] * (rows - 1)]
+    lines = [show_invisible(clean(line)).expandtabs(4) for line in glimpse.lines[:rows]]
+    shown = [Content.styled(line, "$text-muted").truncate(width, ellipsis=True) for line in lines]
+    room = width - len(glimpse.said) - 2
+    first = shown[0].truncate(max(room, 1), ellipsis=True, pad=True)
+    return [
+        Content.assemble(first, "  ", (glimpse.said, "$text-faint")),
+        *shown[1:],
+        *[Content()] * (rows - len(shown)),
+    ]
+
+
+def _end_of(path: str, width: int) -> str:
+    """The end of a path that is too long, which tells more than its beginning."""
+    if cell_len(path) <= width:
+        return path
+    while cell_len(path) > width - 2:
+        path = path[1:]
+    return f"@…{path}"

@@ -56,10 +56,10 @@ class PanelColumn(ColumnView, can_focus=True):
         self.refresh()
 
     def toggle_all(self) -> None:
-        """Opens all panels, or closes them."""
+        """Opens all panels, or closes all but those that are pinned."""
         self._all_open = not self._all_open
         for index in self._foldables:
-            if (block := self._foldable(index)) is not None:
+            if (block := self._foldable(index)) is not None and not block.is_pinned:
                 block.set_open(is_open=self._all_open)
                 self.column.changed(index)
                 self.column.guess(index)
@@ -89,6 +89,16 @@ class PanelColumn(ColumnView, can_focus=True):
         if self._chosen is not None:
             self._toggle(self._chosen)
             self._bring_into_view(self._chosen)
+
+    def pin_chosen(self) -> None:
+        """Keeps the panel pointed at open whatever is closed, or lets it go."""
+        if self._chosen is None or (block := self._foldable(self._chosen)) is None:
+            return
+        block.is_pinned = not block.is_pinned
+        if block.is_pinned and not block.is_open:
+            block.set_open(is_open=True)
+        self._redraw(self._chosen)
+        self._bring_into_view(self._chosen)
 
     def copy_chosen(self) -> str:
         """What the panel pointed at holds, as plain text."""
@@ -158,7 +168,7 @@ class PanelColumn(ColumnView, can_focus=True):
     def _fold_again(self) -> None:
         """Closes the panel that the search opened."""
         index, self._unfolded = self._unfolded, None
-        if index is not None and (block := self._foldable(index)) is not None:
+        if index is not None and (block := self._foldable(index)) is not None and not block.is_pinned:
             block.set_open(is_open=False)
             self._redraw(index)
 
@@ -205,6 +215,7 @@ class PanelColumn(ColumnView, can_focus=True):
     def _toggle(self, index: int) -> None:
         if (block := self._foldable(index)) is not None:
             block.toggle()
+            block.is_pinned = block.is_pinned and block.is_open
             self._redraw(index)
 
     def _point_at(self, index: int | None) -> None:

@@ -57,7 +57,7 @@ class ToolPanel:
 
     def __init__(self, call_id: str, name: str, arguments_json: str, *, started: float = 0.0) -> None:
         self.call_id = call_id
-        self.is_chosen = False
+        self.is_chosen = self.is_pinned = False
         self._stage = _Stage.QUEUED
         self._name = show_invisible(clean(name))
         self._arguments = arguments_json
@@ -198,6 +198,8 @@ class ToolPanel:
 
     def _heading(self, width: int, inks: Inks) -> Line:
         right = self._detail(inks)
+        if self.is_pinned:
+            right.append(Piece("  kept open" if right else "kept open", inks.muted))
         right_cells = Line(pieces=tuple(right)).width
         name = f"{self._name:<{_NAME_CELLS}}  "
         left = (*gutter(inks, is_chosen=self.is_chosen), self._sign(inks), Piece(name, inks.strong))

@@ -261,3 +261,23 @@ async def test_a_folded_paste_is_stepped_over_and_deleted_as_one_also_by_words(s
         await paste(stage, text)
         await stage.pilot.press("ctrl+left", "alt+d", "alt+d")
         assert prompt.text == "a "
+
+
+async def test_beside_the_files_stands_how_the_chosen_one_begins(stage_of):
+    async with stage_of() as stage:
+        await stage.type("see @shop")
+        await stage.until(lambda: "# shop/cart.py" in stage.text)
+        await stage.pilot.press("down")
+        await stage.until(lambda: "# shop/money.py" in stage.text)
+        assert "1.2 KB" in stage.text
+        await stage.pilot.press("tab")
+        await stage.until(lambda: "# shop/money.py" not in stage.text)
+
+
+async def test_on_a_small_screen_the_files_have_all_the_room(stage_of):
+    async with stage_of(size=(60, 15)) as stage:
+        await stage.type("see @shop")
+        await stage.until(lambda: "@shop/cart.py" in stage.text)
+        await stage.pilot.pause()
+        assert "# shop" not in stage.text
+        assert "│" not in stage.text
