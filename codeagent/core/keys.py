@@ -77,6 +77,7 @@ KEYS: tuple[KeyAction, ...] = (
     _prompt("send-later", "alt+enter", "say it when the agent has finished", "submit_later", goes_first=True),
     _prompt("newline", "shift+enter,ctrl+j", "new line; so does a backslash before Enter", "newline", goes_first=True),
     _prompt("complete", "tab", "complete /command or @file, open a folded paste", "complete"),
+    _prompt("paste", "ctrl+v", "paste the image on the clipboard, else its text", "paste_clipboard"),
     _prompt("older", "up", "older message, from the first line"),
     _prompt("newer", "down", "newer message, from the last line"),
     _prompt("search-history", "ctrl+r", "search what was typed before", "app.search_history"),

@@ -186,6 +186,10 @@ class MainScreen(Screen[None]):
         """The editor takes what the prompt does not."""
         self.status.remark("Too long to be opened here: ctrl+g writes it in $EDITOR", _REMARK_SECONDS)
 
+    def on_prompt_text_remarked(self, event: Prompt.Remarked) -> None:
+        """Says it in the status line."""
+        self.status.remark(event.text, _REMARK_SECONDS)
+
     def on_prompt_draft_back(self, event: Prompt.DraftBack) -> None:
         """Text that nobody typed just now says where it comes from."""
         does = "↑ brings it" if event.is_in_history else "ctrl+c clears"

@@ -1,10 +1,11 @@
-"""Images whose paths were pasted or dragged into the prompt: short marks there, whole images in the message."""
+"""Images pasted or dragged into the prompt, by path or as data: short marks there, whole images in the message."""
 
 from __future__ import annotations
 
 import os
 import re
 import stat
+from base64 import b64decode
 from pathlib import Path
 
 from codeagent.core.images import LARGEST_IMAGE, image_block, image_type
@@ -15,6 +16,7 @@ from codeagent.tui.later import split_words, unquote_url
 _MARK = re.compile(r"\[image #\d+ · [^\]\n]+\]")
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LONGEST_PASTE = 8_192
+_DATA = re.compile(r"\s*data:image/([a-z]{1,8});base64,")
 
 
 class AttachedImages:
@@ -22,18 +24,34 @@ class AttachedImages:
 
     def __init__(self) -> None:
         self._images: dict[str, ImageBlock] = {}
+        self.problem = ""
 
     def attach(self, pasted: str) -> str | None:
-        """Marks in place of a paste that names images and nothing else; None for any other paste.
+        """Marks in place of a paste that names images, or is one, and nothing else; None for any other paste.
 
-        The files are read now, so what is sent is what was there when it was pasted.
+        The files are read now, so what is sent is what was there when it was pasted. ``problem`` says why an image
+        that is named, or is pasted as data, could not be taken.
         """
+        self.problem = ""
+        if data := _DATA.match(pasted):
+            return self.take(_decoded(pasted[data.end() :]), f"pasted.{data[1]}")
         if len(pasted) > _LONGEST_PASTE or not any(suffix in pasted.lower() for suffix in _SUFFIXES):
             return None
-        images = [_read(path) for path in _paths(pasted.strip())]
+        images = [self._read(path) for path in _paths(pasted.strip())]
         if not images or None in images:
             return None
         return " ".join(self._mark(image) for image in images if image is not None) + " "
+
+    def take(self, data: bytes, name: str) -> str | None:
+        """A mark for the bytes of an image; None when they are none that models take, which ``problem`` says."""
+        media_type = image_type(data)
+        if len(data) > LARGEST_IMAGE:
+            self.problem = f"{name} is larger than {LARGEST_IMAGE / 1_000_000:.1f} MB, which models refuse"
+        elif not media_type:
+            self.problem = f"{name} is no image that models know"
+        else:
+            return self._mark(image_block(data, media_type, name)) + " "
+        return None
 
     def found_in(self, text: str) -> tuple[ImageBlock, ...]:
         """The images that a text has marks of, each once."""
@@ -45,6 +63,24 @@ class AttachedImages:
             if found.start() < column <= found.end() and found[0] in self._images:
                 return found.span()
         return None
+
+    def _read(self, path: Path) -> ImageBlock | None:
+        """The image in a plain file; None when it is none, too large, or cannot be read."""
+        name = re.sub(r"[\[\]\s]+", " ", clean(path.name)).strip() or "image"
+        try:
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode):
+                    return None
+                data = file.read(LARGEST_IMAGE + 1)
+        except (OSError, ValueError):
+            return None
+        media_type = image_type(data)
+        if len(data) > LARGEST_IMAGE:
+            self.problem = f"{name} is larger than {LARGEST_IMAGE / 1_000_000:.1f} MB: only its path is here"
+        elif not media_type:
+            self.problem = f"{name} is no image that models know: only its path is here"
+        return image_block(data, media_type, name) if media_type and not self.problem else None
 
     def _mark(self, image: ImageBlock) -> str:
         mark = f"[image #{len(self._images) + 1} · {image.name}]"
@@ -70,18 +106,9 @@ def _is_image_name(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES)
 
 
-def _read(path: Path) -> ImageBlock | None:
-    """The image in a plain file; None when it is none, too large, or cannot be read."""
+def _decoded(text: str) -> bytes:
+    """The bytes behind base64; none when it is none."""
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_IMAGE:
-                return None
-            data = file.read(LARGEST_IMAGE + 1)
-    except (OSError, ValueError):
-        return None
-    media_type = image_type(data)
-    if not media_type or len(data) > LARGEST_IMAGE:
-        return None
-    name = re.sub(r"[\[\]\s]+", " ", clean(path.name)).strip() or "image"
-    return image_block(data, media_type, name)
+        return b64decode("".join(text.split()), validate=True)
+    except ValueError:
+        return b""

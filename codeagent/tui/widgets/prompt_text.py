@@ -9,6 +9,7 @@ from textual.widgets import TextArea
 from codeagent.core.first_words import PLACEHOLDER
 from codeagent.core.messages import ImageBlock
 from codeagent.core.text import clean
+from codeagent.tui.clipboard import read_clipboard
 from codeagent.tui.widgets.attached_images import AttachedImages
 from codeagent.tui.widgets.folded_paste import FoldedPastes
 from codeagent.tui.widgets.graphemes import edge_after, edge_before
@@ -28,6 +29,13 @@ class PromptText(TextArea):
 
     class TooLong(Message):
         """A folded paste is too long to be opened here."""
+
+    class Remarked(Message):
+        """Something to tell the person in the status line."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     def __init__(self) -> None:
         super().__init__(
@@ -69,11 +77,27 @@ class PromptText(TextArea):
     def insert_typed(self, text: str) -> None:
         """Inserts at the cursor, as if pasted."""
         plain = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
-        self.insert_mark(self._images.attach(text) or self._pastes.fold(plain))
+        self._insert(self._images.attach(text) or self._pastes.fold(plain))
+        if self._images.problem:
+            self.post_message(self.Remarked(self._images.problem))
 
-    def insert_mark(self, mark: str) -> None:
-        """Inserts at the cursor, as it is."""
-        result = self.replace(mark, *self.selection, maintain_selection_offset=False)
+    def action_paste_clipboard(self) -> None:
+        """Inserts the image that lies on the clipboard, else its text."""
+        self.run_worker(self._paste_clipboard(), group="clipboard", exclusive=True, description="reads the clipboard")
+
+    async def _paste_clipboard(self) -> None:
+        clip = await read_clipboard()
+        if clip.image:
+            mark = self._images.take(clip.image, "clipboard.png")
+            self._insert(mark or "")
+            self.post_message(self.Remarked("image attached" if mark else self._images.problem))
+        elif text := clip.text or self.app.clipboard:
+            self.insert_typed(text)
+        else:
+            self.post_message(self.Remarked(clip.problem))
+
+    def _insert(self, text: str) -> None:
+        result = self.replace(text, *self.selection, maintain_selection_offset=False)
         self.move_cursor(result.end_location)
 
     def clear_typed(self) -> None:

@@ -65,3 +65,29 @@ async def test_a_dragged_image_is_sent_with_the_message_and_deleted_as_a_whole(s
         await stage.pilot.press("enter")
         await stage.until(lambda: stage.conversation.sent == ["[image #2 · my shot 1 .png] what is it"])
         assert [image.name for image in stage.conversation.images] == ["my shot 1 .png"]
+
+
+def test_an_image_pasted_as_data_is_taken():
+    images = AttachedImages()
+    mark = images.attach(f"data:image/png;base64,{base64.b64encode(PNG).decode()}\n")
+    assert mark == "[image #1 · pasted.png] "
+    assert base64.b64decode(images.found_in(mark)[0].data) == PNG
+
+
+@pytest.mark.parametrize(
+    ("pasted", "words"),
+    [
+        ("data:image/png;base64,####", "no image that models know"),
+        ("data:image/png;base64,QUJD", "no image that models know"),
+        ("{text}", "text.png is no image that models know: only its path is here"),
+        ("{large}", "large.png is larger than 3.8 MB: only its path is here"),
+    ],
+)
+def test_why_an_image_is_not_taken_is_said(tmp_path, pasted, words):
+    (tmp_path / "text.png").write_text("no image")
+    (tmp_path / "large.png").write_bytes(PNG + b"0" * 4_000_000)
+    images = AttachedImages()
+    assert images.attach(pasted.format(text=tmp_path / "text.png", large=tmp_path / "large.png")) is None
+    assert words in images.problem
+    assert images.attach("plain words") is None
+    assert images.problem == ""
