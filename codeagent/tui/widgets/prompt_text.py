@@ -91,7 +91,7 @@ class PromptText(TextArea):
             mark = self._images.take(clip.image, "clipboard.png")
             self._insert(mark or "")
             self.post_message(self.Remarked("image attached" if mark else self._images.problem))
-        elif text := clip.text or self.app.clipboard:
+        elif text := clip.text or self.app.clipboard:  # pyright: ignore[reportUnknownMemberType] - an app of any result
             self.insert_typed(text)
         else:
             self.post_message(self.Remarked(clip.problem))
