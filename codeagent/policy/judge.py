@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain
 from pathlib import Path
 
 from codeagent.core.approvals import (
@@ -28,7 +27,8 @@ from codeagent.policy.named_paths import NamedPaths
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern, quoted_word
-from codeagent.policy.shell_script import Direction
+from codeagent.policy.shell_script import Direction, SimpleCommand
+from codeagent.policy.trees import whole_reading
 from codeagent.policy.versions import chosen_by
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.paths import PathSandbox
@@ -43,6 +43,7 @@ _LONGEST_READER = 8_000
 """Characters that are looked through while everything else waits: a few milliseconds."""
 _MOST_READER_PIPES = 200
 
+_UNSEEN = " Rules on reading do not hold for what the program itself opens."
 _AUTO = "Auto mode runs commands"
 
 
@@ -292,6 +293,7 @@ class CommandCase:
         asked = [found for found in findings if found.is_write or found.is_unknown or not is_covered]
         if not needs_rule and not asked:
             because = f"The rule {rule} allows it." if rule else "It only reads in the workspace."
+            because += _UNSEEN if changes and self._rules.concerns_reading else ""
             return Ruling(command=command, decision=Decision.ALLOW, because=because)
         wanted = [found.rule for found in asked]
         if needs_rule:
@@ -315,20 +317,9 @@ class CommandCase:
             if not simple.words:
                 continue
             known = reading(simple.words)
-            if isinstance(known, Reading):
-                against = self._paths.read(known, simple.places)
-            else:
-                is_writer = base_name(simple.name) in _WRITERS
-                against = chain(
-                    self._paths.runs_in(simple.places),
-                    self._paths.mentioned(simple.words[1:], simple.places, is_writer=is_writer),
-                    self._paths.changes_git(base_name(simple.name), simple.words[1:], simple.places),
-                )
-                if base_name(simple.name) == "git":
-                    yield from self._paths.shown_by_git(simple.words[1:], simple.places)
-            may_read = isinstance(known, Reading) or (
-                found is not command and base_name(simple.name) not in _NO_READERS
-            )
+            whole = known if isinstance(known, Reading) else whole_reading(simple.words)
+            against = self._against(simple, known if isinstance(known, Reading) else None, whole)
+            may_read = whole is not None or (found is not command and base_name(simple.name) not in _NO_READERS)
             for one in against:
                 if one.is_unknown and may_read and self._rules.concerns_reading:
                     yield ask_each_time(
@@ -338,6 +329,21 @@ class CommandCase:
                 elif found is command or one.each_time or one.decision is Decision.DENY:
                     yield one
         yield from self._paths.unseen()
+
+    def _against(self, simple: SimpleCommand, known: Reading | None, whole: Reading | None) -> Iterator[Finding]:
+        """What stands against the words of a command; ``known`` when it only reads, ``whole`` what it surely reads."""
+        if known is not None:
+            yield from self._paths.read(known, simple.places)
+            return
+        name, rest = base_name(simple.name), simple.words[1:]
+        yield from self._paths.runs_in(simple.places)
+        yield from self._paths.mentioned(rest, simple.places, is_writer=name in _WRITERS)
+        yield from self._paths.changes_git(name, rest, simple.places)
+        if name == "git":
+            yield from self._paths.shown_by_git(rest, simple.places)
+        for one in self._paths.read(whole, simple.places) if whole else ():
+            if one.each_time or one.is_unknown or one.decision is Decision.DENY:
+                yield one
 
     def _lets_doubts(self) -> bool:
         """In auto mode the confinement holds what is not certain, unless rules want to know."""

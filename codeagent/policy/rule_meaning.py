@@ -54,6 +54,10 @@ def _commands(pattern: str | None) -> str:
 def _limits(rule: Rule, decision: Decision) -> str:
     """What else is good to know, above all how much a rule that allows lets through."""
     if decision is not Decision.ALLOW:
+        if rule.tool in READERS:
+            return (
+                "It holds for tools and for what a command names or searches, not for what a program opens by itself."
+            )
         return "Commands that hide what they run are asked about as well." if rule.is_for_commands else ""
     if rule.tool in READERS | WRITERS:
         return "Secrets and files that start programs are asked about all the same."

@@ -5,7 +5,7 @@ that lead outside.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -15,9 +15,42 @@ from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.ignored import brought_back, is_surely_ignored
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet
+from codeagent.policy.shell_words import Word
+from codeagent.policy.wrappers import base_name
 from codeagent.workspace.paths import PathSandbox
 
 _MOST_ENTRIES = 20_000
+_TARS = frozenset({"tar", "gtar", "bsdtar"})
+_COPIES = frozenset({"cp", "gcp", "scp"})
+_TARGET_LAST = _COPIES | {"rsync", "ditto"}
+_EVERYTHING = frozenset({"7z", "7za", "7zr", "rar", "ag", "ack", "ugrep", "rgrep"})
+"""Without a path these take the folder they run in; with one it is looked through as well."""
+_TAKING = _TARS | _TARGET_LAST | _EVERYTHING | {"zip", "pax", "cpio"}
+_DEEP = frozenset({"--recursive", "--archive"})
+_LISTS = {**dict.fromkeys(_TARS, frozenset("TI")), "zip": frozenset("@"), "cpio": frozenset("op")}
+"""Options by which they read the names of files from elsewhere."""
+
+
+def whole_reading(words: Sequence[Word]) -> Reading | None:
+    """What a program that takes whole folders along reads, such as ``tar`` and ``cp -r``; None for every other."""
+    name = base_name(words[0].text) if words and words[0].is_fixed else ""
+    if name not in _TAKING:
+        return None
+    letters = {letter for word in words[1:] if word.text[:1] == "-" != word.text[1:2] for letter in word.text[1:]}
+    longs = {word.text.partition("=")[0] for word in words[1:] if word.text.startswith("--")}
+    if name in _TARS:
+        letters |= set(words[1].text if len(words) > 1 and words[1].text.isalpha() else "")
+    if (name in _TARS and letters & {"x", "t"}) or (name in _COPIES and not (letters & set("rRa") or longs & _DEEP)):
+        return None
+    paths = tuple(word for word in words[1:] if not word.text.startswith("-"))
+    if name in _TARGET_LAST and len(paths) > 1:
+        paths = paths[:-1]
+    if name in _EVERYTHING:
+        paths = (*paths, Word("."))
+    if letters & _LISTS.get(name, frozenset()) or longs & {"--files-from", "--include-from"}:
+        paths = (*paths, Word("what stands in its list", is_known=False))
+    follows = (name == "zip" and "y" not in letters) or bool(letters & set("Lh")) or "--dereference" in longs
+    return Reading(paths=paths, is_recursive=True, follows_links=follows)
 
 
 def found_below(top: Path, reading: Reading, sandbox: PathSandbox, rules: RuleSet) -> Finding | None:

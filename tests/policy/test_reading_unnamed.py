@@ -11,6 +11,7 @@ from codeagent.core.approvals import Decision, Mode
 from codeagent.policy.check import Question, check_command
 
 ANY_COMMAND = Question(allow=("bash(*)",))
+DENIED = "read(top/private/**)"
 BY_MODE = Question(mode=Mode.AUTO, is_confined=True)
 
 
@@ -90,3 +91,48 @@ def test_git_asks_before_it_prints_from_a_file_with_secrets(repository, question
     _add(repository)
     assert check_command("git grep KEY", question, repository).decision is Decision.ASK
     assert check_command("git grep KEY -- src", question, repository).decision is Decision.ALLOW
+
+
+TAKING = (
+    "tar cf - .",
+    "tar -czf out.tgz *",
+    "tar -C . -cf - top",
+    "zip -r - .",
+    "zip -r out.zip top",
+    "7z a out.7z",
+    "cp -r top other",
+    "cp -a . /tmp/other",
+    "cp --recursive top/. other",
+    "rsync -a top/ other/",
+    "scp -r top host:",
+    "ag x",
+    "sudo tar cf - top",
+    "sh -c 'cp -r top other'",
+)
+
+
+@pytest.mark.parametrize("command", TAKING)
+@pytest.mark.parametrize("question", [ANY_COMMAND, BY_MODE], ids=["rule", "auto"])
+def test_what_takes_a_whole_folder_answers_to_rules_and_secrets_in_it(tmp_path, question, command):
+    (tmp_path / "top/private").mkdir(parents=True)
+    (tmp_path / "top/private/a.txt").write_text("text")
+    denied = Question(mode=question.mode, is_confined=question.is_confined, allow=question.allow, deny=(DENIED,))
+    assert check_command(command, denied, tmp_path).decision is Decision.DENY
+    (tmp_path / "top/private/a.txt").rename(tmp_path / "top/.env")
+    assert check_command(command, question, tmp_path).decision is Decision.ASK
+
+
+@pytest.mark.parametrize(
+    "command", ["tar cf - -T list", "tar cT list", "zip - -@", "cpio -o", "rsync -a --files-from=list . b"]
+)
+def test_a_list_of_files_is_known_only_when_it_runs(repository, command):
+    limited = Question(allow=("bash(*)",), ask=(DENIED,))
+    assert check_command(command, limited, repository / "src").decision is Decision.ASK
+
+
+@pytest.mark.parametrize("command", ["cp -r src other", "tar xf a.tar", "tar cf - src", "cp src/b.txt top"])
+def test_what_takes_other_folders_is_let_through_with_a_word_of_caution(repository, command):
+    limited = Question(allow=("bash(*)",), deny=("read(private/**)",))
+    found = check_command(command, limited, repository)
+    assert found.decision is Decision.ALLOW
+    assert "what the program itself opens" in found.because

@@ -21,6 +21,7 @@ from codeagent.policy.rule_meaning import rule_meaning
         ("bash(sudo *)", Decision.ALLOW, "That can run any program"),
         ("edit(src/**)", Decision.ASK, "It asks each time about changing files of this workspace that fit src/**."),
         ("read(~/notes/**)", Decision.ALLOW, "It allows reading files that fit ~/notes/**. Secrets"),
+        ("read(private/**)", Decision.DENY, "not for what a program opens by itself."),
         ("*", Decision.DENY, "It denies every call."),
     ],
 )
