@@ -9,7 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NAMES = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in {"__main__", "__init__", "row", "driver"})
+NAMES = sorted(
+    path.stem for path in HERE.glob("*.py") if path.stem not in {"__main__", "__init__", "row", "driver", "stall"}
+)
 
 
 def main() -> None:

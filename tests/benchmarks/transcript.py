@@ -16,6 +16,7 @@ from codeagent.core.messages import AssistantMessage, ReadDetails, StopReason, T
 from codeagent.tui.themes import load_themes, to_textual
 from codeagent.tui.widgets.session_transcript import SessionTranscript
 from tests.benchmarks.row import Row, row
+from tests.benchmarks.stall import Stall, stall_rows, watched
 
 SIZE = (120, 40)
 ROUNDS = 3
@@ -88,35 +89,27 @@ def _stream_rows() -> list[Row]:
     ratio = statistics.median(cpu) / textual
     return [
         row("80 kB in 20,000 pieces: CPU", cpu, "s", bar="≤ 2.5", at_most=2.5),
-        row(
-            "longest stretch of CPU before other events have their turn",
-            [one[1] for one in ours],
-            "ms",
-            bar="≤ 100",
-            at_most=100,
-        ),
+        *stall_rows("", [one[1] for one in ours], 100),
         row("paints", [one[2] for one in ours], "/s", bar="≤ 30", at_most=30),
         row("Textual's Markdown stream, fed every 50 ms: CPU", [textual], "s"),
         row("ours against Textual's", [ratio], "", bar="≤ 0.15", at_most=0.15),
     ]
 
 
-async def _streamed() -> tuple[float, float, float]:
-    """CPU seconds, the longest stretch of CPU without a turn for others in ms, and paints a second."""
+async def _streamed() -> tuple[float, Stall, float]:
+    """CPU seconds, the longest stall, and paints a second."""
     async with opened() as app:
         app.paints = 0
         wall, cpu = time.monotonic(), time.process_time()
-        last, stall = time.thread_time(), 0.0
-        for number, piece in enumerate(PIECES):
-            app.transcript.stream_text(piece)
-            if number % 20 == 0:
-                await asyncio.sleep(0.001)
-                now = time.thread_time()
-                last, stall = now, max(stall, now - last)
-        app.transcript.end_text()
-        await asyncio.sleep(0.1)
+        async with watched() as stall:
+            for number, piece in enumerate(PIECES):
+                app.transcript.stream_text(piece)
+                if number % 20 == 0:
+                    await asyncio.sleep(0.001)
+            app.transcript.end_text()
+            await asyncio.sleep(0.1)
         taken = time.process_time() - cpu
-        return taken, stall * 1_000, app.paints / (time.monotonic() - wall)
+        return taken, stall, app.paints / (time.monotonic() - wall)
 
 
 async def streamed_by_textual() -> float:

@@ -23,6 +23,7 @@ NONE = -1
 
 _WIDE_ENOUGH_FOR_BOTH_NUMBERS = 60
 _PLAIN = re.compile(r"[\x20-\x7e]*")
+_PLAIN_LINES = re.compile(r"[\x20-\x7e\n]*")
 _BETWEEN = 3
 
 
@@ -91,7 +92,7 @@ def lay_out(diff: FileDiff, width: int, side: Side, first_row: int) -> Layout:
     top = first_row
     hunks: list[HunkLayout] = []
     for hunk in diff.hunks:
-        heights = [_rows(line, room, has_mixed_ends=mixed) for line in hunk.lines]
+        heights = _heights(hunk, room, has_mixed_ends=mixed)
         entries = list(_beside(hunk) if side is Side.BESIDE else _below(hunk))
         taken = [max(heights[old] if old >= 0 else 0, heights[new] if new >= 0 else 0) for old, new in entries]
         tops = list(accumulate(taken, initial=top + headings))
@@ -136,6 +137,16 @@ def has_mixed_ends(diff: FileDiff) -> bool:
     """Whether lines end in more than one way."""
     ends = {line.text[-2:] == "\r\n" for hunk in diff.hunks for line in hunk.lines if line.text.endswith("\n")}
     return len(ends) > 1
+
+
+def _heights(hunk: Hunk, room: int, *, has_mixed_ends: bool) -> list[int]:
+    """The rows that each line takes; short plain lines, as nearly all are, are not looked at one by one."""
+    texts = [line.text for line in hunk.lines]
+    joined = "".join(texts)
+    is_plain = joined.count("\n") == len(texts) and _PLAIN_LINES.fullmatch(joined)
+    if is_plain and not has_mixed_ends and max(map(len, texts)) <= room:
+        return [1] * len(texts)
+    return [_rows(line, room, has_mixed_ends=has_mixed_ends) for line in hunk.lines]
 
 
 def _rows(line: DiffLine, room: int, *, has_mixed_ends: bool) -> int:

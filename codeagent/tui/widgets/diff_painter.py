@@ -16,8 +16,8 @@ from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.diff_layout import shown
 from codeagent.tui.widgets.lines import Piece
 
-_AT_ONCE = 32
-"""So many lines of one side are read as one text, which is what colours cost."""
+_FIRST, _MORE = 24, 48
+"""So many lines of one side are read as one text, which is what colours cost: few, then many, as they are looked at."""
 
 _SIDES = {LineKind.REMOVED: 0, LineKind.ADDED: 1}
 
@@ -44,8 +44,8 @@ class DiffPainter:
     def line(self, hunk: int, place: int) -> list[Piece]:
         """One line's code."""
         side, at = self._reading(hunk).where[place]
-        stretch, offset = divmod(at, _AT_ONCE)
-        return self._stretch(hunk, side, stretch)[offset]
+        start = 0 if at < _FIRST else at - (at - _FIRST) % _MORE
+        return self._stretch(hunk, side, start)[at - start]
 
     def words(self, hunk: int, place: int) -> Spans:
         """The characters of a line that differ from the line it takes the place of."""
@@ -63,10 +63,10 @@ class DiffPainter:
             self._readings[hunk] = _read(self._diff.hunks[hunk].lines)
         return self._readings[hunk]
 
-    def _painted(self, hunk: int, side: int, stretch: int) -> list[list[Piece]]:
+    def _painted(self, hunk: int, side: int, start: int) -> list[list[Piece]]:
         """Old and new lines are each read as one text, so that strings over several lines come out right."""
         lines = self._diff.hunks[hunk].lines
-        places = self._reading(hunk).texts[side][stretch * _AT_ONCE : (stretch + 1) * _AT_ONCE]
+        places = self._reading(hunk).texts[side][start : start + (_MORE if start else _FIRST)]
         code = "\n".join(shown(lines[place].text) for place in places)
         painted = highlight(code, self._language, self._palette)
         return painted + [[] for _ in places[len(painted) :]]

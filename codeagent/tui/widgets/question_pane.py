@@ -39,6 +39,9 @@ _SIDES = 5
 _OF_CHANGE = 4
 """So many rows of a change are in view at least when lines around it are shown."""
 
+_ABOVE = 2
+"""A hunk that is walked to has its heading and a row of the one before above it."""
+
 _OTHER = {Side.BELOW: Side.BESIDE, Side.BESIDE: Side.BELOW}
 
 
@@ -235,7 +238,7 @@ class QuestionPane(Vertical, can_focus=True):
     def _paint_ahead(self, hunk: int) -> None:
         """What of the hunk is likely to be looked at next, drawn on a thread."""
         if hunk >= 0:
-            work = partial(self._drawing.prepare, hunk, self._rows)
+            work = partial(self._drawing.prepare, hunk, self._body.size.height - _ABOVE)
             self.run_worker(work, thread=True, group="paint", exclusive=True, description="draws the next hunk")
 
     def fit(self) -> None:

@@ -19,6 +19,9 @@ class Surroundings:
         self._after = after
         self._lines: list[str] | None = None
         self._more: dict[int, int] = {}
+        self._ends = [
+            hunk.new_start + sum([line.kind is not LineKind.REMOVED for line in hunk.lines]) for hunk in diff.hunks
+        ]
 
     @property
     def is_foldable(self) -> bool:
@@ -64,7 +67,7 @@ class Surroundings:
     def _gap(self, hunk: int) -> int:
         """The unchanged lines between a hunk and the one before; past the last one, to the end of the file."""
         hunks = self._diff.hunks
-        start = hunks[hunk - 1].new_start + len(hunks[hunk - 1].new_lines) if hunk else 1
+        start = self._ends[hunk - 1] if hunk else 1
         if hunk < len(hunks):
             return hunks[hunk].new_start - start
         return len(self._text) + 1 - start
