@@ -46,6 +46,7 @@ from codeagent.pinned_files import read_pinned
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
 from codeagent.providers.catalog import Catalog, Effort, ModelName, ProviderKind
+from codeagent.renewed_trust import RenewedTrust
 from codeagent.store.archive import SessionArchive
 from codeagent.store.journal import Past
 from codeagent.store.prompts import Prompts
@@ -158,7 +159,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None, brought: Bro
         ledger=switch.catalog,
         emit=_each(listeners),
         system=make_prompt(root, tools, brought.instructions),
-        hooks=(undoing.hook,),
+        hooks=(undoing.hook, RenewedTrust(root, places.trust_file, record.tell)),
         history=restore(keeping.past.events, bookmarks),
         before_turn=undoing.news,
         limits=make_limits(settings),

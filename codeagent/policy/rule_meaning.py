@@ -53,19 +53,15 @@ def _commands(pattern: str | None) -> str:
 
 def _limits(rule: Rule, decision: Decision) -> str:
     """What else is good to know, above all how much a rule that allows lets through."""
-    if decision is not Decision.ALLOW:
-        if rule.tool in READERS:
-            return (
-                "It holds for tools and for what a command names or searches, not for what a program opens by itself."
-            )
-        return "Commands that hide what they run are asked about as well." if rule.is_for_commands else ""
-    if rule.tool in READERS | WRITERS:
+    if decision is Decision.ALLOW and rule.tool in READERS | WRITERS:
         return "Secrets and files that start programs are asked about all the same."
+    if rule.tool in READERS:
+        return "It holds for tools and for what a command names or searches, not for what a program opens by itself."
     if not rule.is_for_commands:
         return ""
+    if decision is not Decision.ALLOW:
+        return "Commands that hide what they run are asked about as well."
     name = base_name((rule.pattern or "*").split()[0])
     if name == "*" or is_wrapper(name) or name.rstrip("0123456789.") in INTERPRETERS:
-        if rule.is_exact:
-            return ""
-        return "That can run any program: be sure you want it."
+        return "" if rule.is_exact else "That can run any program: be sure you want it."
     return "Every part of a list or pipe needs a rule; expansions and secrets are asked about all the same."
