@@ -27,4 +27,5 @@ def news_for_model(jobs: Jobs) -> str:
 def _end_of(job: Job) -> str:
     command = " ".join(job.command.split())
     short = command if len(command) <= _LONGEST_COMMAND else f"{command[:_LONGEST_COMMAND]}…"
-    return f"{job.name} ({short}) is over after {job.seconds:.0f} s: {job.ended}"
+    changed = f"; changed files: {job.changed}" if job.changed else ""
+    return f"{job.name} ({short}) is over after {job.seconds:.0f} s: {job.ended}{changed}"

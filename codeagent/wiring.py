@@ -53,7 +53,7 @@ from codeagent.store.prompts import Prompts
 from codeagent.store.records import Record as StoredEvent
 from codeagent.store.records import Redact
 from codeagent.store.sessions import Sessions
-from codeagent.store.undoing import open_undoing
+from codeagent.store.undoing import Undoing, open_undoing
 from codeagent.toolbox import make_tools
 from codeagent.tools.registry import Registry
 from codeagent.workbench import Bench, Held, ModeSwitch
@@ -98,10 +98,15 @@ class Parts:
     bench: Bench
     started: SessionStarted
     notices: tuple[NoticeGiven, ...]
-    past: tuple[AgentEvent, ...]
+    undoing: Undoing
     record: Record
     keeping: Keeping
     jobs: Jobs
+
+    @property
+    def past(self) -> tuple[AgentEvent, ...]:
+        """What happened in the session before."""
+        return self.keeping.past.events
 
     def greet(self) -> None:
         """Tells that the session is open, and what the person should know about it."""
@@ -119,6 +124,7 @@ class Parts:
     def close(self) -> None:
         """Ends jobs and what commands left running, and gives the record back."""
         self.jobs.close()
+        self.undoing.hook.close()
         process_tree.terminate_started()
         self.keeping.close()
 
@@ -146,7 +152,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None, brought: Bro
     )
     is_held, cover, timeline = confinement is not None, undoing.cover, undoing.timeline
     gate = make_gate(launch, settings, paths, approver, record.tell, modes.get, cover, is_confined=is_held)
-    jobs, bookmarks = Jobs(partial(tell_person, emit=record.tell)), Bookmarks()
+    jobs, bookmarks = Jobs(partial(tell_person, emit=record.tell), undoing.hook.keep_changes), Bookmarks()
     tools = tools_of(settings, launch, paths, keeping, gate, jobs, confinement, record.tell)
     listeners.append(undoing.listen)
     session = Session(
@@ -175,7 +181,7 @@ def assemble(launch: Launch, emit: Emit, approver: Approver | None, brought: Bro
         bench=Bench(root, settings, brought, session, gate, modes, prompts, archive, jobs, switch, sandbox, timeline),
         started=_started(keeping.session_id, chosen.name, switch.effort or "", modes.get(), root),
         notices=_notices(loaded, keeping.past, root, brought, chosen.notice),
-        past=undoing.catch_up(keeping.past.events),
+        undoing=undoing.caught_up(keeping.past.events),
         record=record,
         keeping=keeping,
         jobs=jobs,

@@ -73,7 +73,8 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
                 "denials": list(event.denials),
             }
         case JobChanged(job=job):
-            return {"number": job.number, "command": job.command, "state": str(job.state), "ended": job.ended}
+            state = {"state": str(job.state), "ended": job.ended, "changed": job.changed}
+            return {"number": job.number, "command": job.command, **state}
         case UsageReported(usage=usage, window=window, cost=cost, context=context):
             return {"usage": asdict(usage), "window": window, "cost": cost, "context": context}
         case (

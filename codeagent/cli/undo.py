@@ -20,6 +20,7 @@ _STANDINGS = {
     Standing.CLEAN: "",
     Standing.MERGED: "what you changed since is kept",
     Standing.CONFLICT: "you changed the same lines since; left alone without --overwrite",
+    Standing.UNSURE: "changed while a job ran, by it or by you; left alone without --overwrite",
 }
 
 

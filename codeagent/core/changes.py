@@ -15,6 +15,11 @@ class Standing(StrEnum):
     CLEAN = "clean"
     MERGED = "merged"
     CONFLICT = "conflict"
+    UNSURE = "unsure"
+
+
+LEFT_ALONE = frozenset({Standing.CONFLICT, Standing.UNSURE})
+"""Files that are not touched unless the person says so."""
 
 
 @value
@@ -23,7 +28,8 @@ class FileReversal:
 
     ``diff`` leads from what is there now to what would be. With ``Standing.MERGED``
     changes that the person made since are kept; with ``CONFLICT`` they would be
-    lost, so the file is left alone unless they say otherwise.
+    lost, so the file is left alone unless they say otherwise; just so with ``UNSURE``,
+    which was changed while a job ran, by it or by the person.
     """
 
     path: str
@@ -48,8 +54,8 @@ class Reversal:
 
     @property
     def conflicts(self) -> tuple[FileReversal, ...]:
-        """The files that the person changed since in the same places."""
-        return tuple(file for file in self.files if file.standing is Standing.CONFLICT)
+        """The files that the person changed since in the same places, or that may be their doing."""
+        return tuple(file for file in self.files if file.standing in LEFT_ALONE)
 
 
 @value

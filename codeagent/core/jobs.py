@@ -22,7 +22,7 @@ class Job:
     ``number`` counts from 1 in each session. ``seconds`` is how long it has run.
     ``ended`` says in words how it ended and is empty while it runs; ``tail`` is the
     end of its output, ``log`` the file with all of it, ``left`` what it started and
-    left running.
+    left running, ``changed`` the files that changed by then, in words.
     """
 
     number: int
@@ -33,6 +33,7 @@ class Job:
     tail: str = ""
     log: str = ""
     left: tuple[str, ...] = ()
+    changed: str = ""
 
     @property
     def name(self) -> str:

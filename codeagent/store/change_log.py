@@ -29,7 +29,8 @@ class Entry:
 
     ``what`` names the call in a few words; ``reverses`` are the ids of what an undo
     took back, or of the undo that a redo took back. ``made`` are the folders that a
-    call made for its file, outermost first.
+    call made for its file, outermost first. Not ``is_sure``: it happened while a job
+    ran, and may as well be the person's doing.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Entry:
     changes: tuple[FileChange, ...] = ()
     reverses: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
+    is_sure: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,7 @@ class ChangeLog:
             "changes": to_json(entry.changes),
             "reverses": list(entry.reverses),
             "made": list(entry.made),
+            "sure": entry.is_sure,
         }
         line = json.dumps(fields, separators=(",", ":")) + "\n"
         try:
@@ -157,6 +160,7 @@ def decode_entry(line: bytes) -> Entry | None:
             changes=from_json(fields["changes"]),
             reverses=tuple(str(one) for one in fields["reverses"]),
             made=tuple(str(one) for one in fields["made"]),
+            is_sure=fields.get("sure") is not False,
         )
     except (ValueError, KeyError, TypeError):
         return None

@@ -5,14 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeagent.core.errors import CheckpointError, FileProblem
 from codeagent.store.blobs import Blobs
 from codeagent.store.change_log import ChangeLog, Entry, Kind
-from codeagent.store.file_states import FileChange, FileState, folder_state_of, from_json, state_of, to_json
+from codeagent.store.file_states import (
+    FileChange,
+    FileState,
+    folder_name,
+    folder_state_of,
+    from_json,
+    state_of,
+    to_json,
+)
 from codeagent.store.restoring import remove_empty
 from codeagent.store.snapshots import Look, Snapshots, index_name
 from codeagent.workspace.files import decode, sweep_leftovers
@@ -52,6 +61,7 @@ class ChangeStore:
         self._snapshots: Snapshots | None = None
         self.log = ChangeLog(self._place / "changes.jsonl")
         self._blobs: Blobs | None = None
+        self._looked_at = len(self.log.entries)
 
     @property
     def git(self) -> PrivateGit:
@@ -90,6 +100,26 @@ class ChangeStore:
         self.git.hold()
         self.snapshots.renew()
         self.snapshots.set_mark()
+        self._looked_at = len(self.log.entries)
+
+    def look_at_jobs(self, what: str, turn: int, *, is_sure: bool) -> Look:
+        """Keeps what changed since the last look and is of no call; raises CheckpointError.
+
+        ``what`` names the jobs. Not ``is_sure``: the person may have done it.
+        """
+        self.settle_all()
+        self.git.hold()
+        look = self.snapshots.look()
+        look = replace(look, changes=self._of_no_call(look.changes))
+        if look.changes:
+            self._adopt(look)
+            entry = Entry(
+                id=self.log.next_id(), kind=Kind.CALL, what=what, turn=turn, changes=look.changes, is_sure=is_sure
+            )
+            self.log.add(entry)
+        self.snapshots.set_mark()
+        self._looked_at = len(self.log.entries)
+        return look
 
     def name_of(self, path: Path) -> str:
         """How the log calls a file."""
@@ -149,11 +179,7 @@ class ChangeStore:
             self.snapshots.go_back()
             look = self.snapshots.look()
         if look.changes:
-            states = [
-                state for change in look.changes for state in (change.before, change.after) if state and state.blob
-            ]
-            if len(states) <= _MOST_ADOPTED:
-                self.blobs.adopt(state.blob for state in states)
+            self._adopt(look)
             self.log.add(
                 Entry(
                     id=pending.id,
@@ -170,7 +196,27 @@ class ChangeStore:
             sweep_leftovers(folders[-1])
             remove_empty(folders)
         self._pending_path(pending).unlink(missing_ok=True)
+        if not pending.name:
+            self._looked_at = len(self.log.entries)
         return look
+
+    def _adopt(self, look: Look) -> None:
+        states = [state for change in look.changes for state in (change.before, change.after) if state and state.blob]
+        if len(states) <= _MOST_ADOPTED:
+            self.blobs.adopt(state.blob for state in states)
+
+    def _of_no_call(self, changes: Sequence[FileChange]) -> tuple[FileChange, ...]:
+        """The changes since the last look without what calls and reversals, which are in the log, did themselves."""
+        known: dict[str, FileState | None] = {}
+        made: set[str] = set()
+        for entry in self.log.entries[self._looked_at :]:
+            known |= {change.name: change.after for change in entry.changes}
+            made.update(folder_name(folder) for folder in entry.made)
+        others = [replace(change, before=known.get(change.name, change.before)) for change in changes]
+        for name in known.keys() - {change.name for change in changes}:
+            with suppress(FileProblem):
+                others.append(FileChange(name=name, before=known[name], after=self.state_of(name)))
+        return tuple(one for one in others if one.before != one.after and one.name not in made)
 
     def settle_all(self) -> None:
         """Finds out what calls did whose end nobody saw; raises CheckpointError."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from codeagent.core.approvals import Access, CommandPreview, DiffPreview, Mode
 from codeagent.core.diff import FileDiff
 from codeagent.core.errors import CheckpointError, FileProblem
-from codeagent.core.events import AgentEvent, CheckpointTaken, Emit, Level, NoticeGiven, TurnStarted
+from codeagent.core.events import AgentEvent, CheckpointTaken, Emit, JobChanged, Level, NoticeGiven, TurnStarted
+from codeagent.core.jobs import Job, JobState
 from codeagent.core.messages import CommandDetails, TextBlock, ToolCall, ToolResult
 from codeagent.core.protocols import Plan
 from codeagent.core.text import show_invisible
@@ -42,12 +44,47 @@ class Checkpoints:
         self._begun: dict[str, Pending] = {}
         self._has_warned = False
         self._has_told_stake = False
+        self._jobs: dict[int, Job] = {}
         self.busy = asyncio.Lock()
 
     def listen(self, event: AgentEvent) -> None:
-        """Learns which turn it is."""
-        if isinstance(event, TurnStarted):
-            self._turn = event.turn
+        """Learns which turn it is, and of jobs."""
+        match event:
+            case TurnStarted(turn=turn):
+                self._turn = turn
+            case JobChanged(job=job) if job.number in self._jobs or (job.is_running and self._has_begun_command()):
+                self._jobs[job.number] = job  # one that surely only reads began no call that is kept
+            case _:
+                pass
+
+    async def keep_changes(self, number: int, by_itself: bool) -> str:  # noqa: FBT001 - a callback's
+        """Keeps what a job, which is over, changed since the last look, and says it.
+
+        What happened when it had to be stopped may as well be the person's doing. While a
+        call is under way nothing is said: what it does cannot be told apart, and its own
+        look finds both.
+        """
+        async with self.busy:
+            job = self._jobs.get(number)
+            if job is None or self._begun:
+                return ""
+            try:
+                look, diffs = await asyncio.to_thread(self._look_at, [job], is_sure=by_itself)
+            except (CheckpointError, OSError) as error:
+                self._warn(error)
+                return ""
+            self._jobs.pop(number)
+        return _named(look, diffs)
+
+    def close(self) -> None:
+        """Keeps what jobs changed that ran until now, when the session ends; blocks for a moment."""
+        if self._jobs and not self._begun and not self.busy.locked():
+            with suppress(CheckpointError, OSError):
+                self._look_at([*self._jobs.values()], is_sure=False)
+
+    def start_anew(self) -> None:
+        """No job of an earlier run of the program runs any more."""
+        self._jobs = {}
 
     async def before(self, call: ToolCall, plan: Plan) -> str:
         """Keeps what the call may change; denies only what was let through because it would be kept."""
@@ -64,13 +101,15 @@ class Checkpoints:
                     begun = await asyncio.to_thread(self._keep_file, pending, path, preview)
                 elif isinstance(preview, CommandPreview):
                     pending = replace(pending, what=f"{call.name} {_first_line(preview.command)}")
+                    over = self._jobs_over()
                     begun = await asyncio.to_thread(self._keep_all, pending)
+                    self._forget(over)
                 else:
                     return ""
             except (CheckpointError, OSError) as error:
                 self._warn(error)
                 return f"The files that it would delete could not be kept before: {error}" if must_be_kept else ""
-        self._begun[call.id] = begun
+            self._begun[call.id] = begun
         self._tell(CheckpointTaken(checkpoint=begun.id, before_call=call.id))
         await self._tell_stake()
         return ""
@@ -86,26 +125,40 @@ class Checkpoints:
 
     async def after(self, call: ToolCall, result: ToolResult) -> ToolResult:
         """Adds to a command's result what it changed."""
-        begun = self._begun.pop(call.id, None)
-        if begun is None:
-            return result
-        try:
-            async with self.busy:
-                look, diffs = await asyncio.to_thread(self._settle, begun, is_done=not result.is_error)
-        except (CheckpointError, OSError) as error:
-            self._warn(error)
-            return result
-        return result if begun.name else _with_changes(result, look, diffs)
+        begun = self._begun.get(call.id)
+        found = await self._end_of(begun, is_done=not result.is_error) if begun is not None else None
+        return result if begun is None or found is None or begun.name else _with_changes(result, *found)
 
     async def dropped(self, call: ToolCall) -> None:
         """The call was stopped: what it did until then is kept all the same."""
-        begun = self._begun.pop(call.id, None)
+        begun = self._begun.get(call.id)
         if begun is not None:
+            await self._end_of(begun, is_done=False)
+
+    async def _end_of(self, begun: Pending, *, is_done: bool) -> tuple[Look, tuple[FileDiff, ...]] | None:
+        """What a call changed, kept; None when that failed, which is told."""
+        async with self.busy:
+            over = [] if begun.name else self._jobs_over()
             try:
-                async with self.busy:
-                    await asyncio.to_thread(self._settle, begun, is_done=False)
+                found = await asyncio.to_thread(self._settle, begun, is_done=is_done)
             except (CheckpointError, OSError) as error:
                 self._warn(error)
+                return None
+            finally:
+                self._begun.pop(begun.call_id, None)
+            self._forget(over)
+        return found
+
+    def _has_begun_command(self) -> bool:
+        return any(not begun.name for begun in self._begun.values())
+
+    def _jobs_over(self) -> list[int]:
+        """The jobs that a look from now on finds whole."""
+        return [number for number, job in self._jobs.items() if not job.is_running]
+
+    def _forget(self, jobs: Sequence[int]) -> None:
+        for number in jobs:
+            self._jobs.pop(number, None)
 
     def _keep_file(self, pending: Pending, path: Path | None, preview: DiffPreview) -> Pending:
         if path is None:
@@ -134,10 +187,20 @@ class Checkpoints:
 
     def _keep_all(self, pending: Pending) -> Pending:
         store = self._store
-        store.look_before()
+        if jobs := [*self._jobs.values()]:
+            self._look_at(jobs, is_sure=all(map(_ended_by_itself, jobs)))
+        else:
+            store.look_before()
         begun = replace(pending, id=store.log.next_id())
         store.begin(begun)
         return begun
+
+    def _look_at(self, jobs: Sequence[Job], *, is_sure: bool) -> tuple[Look, tuple[FileDiff, ...]]:
+        """What changed while jobs ran, by them or by the person, and by no call."""
+        what = ", ".join(f"{job.name} ({_first_line(job.command)})" for job in jobs)
+        look = self._store.look_at_jobs(what, self._turn, is_sure=is_sure)
+        look = replace(look, changes=worth_showing(look.changes))
+        return look, diffs_of(look.changes, self._store.blobs)
 
     def _settle(self, begun: Pending, *, is_done: bool) -> tuple[Look, tuple[FileDiff, ...]]:
         look = self._store.settle(begun, is_done=is_done)
@@ -156,9 +219,7 @@ def _with_changes(result: ToolResult, look: Look, diffs: Sequence[FileDiff]) -> 
     """The result with the changed files in its details, and in a line or two for the model."""
     notes: list[str] = []
     if look.changes:
-        named = "; ".join(show_invisible(summary(diff)) for diff in diffs[:_MOST_NAMED])
-        more = f"; and {len(look.changes) - _MOST_NAMED} more" if len(look.changes) > _MOST_NAMED else ""
-        notes.append(f"[changed files: {named}{more}]")
+        notes.append(f"[changed files: {_named(look, diffs)}]")
     if look.uncovered:
         names = ", ".join(show_invisible(name) for name in look.uncovered[:_MOST_NAMED])
         notes.append(f"[too large to be undone: {names}]")
@@ -170,6 +231,15 @@ def _with_changes(result: ToolResult, look: Look, diffs: Sequence[FileDiff]) -> 
             details, changes=tuple(diffs), changed_files=len(look.changes), uncovered=look.uncovered[:_MOST_NAMED]
         )
     return replace(result, blocks=(*result.blocks, TextBlock(text="\n".join(notes))), details=details)
+
+
+def _ended_by_itself(job: Job) -> bool:
+    return job.state is JobState.ENDED and not job.ended.startswith("timed out")
+
+
+def _named(look: Look, diffs: Sequence[FileDiff]) -> str:
+    named = "; ".join(show_invisible(summary(diff)) for diff in diffs[:_MOST_NAMED])
+    return named + (f"; and {len(look.changes) - _MOST_NAMED} more" if len(look.changes) > _MOST_NAMED else "")
 
 
 def _first_line(command: str) -> str:

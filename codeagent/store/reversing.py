@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeagent.core.changes import FileReversal, Standing
+from codeagent.core.changes import LEFT_ALONE, FileReversal, Standing
 from codeagent.core.errors import CheckpointError, FileProblem, ToolError
 from codeagent.store.change_log import Entry
 from codeagent.store.change_store import ChangeStore
@@ -53,6 +53,8 @@ def work_out(entries: Iterable[Entry], store: ChangeStore) -> tuple[tuple[Item, 
                 continue
             items[change.name] = item
             _reverse(item, change, store)
+            if not entry.is_sure and item.standing is not Standing.CONFLICT and item.now != item.wanted:
+                item.standing = Standing.UNSURE
     _keep_full_folders(items, store)
     changing = (item for _, item in sorted(items.items()) if item.now != item.wanted)
     return tuple(changing), tuple(problems.values())
@@ -61,7 +63,7 @@ def work_out(entries: Iterable[Entry], store: ChangeStore) -> tuple[tuple[Item, 
 def _keep_full_folders(items: dict[str, Item], store: ChangeStore) -> None:
     """A folder in which something stays is not removed."""
     going = [name for name, item in items.items() if name.endswith("/") and item.wanted is None and item.now]
-    leaving = {name for name, item in items.items() if item.wanted is None and item.standing is not Standing.CONFLICT}
+    leaving = {name for name, item in items.items() if item.wanted is None and item.standing not in LEFT_ALONE}
     for name in sorted(going, key=len, reverse=True):
         with suppress(OSError), os.scandir(store.path_of(name)) as entries:
             if any(f"{name}{entry.name}" not in leaving and f"{name}{entry.name}/" not in leaving for entry in entries):
@@ -137,7 +139,8 @@ def _reverse(item: Item, change: FileChange, store: ChangeStore) -> None:
         item.wanted = None if wanted is None else here if base is not None or here is not None else wanted
     elif here != wanted:
         merged = _merged(base, here, wanted, store)
-        item.standing = Standing.CONFLICT if merged is None else Standing.MERGED
+        merged_standing = item.standing if item.standing is Standing.UNSURE else Standing.MERGED
+        item.standing = Standing.CONFLICT if merged is None else merged_standing
         item.wanted = wanted if merged is None else merged
 
 

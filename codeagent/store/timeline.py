@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from codeagent.core.changes import Reversal, TurnChanges
+from codeagent.core.changes import LEFT_ALONE, Reversal, Standing, TurnChanges
 from codeagent.core.commands import is_compaction
 from codeagent.core.diff import FileDiff
 from codeagent.core.errors import NothingToUndo, StaleFile
@@ -27,6 +27,7 @@ from codeagent.store.file_states import FileChange
 from codeagent.store.reversing import apply, as_shown, work_out
 
 _MOST_NAMED = 10
+_LEFT_AS = {Standing.CONFLICT: "you changed it", Standing.UNSURE: "it is: it may be you who changed it"}
 Result = TypeVar("Result")
 
 
@@ -108,7 +109,10 @@ class ChangeTimeline:
         done = self._store.log.balance().done
         if not done:
             raise NothingToUndo("There is no change of the agent's to take back.")
-        return self._planned([done[-1]], done[-1].what)
+        since = len(done) - 1
+        while since > 0 and not done[since].is_sure:  # what may be the person's comes with the call before it
+            since -= 1
+        return self._planned(done[since:][::-1], done[since].what)
 
     def _redo(self) -> Reversal:
         self._store.settle_all()
@@ -148,8 +152,7 @@ class ChangeTimeline:
         items, _ = work_out(entries, store)
         if len(entries) != len(reversal.entries) or as_shown(items, store) != reversal.files:
             raise StaleFile("The files changed since this was shown; nothing was done.", hint="Look at it again.")
-        shown = {file.path for file in reversal.conflicts}
-        left = () if overwrites else tuple(item for item in items if item.name in shown)
+        left = () if overwrites else tuple(item for item in items if item.standing in LEFT_ALONE)
         chosen = tuple(item for item in items if item not in left)
         made = [folder for entry in entries for folder in entry.made]
         store.log.add(
@@ -165,7 +168,7 @@ class ChangeTimeline:
         )
         problems = apply(chosen, () if reversal.is_redo else made, store)
         said = [f"{_did(reversal)} {reversal.what}: {_counted(worth_showing(item.change for item in chosen))}."]
-        said += [f"{show_invisible(item.name)} was left as you changed it." for item in left]
+        said += [f"{show_invisible(item.name)} was left as {_LEFT_AS[item.standing]}." for item in left]
         return " ".join([*said, *reversal.remarks, *problems])
 
     # --- looking
@@ -177,14 +180,16 @@ class ChangeTimeline:
             TurnChanges(
                 turn=number,
                 text=self._turns[number],
-                diffs=self._diffs(entry for entry in done if entry.turn == number),
+                diffs=self._diffs(entry for entry in done if entry.turn == number and entry.is_sure),
             )
             for number in numbers
         )
         return tuple(turn for turn in turns if turn.diffs or not is_compaction(turn.text))
 
     def _changes(self, turn: int | None) -> tuple[FileDiff, ...]:
-        return self._diffs(entry for entry in self._store.log.balance().done if turn is None or entry.turn == turn)
+        return self._diffs(
+            entry for entry in self._store.log.balance().done if entry.is_sure and turn in {None, entry.turn}
+        )
 
     def _diffs(self, entries: Iterable[Entry]) -> tuple[FileDiff, ...]:
         changes = joined(change for entry in entries for change in entry.changes)

@@ -36,11 +36,12 @@ class Undoing:
         self.hook.listen(event)
         self.timeline.listen(event)
 
-    def catch_up(self, past: tuple[AgentEvent, ...]) -> tuple[AgentEvent, ...]:
-        """Learns the same of a resumed session's events, and returns them."""
+    def caught_up(self, past: tuple[AgentEvent, ...]) -> Undoing:
+        """Itself, once it has learnt the same of a resumed session's events."""
         for event in past:
             self.listen(event)
-        return past
+        self.hook.start_anew()
+        return self
 
     async def news(self) -> Sequence[str]:
         """What happened to the files between the turns: taken back, or changed by the person."""

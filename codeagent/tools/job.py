@@ -134,6 +134,8 @@ def _notes(look: Look) -> list[str]:
     if look.is_cut:
         problem = f"; {look.log_problem}" if look.log_problem else ""
         notes.append(f"[all of its output: read or grep {job.log}{problem}]")
+    if job.changed:
+        notes.append(f"[changed files: {job.changed}]")
     if job.left:
         notes.append(f"[it left running: {'; '.join(job.left)}]")
     return notes

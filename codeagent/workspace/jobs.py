@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ _TAIL_BYTES = 4_096
 _KEPT = 300  # of the whole output: the log has it, looks have what is new
 _READ_PATIENCE = 5.0
 _END_PATIENCE = 0.2
+_CLOSING_NOTICED = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +36,21 @@ class Look:
     log_problem: str
 
 
+KeepChanges = Callable[[int, bool], Coroutine[None, None, str]]
+"""Keeps what a job changed, told by its number and whether it ended by itself, and says it in words."""
+
+
+async def _keep_nothing(number: int, by_itself: bool) -> str:  # noqa: FBT001 - as KeepChanges has it
+    del number, by_itself
+    return ""
+
+
 class Jobs:
     """All jobs of a session; ``tell`` hears of each that starts and ends, in the event loop that started it."""
 
-    def __init__(self, tell: Callable[[Job], None]) -> None:
+    def __init__(self, tell: Callable[[Job], None], keep_changes: KeepChanges = _keep_nothing) -> None:
+        """``keep_changes`` runs in that loop as well, at each end before it is told."""
+        self._keep_changes = keep_changes
         self._tell = tell
         self._running: list[_Running] = []
         self._is_closed = False
@@ -76,9 +89,13 @@ class Jobs:
             with suppress(RuntimeError):  # the loop is closed when the program ends the job
                 loop.call_soon_threadsafe(self._tell_unless_closed, job.now())
 
+        def changed(by_itself: bool) -> str:  # noqa: FBT001 - it has one argument
+            return "" if self._is_closed else self._changed(loop, job.number, by_itself=by_itself)
+
         begun = job.now()
         self._tell(begun)
-        threading.Thread(target=job.see_to_its_end, args=(shell, ended, at_end), name="job", daemon=True).start()
+        over = (shell, ended, at_end, changed)
+        threading.Thread(target=job.see_to_its_end, args=over, name="job", daemon=True).start()
         return begun
 
     def all(self) -> tuple[Job, ...]:
@@ -111,6 +128,23 @@ class Jobs:
         for end in ends:
             end.join()
 
+    def _changed(self, loop: asyncio.AbstractEventLoop, number: int, *, by_itself: bool) -> str:
+        """On a job's thread: waits for what is kept of its changes, unless the program is about to end."""
+        work = self._keep_changes(number, by_itself)
+        try:
+            kept = asyncio.run_coroutine_threadsafe(work, loop)
+        except RuntimeError:  # the loop is closed
+            work.close()
+            return ""
+        while not self._is_closed:
+            with suppress(TimeoutError):
+                try:
+                    return kept.result(_CLOSING_NOTICED)
+                except CancelledError:
+                    return ""
+        kept.cancel()
+        return ""
+
     def _tell_unless_closed(self, job: Job) -> None:
         if not self._is_closed:
             self._tell(job)
@@ -135,6 +169,7 @@ class _Running:
     state: JobState = JobState.RUNNING
     ended: str = ""
     left: tuple[str, ...] = ()
+    changed: str = ""
     _began: float = field(default_factory=time.monotonic)
     _over_at: float | None = None
     _all: Captured = field(init=False)
@@ -164,7 +199,13 @@ class _Running:
             del self._tail[:-_TAIL_BYTES]
         self._wake()
 
-    def see_to_its_end(self, shell: ShellProcess, tell: Callable[[], None], at_end: Callable[[], str]) -> None:
+    def see_to_its_end(
+        self,
+        shell: ShellProcess,
+        tell: Callable[[], None],
+        at_end: Callable[[], str],
+        changed: Callable[[bool], str],
+    ) -> None:
         """In a thread of its own: waits for the end, or brings it about when the time is over."""
         timed_out = False
         try:
@@ -179,9 +220,11 @@ class _Running:
         shell.drained.add_done_callback(lambda _: self._all.close(keep_log=True))
         left = left_of(self.tree) if self.tree is not None else ()
         more = at_end()
+        changes = changed(not timed_out and not self._is_stopping)
         with self._lock:
             self._over_at = time.monotonic()
             self.left = left
+            self.changed = changes
             self.state = JobState.STOPPED if self._is_stopping else JobState.ENDED
             self.ended = f"timed out after {self.timeout:g} s" if timed_out else ending(code)
             if self._is_stopping:
@@ -212,6 +255,7 @@ class _Running:
                 tail=self._tail.decode("utf-8", "replace"),
                 log=str(self.log) if self._all.total_bytes else "",
                 left=self.left,
+                changed=self.changed,
             )
 
     def look(self) -> Look:

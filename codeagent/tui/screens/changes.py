@@ -22,6 +22,7 @@ _REMARKS = {
     Standing.CLEAN: "",
     Standing.MERGED: "with what you changed since",
     Standing.CONFLICT: "you changed the same lines since",
+    Standing.UNSURE: "changed while a job ran, by it or by you",
 }
 
 
@@ -73,10 +74,12 @@ class ChangesScreen(ModalScreen[Decision | None]):
         screen._remark = "\n".join(reversal.remarks)
         if not reversal.files:
             screen._remark = screen._remark or "The files are that way already."
-        others = len(reversal.files) > len(reversal.conflicts)
-        does = f"y {verb.lower()}" if others or not reversal.conflicts else ""
+        has_more = len(reversal.files) > len(reversal.conflicts)
+        does = f"y {verb.lower()}" if has_more or not reversal.conflicts else ""
         if reversal.conflicts:
-            does = f"{does}{' all but yours · ' if does else ''}o lose what you changed"
+            is_lost = any(file.standing is Standing.CONFLICT for file in reversal.conflicts)
+            others = "o lose what you changed" if is_lost else "o all, with what may be yours"
+            does = f"{does} all but yours · {others}" if does else others
         screen._keys = f"{does} · ↑ ↓ scroll · esc leave all as it is"
         return screen
 

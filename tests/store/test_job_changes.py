@@ -1,0 +1,172 @@
+"""What a background job changes is told as its doing and can be taken back; what may be the person's is left alone."""
+
+import asyncio
+import os
+
+import pytest
+
+from codeagent.core.changes import Standing
+from codeagent.core.errors import NothingToUndo
+from codeagent.core.events import JobChanged
+from codeagent.core.messages import ToolCall
+from codeagent.core.protocols import ToolContext
+from codeagent.job_reports import news_for_model
+from codeagent.tools.bash import BashArguments, BashTool
+from codeagent.workspace.jobs import Jobs
+
+
+class Works:
+    """The jobs of a session over a ground; each step of a job waits until the test lets it go on."""
+
+    def __init__(self, ground):
+        self.ground = ground
+        self.ends = {}
+        self.jobs = Jobs(self.tell, ground.undoing.hook.keep_changes)
+
+    def tell(self, job):
+        self.ground.undoing.listen(JobChanged(job=job))
+        self.ends.setdefault(job.number, asyncio.get_running_loop().create_future())
+        if not job.is_running:
+            self.ends[job.number].set_result(job)
+
+    async def start(self, command, *, is_read_only=False):
+        ground = self.ground
+        logs = ground.state.parent / "logs"
+        tool = BashTool(ground.paths, ground.seen, logs, lambda *_: is_read_only, dict(os.environ), jobs=self.jobs)
+        call = ToolCall(id=f"job{len(self.ends)}", name="bash", arguments_json="{}")
+        arguments = BashArguments(command=command, background=True)
+        plan = await tool.plan(arguments, ToolContext(call_id=call.id))
+        assert await ground.undoing.hook.before(call, plan) == ""
+        return await ground.undoing.hook.after(call, await plan.run(lambda text: None))
+
+    def go(self, name):
+        """Lets the step that waits for ``name`` go on."""
+        os.close(os.open(self.gate(name), os.O_WRONLY))
+
+    def gate(self, name):
+        path = self.ground.state.parent / name
+        if not path.exists():
+            os.mkfifo(path)
+        return path
+
+    def until(self, name):
+        """The shell words that wait for ``name``."""
+        return f": < {self.gate(name)}"
+
+    async def end(self, number=1):
+        return await self.ends[number]
+
+
+@pytest.fixture
+async def works(ground):
+    works = Works(ground)
+    yield works
+    works.jobs.close()
+
+
+async def test_what_a_job_changed_by_its_end_is_told_and_taken_back(ground, works, tree_of):
+    before = tree_of(ground.root)
+    await works.start(f"{works.until('on')}; echo six >> a.txt; mkdir -p gen/empty; echo new > gen/new.txt")
+    works.go("on")
+    job = await works.end()
+    assert job.changed == "created gen/empty/ folder; a.txt +1; created gen/new.txt +1"
+    assert f"changed files: {job.changed}" in news_for_model(works.jobs)
+    plan = await ground.timeline.plan_undo()
+    assert plan.what.startswith("job 1 (")
+    assert plan.conflicts == ()
+    await ground.timeline.carry_out(plan)
+    assert tree_of(ground.root) == before
+    await ground.redo()
+    assert (ground.root / "gen" / "new.txt").read_text() == "new\n"
+
+
+async def test_calls_beside_a_job_keep_their_own_changes(ground, works, tree_of):
+    trees = [tree_of(ground.root)]
+    await works.start(f"{works.until('on')}; echo job >> sub/b.txt; echo job > job.txt")
+    await ground.write("a.txt", "written\n")
+    await ground.write("deep/new.txt", "written too\n")
+    trees.append(tree_of(ground.root))
+    works.go("on")
+    assert (await works.end()).changed == "created job.txt +1; sub/b.txt +1"
+    await ground.undo()
+    assert tree_of(ground.root) == trees[1]
+    await ground.undo()
+    await ground.undo()
+    assert tree_of(ground.root) == trees[0]
+
+
+async def test_a_job_that_ends_beside_a_command_has_its_changes_in_those_of_the_command(ground, works, tree_of):
+    before = tree_of(ground.root)
+    await works.start(f"{works.until('on')}; echo job > job.txt; {works.until('off')}")
+    result = await ground.bash(f": > {works.gate('on')}; : > {works.gate('off')}; echo own > own.txt")
+    assert "own.txt" in {diff.path for diff in result.details.changes}
+    await works.end()
+    while True:
+        try:
+            await ground.undo()
+        except NothingToUndo:
+            break
+    assert tree_of(ground.root) == before
+
+
+async def test_what_changed_while_a_job_runs_on_is_left_alone_unless_the_person_says_so(ground, works, tree_of):
+    await works.start(f"{works.until('on')}; echo job > job.txt; {works.until('written')}; {works.until('off')}")
+    works.go("on")
+    works.go("written")
+    (ground.root / "a.txt").write_text("the person's\n")
+    await ground.bash("echo own > own.txt")
+    plan = await ground.timeline.plan_undo()
+    assert plan.what == "bash echo own > own.txt"
+    await ground.timeline.carry_out(plan)
+    assert not (ground.root / "own.txt").exists()
+    plan = await ground.timeline.plan_undo()
+    assert {file.path: file.standing for file in plan.files} == {"a.txt": Standing.UNSURE, "job.txt": Standing.UNSURE}
+    said = await ground.timeline.carry_out(plan)
+    assert "a.txt was left as it is: it may be you who changed it." in said
+    assert (ground.root / "a.txt").read_text() == "the person's\n"
+    await ground.redo()
+    await ground.undo(overwrites=True)
+    assert not (ground.root / "job.txt").exists()
+    assert (ground.root / "a.txt").read_text().startswith("one\n")
+    works.go("off")
+
+
+async def test_a_rewind_leaves_what_may_be_the_persons(ground, works):
+    ground.turn(1)
+    await works.start(f"{works.until('on')}; {works.until('off')}")
+    works.go("on")
+    (ground.root / "a.txt").write_text("the person's\n")
+    ground.turn(2)
+    await ground.bash("echo own > own.txt")
+    await ground.timeline.carry_out(await ground.timeline.plan_rewind(1))
+    assert (ground.root / "a.txt").read_text() == "the person's\n"
+    assert not (ground.root / "own.txt").exists()
+    assert await ground.timeline.changes() == ()
+    works.go("off")
+
+
+async def test_what_a_job_did_until_the_program_ended_is_kept(ground, works, tree_of):
+    before = tree_of(ground.root)
+    await works.start(f"{works.until('on')}; echo job > job.txt; {works.until('written')}; sleep 600")
+    works.go("on")
+    works.go("written")
+    works.jobs.close()
+    ground.undoing.hook.close()
+    ground.reopen()
+    await ground.undo(overwrites=True)
+    assert tree_of(ground.root) == before
+
+
+async def test_a_job_that_surely_only_reads_is_not_asked_what_it_changed(ground, works):
+    await ground.bash("echo x > x.txt")
+    (ground.root / "a.txt").write_text("the person's\n")
+    await works.start("cat a.txt", is_read_only=True)
+    assert (await works.end()).changed == ""
+    assert (await ground.timeline.plan_undo()).what == "bash echo x > x.txt"
+
+
+async def test_a_job_that_changes_nothing_says_nothing(ground, works):
+    await works.start("true")
+    assert (await works.end()).changed == ""
+    with pytest.raises(NothingToUndo):
+        await ground.undo()
