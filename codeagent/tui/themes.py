@@ -154,6 +154,7 @@ def _variables(palette: Palette) -> dict[str, str]:
         "text-muted": palette.muted,
         "text-faint": palette.faint,
         "text-accent": palette.accent,
+        "text-disabled": palette.muted,
         "rule": palette.rule,
         "raised": palette.raised,
         "border": palette.rule,

@@ -13,7 +13,10 @@ class AnswerText(Vertical):
     AnswerText { display: none; height: 1; }
     AnswerText.-editing { height: 1fr; }
     AnswerText Input, AnswerText Input:focus { border: none; height: 1; padding: 0; background: $raised; }
-    AnswerText TextArea, AnswerText TextArea:focus { border: none; height: 1fr; padding: 0; background: $raised; }
+    AnswerText TextArea, AnswerText TextArea:focus {
+        border: none; height: 1fr; padding: 0; background: $raised; scrollbar-size-vertical: 1;
+    }
+    AnswerText TextArea:light .text-area--cursor { color: $background; background: $text; }
     """
 
     def __init__(self) -> None:

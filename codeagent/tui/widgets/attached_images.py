@@ -57,12 +57,13 @@ class AttachedImages:
         """The images that a text has marks of, each once."""
         return tuple(self._images[mark] for mark in dict.fromkeys(_MARK.findall(text)) if mark in self._images)
 
+    def marks_in(self, line: str) -> list[tuple[int, int]]:
+        """Start and end of each mark that stands for an image."""
+        return [found.span() for found in _MARK.finditer(line) if found[0] in self._images]
+
     def mark_at(self, line: str, column: int) -> tuple[int, int] | None:
         """Start and end of the mark that the cursor is in or directly behind."""
-        for found in _MARK.finditer(line):
-            if found.start() < column <= found.end() and found[0] in self._images:
-                return found.span()
-        return None
+        return next(((start, end) for start, end in self.marks_in(line) if start < column <= end), None)
 
     def _read(self, path: Path) -> ImageBlock | None:
         """The image in a plain file; None when it is none, too large, or cannot be read."""

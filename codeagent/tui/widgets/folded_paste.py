@@ -38,9 +38,10 @@ class FoldedPastes:
         """Whether the text behind the mark is short enough to be edited in the prompt."""
         return len(self._texts.get(mark, "")) <= _LONGEST_OPENED
 
+    def marks_in(self, line: str) -> list[tuple[int, int]]:
+        """Start and end of each mark that stands for a paste."""
+        return [found.span() for found in _MARK.finditer(line) if found[0] in self._texts]
+
     def mark_at(self, line: str, column: int) -> tuple[int, int] | None:
         """Start and end of the mark that the cursor is in or directly behind."""
-        for found in _MARK.finditer(line):
-            if found.start() < column <= found.end() and found[0] in self._texts:
-                return found.span()
-        return None
+        return next(((start, end) for start, end in self.marks_in(line) if start < column <= end), None)

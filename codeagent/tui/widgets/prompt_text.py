@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from rich.text import Text
 from textual import events
 from textual.message import Message
 from textual.widgets import TextArea
@@ -24,8 +27,11 @@ class PromptText(TextArea):
         scrollbar-size-vertical: 1;
         & .text-area--cursor-line { background: $background; }
         & .text-area--placeholder { color: $text-faint; }
+        & .prompt-text--mark { color: $accent; }
+        &:light .text-area--cursor { color: $background; background: $text; }
     }
     """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"prompt-text--mark"}
 
     class TooLong(Message):
         """A folded paste is too long to be opened here."""
@@ -49,6 +55,14 @@ class PromptText(TextArea):
         self.cursor_blink = False
         self._pastes = FoldedPastes()
         self._images = AttachedImages()
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it is drawn: what stands for a paste or an image stands out."""
+        line = super().get_line(line_index)
+        if "[" in line.plain:
+            for start, end in (*self._pastes.marks_in(line.plain), *self._images.marks_in(line.plain)):
+                line.stylize(self.get_component_rich_style("prompt-text--mark"), start, end)
+        return line
 
     @property
     def is_empty(self) -> bool:
