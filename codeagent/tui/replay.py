@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +22,10 @@ from codeagent.core.events import (
     SessionStarted,
     TextStreamed,
     ThinkingStreamed,
+    ToolEnded,
+    ToolProgressed,
 )
-from codeagent.core.messages import AssistantMessage, TextBlock, ThinkingBlock
+from codeagent.core.messages import AssistantMessage, CommandDetails, TextBlock, ThinkingBlock
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 from codeagent.tui.bridge import Bridge
@@ -48,7 +51,11 @@ class Told:
 
 
 def beats(told: Sequence[Told]) -> Iterator[tuple[float, AgentEvent]]:
-    """The events as the screen got them, each after so many seconds; replies, not kept in pieces, stream anew."""
+    """The events as the screen got them, each after so many seconds.
+
+    Replies and the output of commands, which are not kept in pieces, come in pieces anew:
+    output spread over the time that the command took.
+    """
     before = told[0].at if told else 0.0
     for one in told:
         pause, before = min(max(one.at - before, 0.0), LONGEST_PAUSE), one.at
@@ -56,8 +63,27 @@ def beats(told: Sequence[Told]) -> Iterator[tuple[float, AgentEvent]]:
             case HistoryAppended(message=AssistantMessage() as message):
                 yield from _streamed(message)
                 yield 0.0, one.event
+            case ToolEnded(result=result) if isinstance(result.details, CommandDetails) and pause > _SLICE:
+                pieces = _lines_in_parts(_output(result.text), max(int(pause / _SLICE), 1))
+                share = pause / (len(pieces) + 1)
+                yield from ((share, ToolProgressed(call_id=result.call_id, text=piece)) for piece in pieces)
+                yield share, one.event
             case _:
                 yield pause, one.event
+
+
+def _output(text: str) -> str:
+    """What a command put out, without what was said of it below."""
+    lines = text.splitlines(keepends=True)
+    while lines and lines[-1].startswith("["):
+        lines.pop()
+    return "".join(lines)
+
+
+def _lines_in_parts(text: str, most: int) -> list[str]:
+    lines = text.splitlines(keepends=True)
+    size = max(math.ceil(len(lines) / most), 1)
+    return ["".join(lines[start : start + size]) for start in range(0, len(lines), size)]
 
 
 def _streamed(message: AssistantMessage) -> Iterator[tuple[float, AgentEvent]]:

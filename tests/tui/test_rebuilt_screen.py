@@ -60,7 +60,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.output_colours import colours_of
 from codeagent.store.journal import JournalFile
-from codeagent.tui.replay import ReplayApp, Told
+from codeagent.tui.replay import LONGEST_PAUSE, ReplayApp, Told, beats
 from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.inks import inks_of
 
@@ -245,6 +245,22 @@ async def test_a_replay_shows_what_was_seen(stage_of, tmp_path):
         while not app.is_over:
             await pilot.pause()
         assert rows(app) == seen
+
+
+@pytest.mark.parametrize(("lines", "seconds"), [(3, 1.0), (200, 1.0), (1, 90.0), (0, 1.0)])
+def test_a_commands_output_comes_in_the_course_of_the_time_that_it_took(lines, seconds):
+    text = "".join(f"line {number}\n" for number in range(lines))
+    details = CommandDetails(command="make", cwd="/", ended="exit code 2", exit_code=2, seconds=seconds)
+    ended = ToolEnded(result=result("c3", f"{text}[exit code 2]", details=details), seconds=seconds)
+    told = [Told(at=0.0, event=begun("c3", "bash", preview=False)[0]), Told(at=seconds, event=ended)]
+    played = [*beats(told)][1:]
+    *pieces, (_, last) = played
+    assert last == ended
+    assert "".join(event.text for _, event in pieces) == text
+    assert {event.call_id for _, event in pieces} <= {"c3"}
+    pauses = [pause for pause, _ in played]
+    assert sum(pauses) == pytest.approx(min(seconds, LONGEST_PAUSE))
+    assert max(pauses) == pytest.approx(min(pauses))
 
 
 async def test_turns_that_were_taken_back_leave_the_screen(stage_of, tmp_path):
