@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from codeagent.core.approvals import DiffPreview, to_keep
 from codeagent.core.context import CompactionStarted
 from codeagent.core.events import (
     AgentEvent,
+    ApprovalAsked,
     CallStreamed,
     ContextMeasured,
     Emit,
@@ -12,6 +16,7 @@ from codeagent.core.events import (
     RetryScheduled,
     TextStreamed,
     ThinkingStreamed,
+    ToolPreviewed,
     ToolProgressed,
 )
 from codeagent.core.protocols import Journal
@@ -38,7 +43,7 @@ class Record:
     def tell(self, event: AgentEvent) -> None:
         """Tells the listeners; what is worth keeping is noted, pieces of streams are not."""
         if not isinstance(event, _PASSING):
-            self._journal.note(event)
+            self._journal.note(_to_keep(event))
         self._emit(event)
 
     async def keep(self, event: AgentEvent) -> None:
@@ -53,3 +58,14 @@ class Record:
     def announce(self, event: AgentEvent) -> None:
         """Only tells: for what was written before, or can not be."""
         self._emit(event)
+
+
+def _to_keep(event: AgentEvent) -> AgentEvent:
+    """The event without whole files, which the checkpoints keep, each once."""
+    match event:
+        case ToolPreviewed():
+            return replace(event, preview=to_keep(event.preview))
+        case ApprovalAsked(request=request) if isinstance(request.preview, DiffPreview):
+            return replace(event, request=replace(request, preview=to_keep(request.preview)))
+        case _:
+            return event

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -89,6 +90,11 @@ class CommandPreview:
 
 
 Preview = NoPreview | DiffPreview | CommandPreview
+
+
+def to_keep(preview: Preview) -> Preview:
+    """The preview without the text to edit, a whole file, which nobody needs once the question is answered."""
+    return replace(preview, proposal="") if isinstance(preview, DiffPreview) else preview
 
 
 @value

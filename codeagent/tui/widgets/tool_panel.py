@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from codeagent.core.approvals import CommandPreview, DiffPreview, Preview
+from codeagent.core.approvals import CommandPreview, DiffPreview, Preview, to_keep
 from codeagent.core.messages import ChangeDetails, CommandDetails, Outcome, TextBlock, ToolResult
 from codeagent.core.patch import as_patch
 from codeagent.core.text import clean, show_invisible
@@ -95,7 +95,7 @@ class ToolPanel:
 
     def show_preview(self, preview: Preview, label: str) -> None:
         """What the call would do, and what its object is called."""
-        self._preview, self._drawn_preview = preview, None
+        self._preview, self._drawn_preview = to_keep(preview), None
         self._label = label or self._label
 
     def ask(self) -> None:
@@ -131,7 +131,7 @@ class ToolPanel:
         is_refusal = self._refusal and result.outcome is Outcome.DENIED
         self._result = replace(result, blocks=(TextBlock(text=self._refusal),)) if is_refusal else result
         self._seconds = seconds
-        self._output = ""
+        self._output, self._drawn_preview = "", None
         if is_trouble(result) and self._fold is _Fold.CLOSED:
             self._fold = _Fold.BRIEF
 
