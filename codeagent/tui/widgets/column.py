@@ -23,6 +23,13 @@ from codeagent.tui.widgets.lines import EMPTY, Line
 from codeagent.tui.widgets.times import time_line, with_time
 
 _DRAWN_BLOCKS = 256
+_DRAWN_LINES = 2_000
+_DRAWN_ANYHOW = 64
+"""So many blocks are kept drawn, however long they are: more than a screen shows of long ones."""
+
+_KEPT_STRIPS = 1_000
+"""Rows that are kept ready for the screen, several screens full; each takes a kilobyte and more."""
+
 _LONGEST_WALK = 2_000
 
 
@@ -38,9 +45,10 @@ class _Entry:
 
 @dataclass(slots=True)
 class _Drawn:
-    """A block's rows for the width in force."""
+    """A block's rows for the width in force; ``count`` is how many there were at first, live code grows."""
 
     lines: Sequence[Line]
+    count: int
     strips: dict[int, Strip] = field(default_factory=dict[int, Strip])
 
 
@@ -76,6 +84,7 @@ class Column:
         self._heights = Heights()
         self._drawn: OrderedDict[int, _Drawn] = OrderedDict()
         self._blank = EMPTY.strip(width, ground=inks.ground)
+        self._line_count = self._strip_count = 0
         self._sought: re.Pattern[str] | None = None
         self._shows_times = False
 
@@ -98,6 +107,11 @@ class Column:
         return len(self._drawn)
 
     @property
+    def strip_count(self) -> int:
+        """How many rows are kept ready for the screen."""
+        return self._strip_count
+
+    @property
     def shows_times(self) -> bool:
         """Whether it is shown when each thing happened."""
         return self._shows_times
@@ -105,8 +119,7 @@ class Column:
     def show_times(self, *, is_shown: bool) -> None:
         """Shows from now on when each thing happened, or does not."""
         self._shows_times = is_shown
-        for drawn in self._drawn.values():
-            drawn.strips.clear()
+        self._forget_strips()
 
     def block(self, index: int) -> Block | None:
         """The block at an index, None when it was taken out."""
@@ -126,7 +139,8 @@ class Column:
     def changed(self, index: int) -> None:
         """Forgets how a block was drawn; it is measured when next looked at."""
         entry = self._entries[index]
-        self._drawn.pop(index, None)
+        if (drawn := self._drawn.pop(index, None)) is not None:
+            self._let_go(drawn)
         entry.is_measured = entry.block is None
         if entry.block is None:
             self._heights.set(index, 0)
@@ -209,8 +223,7 @@ class Column:
     def seek(self, pattern: re.Pattern[str] | None) -> None:
         """Shows from now on wherever that stands; None shows nothing of the kind."""
         self._sought = pattern
-        for drawn in self._drawn.values():
-            drawn.strips.clear()
+        self._forget_strips()
 
     def strip(self, row: int, marked: tuple[Place, Place] | None = None) -> Strip:
         """What is drawn in a row; characters ``marked`` from-to are shown as selected."""
@@ -237,7 +250,13 @@ class Column:
             line = self._timed(index, line) or line
         if span is not None:
             return line.strip(self._width, ground=inks.ground)
-        strip = drawn.strips[number] = line.strip(self._width, ground=inks.ground)
+        return self._kept(drawn, number, line.strip(self._width, ground=inks.ground))
+
+    def _kept(self, drawn: _Drawn, number: int, strip: Strip) -> Strip:
+        if self._strip_count >= _KEPT_STRIPS:
+            self._forget_strips()
+        drawn.strips[number] = strip
+        self._strip_count += 1
         return strip
 
     def _timed(self, index: int, line: Line | None = None) -> Line | None:
@@ -255,6 +274,7 @@ class Column:
     def reshape(self, inks: Inks, width: int) -> None:
         """Other colours or another width: everything is drawn anew when next looked at."""
         self._drawn.clear()
+        self._line_count = self._strip_count = 0
         self._inks = inks
         self._blank = EMPTY.strip(width, ground=inks.ground)
         if width == self._width:
@@ -316,11 +336,21 @@ class Column:
             self._drawn.move_to_end(index)
             return drawn
         block = self._entries[index].block
-        drawn = _Drawn(block.lines(self._width, self._inks) if block is not None else ())
-        self._drawn[index] = drawn
-        while len(self._drawn) > _DRAWN_BLOCKS:
-            self._drawn.popitem(last=False)
+        lines = block.lines(self._width, self._inks) if block is not None else ()
+        drawn = self._drawn[index] = _Drawn(lines, len(lines))
+        self._line_count += drawn.count
+        while len(self._drawn) > (_DRAWN_ANYHOW if self._line_count > _DRAWN_LINES else _DRAWN_BLOCKS):
+            self._let_go(self._drawn.popitem(last=False)[1])
         return drawn
+
+    def _let_go(self, drawn: _Drawn) -> None:
+        self._line_count -= drawn.count
+        self._strip_count -= len(drawn.strips)
+
+    def _forget_strips(self) -> None:
+        for drawn in self._drawn.values():
+            drawn.strips.clear()
+        self._strip_count = 0
 
 
 def gap_between(before: Kind | None, after: Kind, *, is_close: bool = False) -> int:

@@ -41,6 +41,30 @@ def test_looking_everywhere_keeps_only_a_few_hundred_blocks_drawn():
     assert column.drawn_count <= 256
 
 
+def test_looking_at_long_blocks_keeps_few_of_them_drawn():
+    column = column_of(*["```\n" + "code\n" * 100 + "```" for _ in range(200)])
+    assert sum(len(column.lines(index)) for index in range(len(column))) > 20_000
+    assert column.drawn_count == 64
+
+
+def test_looking_at_everything_keeps_only_some_screens_of_rows_ready():
+    column = column_of(*[f"block {number}" for number in range(1_000)], "```\n" + "code\n" * 3_000 + "```")
+    first = [column.strip(row).text for row in range(column.height)]
+    assert column.strip_count <= 1_000
+    assert [column.strip(row).text for row in range(column.height)] == first
+    column.reshape(INKS, 40)
+    assert column.strip_count == 0
+
+
+def test_rows_of_a_block_that_changed_are_not_kept_ready():
+    column = column_of("one", "two", "three")
+    for row in range(column.height):
+        column.strip(row)
+    kept = column.strip_count
+    column.replace(1, TextBlock("other"))
+    assert column.strip_count == kept - 1
+
+
 def test_a_row_keeps_its_text_when_blocks_above_turn_out_higher_than_guessed():
     column = Column(INKS, 30)
     for number in range(200):
