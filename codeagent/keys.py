@@ -54,9 +54,9 @@ class Keys:
         return self.store.keep(key_service(service), usable_key(secret))
 
     def secrets(self) -> tuple[str, ...]:
-        """All keys there are, so that they can be taken out of what is written."""
+        """The keys in use and those that are kept beside them, so that they can be taken out of what is written."""
         found = [self.find(kind) for kind in KEY_VARIABLES]
-        return tuple(key.secret for key in found if key)
+        return tuple(dict.fromkeys((*(key.secret for key in found if key), *self.store.at_hand())))
 
 
 def find_keys(environ: Mapping[str, str], places: Places) -> Keys:

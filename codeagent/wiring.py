@@ -288,7 +288,8 @@ def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelN
 def open_archive(launch: Launch) -> SessionArchive:
     """The stored sessions of a workspace, without opening one."""
     stored = Sessions(launch.places.sessions, launch.root.resolve())
-    return make_archive(launch, stored, Redactor(secrets_in(launch.environ)))
+    keys = find_keys(launch.environ, launch.places)
+    return make_archive(launch, stored, Redactor((*secrets_in(launch.environ), *keys.secrets())))
 
 
 def make_archive(launch: Launch, stored: Sessions, redactor: Redactor) -> SessionArchive:

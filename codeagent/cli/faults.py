@@ -47,7 +47,7 @@ def _kept_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
 def start_log(environ: Mapping[str, str]) -> None:
     """Sends what the rooms log to a private file, never to the screen; secrets are taken out."""
     handler = _PrivateLog(find_places(environ).state / "log.txt")
-    handler.setFormatter(_Redacting(Redactor(secrets_in(environ))))
+    handler.setFormatter(_Redacting(environ))
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
@@ -69,9 +69,12 @@ class _PrivateLog(RotatingFileHandler):
 
 
 class _Redacting(logging.Formatter):
-    def __init__(self, redactor: Redactor) -> None:
+    """Takes out the keys that there are when a line is written, also those that were entered since the start."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        self._redactor = redactor
+        self._in_environment = secrets_in(environ)
+        self._store = find_keys(environ, find_places(environ)).store
 
     def format(self, record: logging.LogRecord) -> str:
-        return self._redactor.redact(super().format(record))
+        return Redactor((*self._in_environment, *self._store.at_hand())).redact(super().format(record))

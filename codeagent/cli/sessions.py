@@ -17,6 +17,7 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.text import Redactor, clean, secrets_in
 from codeagent.store.archive import SessionArchive
 from codeagent.store.exporting import exported
+from codeagent.keys import find_keys
 from codeagent.store.sessions import Sessions
 
 Replay = Callable[[Path, float], int]
@@ -31,9 +32,8 @@ def run(words: Sequence[str], replay: Replay) -> int:
     found = _parser().parse_args(words)
     places, root = find_places(os.environ), Path.cwd().resolve()
     sessions = Sessions(places.sessions, root)
-    desk = _Desk(
-        sessions, SessionArchive(sessions, Redactor(secrets_in(os.environ)).redact, exported, places.checkpoints)
-    )
+    redactor = Redactor((*secrets_in(os.environ), *find_keys(os.environ, places).secrets()))
+    desk = _Desk(sessions, SessionArchive(sessions, redactor.redact, exported, places.checkpoints))
     return _run(found, desk, places, root, replay)
 
 

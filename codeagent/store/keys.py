@@ -17,6 +17,8 @@ from codeagent.workspace.private import change_private, read_private
 _log = logging.getLogger(__name__)
 _NAME = "codeagent"
 IN_KEYRING = "your keyring"
+_handed_out: set[str] = set()
+"""What keyrings have given in this run, so that it can be taken out of whatever is written."""
 
 
 class Keyring(Protocol):
@@ -53,9 +55,15 @@ class KeyStore:
     def get(self, service: str) -> StoredKey | None:
         """The key of a service; the keyring's goes before the file's. It may wait for the keyring: use a thread."""
         if secret := self._in_keyring(service):
+            _handed_out.add(secret)
             return StoredKey(secret=secret, place=IN_KEYRING)
         found = read_private(self._file).get(service)
         return StoredKey(secret=found, place=str(self._file)) if isinstance(found, str) and found else None
+
+    def at_hand(self) -> tuple[str, ...]:
+        """The keys in the file, and those that a keyring has given in this run; it never waits."""
+        in_file = [found for found in read_private(self._file).values() if isinstance(found, str) and found]
+        return (*in_file, *_handed_out)
 
     def keep(self, service: str, secret: str) -> str:
         """Keeps a key in the keyring, or in the file where there is none; says where. Raises ConfigError."""

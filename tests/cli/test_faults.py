@@ -45,6 +45,30 @@ def test_a_home_that_cannot_be_written_still_gives_a_sentence(tmp_path):
     assert "RuntimeError" in report_fault(RuntimeError("x"), {"CODEAGENT_HOME": str(tmp_path / "file")})
 
 
+def test_a_log_holds_no_key_that_is_kept_before_or_entered_later(tmp_path, logs):
+    environ = {"CODEAGENT_HOME": str(tmp_path / "home"), "OPENAI_API_KEY": "of-the-environment-0123"}
+    keys = find_keys(environ, find_places(environ))
+    keys.keep("openai", "kept-and-secret-0123")
+    start_log(environ)
+    keys.keep("anthropic", "entered-later-0123")
+    for secret in ("kept-and-secret-0123", "entered-later-0123", "of-the-environment-0123"):
+        logging.getLogger("codeagent.test").error("the key is %s", secret)
+    log = (tmp_path / "home/state/log.txt").read_text()
+    assert log.count("the key is [redacted]") == 3
+
+
+@pytest.fixture
+def logs():
+    """Takes the handlers away that a test has added."""
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    yield
+    for handler in set(root.handlers) - set(before[0]):
+        root.removeHandler(handler)
+        handler.close()
+    root.setLevel(before[1])
+
+
 def test_what_is_logged_goes_to_a_private_file_without_secrets(environ, tmp_path, capfd):
     root = logging.getLogger()
     before = root.handlers[:], root.level

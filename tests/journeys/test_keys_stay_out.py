@@ -10,6 +10,7 @@ from tests.server.replies import Call, Refuse, Reply, Say
 
 pytestmark = pytest.mark.journey
 
+KEYS_FILE = "config/keys.json"
 KEY = "planted-key-0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 
 
@@ -55,6 +56,37 @@ def test_a_key_that_the_service_repeats_in_an_error_is_not_shown_and_not_kept(ke
     assert finished.returncode == 1
     assert KEY not in finished.stdout + finished.stderr
     assert holders(keyed) == []
+
+
+def test_keys_that_the_program_keeps_are_in_nothing_else(place, model_server):
+    """Two keys in its file: the one in use, and one beside the key of the environment."""
+    in_use, beside = KEY + "-in-use", KEY + "-beside"
+    model_server.key = in_use
+    place.environ.update({"ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": KEY + "-of-the-environment"})
+    for service, key in (("anthropic", in_use), ("openai", beside)):
+        kept_it = place.run("config", "set-key", service, piped=key + "\n")
+        assert kept_it.returncode == 0, kept_it.stderr
+        assert key not in kept_it.stdout + kept_it.stderr
+    both = f"{in_use} and {beside}"
+    (place.root / "notes.txt").write_text(f"{both}\n")
+    model_server.reply(
+        Reply(parts=(Say(f"I saw {both}."), Call("bash", {"command": "cat notes.txt"}))),
+        Reply(parts=(Call("bash", {"command": f"echo {both}; false"}),)),
+        Reply(parts=(Call("write", {"path": "new.txt", "content": f"{both}\n"}),)),
+        Refuse(status=400, message=f"invalid request by {both}"),
+    )
+    with place.open("--mode", "edits", columns=100, lines=30) as terminal:
+        terminal.wait("Ask for a change")
+        terminal.type("go on")
+        terminal.press("enter")
+        terminal.wait("invalid request by \\[redacted\\]")
+        terminal.press("ctrl+d")
+        terminal.wait_for_exit()
+    for target in ("told.md", "told.html", "told.json"):
+        assert place.run("sessions", "export", "latest", str(place.home / target)).returncode == 0
+    assert place.run("config").stdout.count(KEY) == 0
+    assert place.run("doctor").stdout.count(KEY) == 0
+    assert sorted({*holders(place, in_use), *holders(place, beside)}) == [KEYS_FILE]
 
 
 def test_commands_do_not_get_the_keys(keyed, model_server):

@@ -93,3 +93,12 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
     store = KeyStore(tmp_path / "file" / "keys.json", lambda: None)
     with pytest.raises(ConfigError, match=r"cannot be kept in .*keys\.json"):
         store.keep("openai", "k")
+
+
+def test_what_a_keyring_gave_can_be_taken_out_of_what_is_written(store, ring, tmp_path):
+    store.keep("openai", "in-the-ring-0123")
+    (tmp_path / "keys.json").write_text('{"anthropic": "in-the-file-0123"}')
+    assert "in-the-file-0123" in store.at_hand()
+    assert store.get("openai").secret in store.at_hand()
+    ring.is_locked = True
+    assert "in-the-ring-0123" in store.at_hand()
