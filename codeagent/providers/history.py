@@ -48,9 +48,12 @@ _NOTHING = LeftOut()
 Role = Literal["user", "assistant", "tool"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Said:
-    """Encoded content for one message of the service; neighbours of one role may share a message."""
+    """Encoded content for one message of the service; neighbours of one role may share a message.
+
+    ``parts`` are let go when they are joined for good.
+    """
 
     role: Role
     parts: tuple[bytes, ...]
@@ -93,6 +96,7 @@ class EncodedHistory:
         self._dialect = dialect
         self._known: list[_Encoded] = []
         self._said: list[Said] = []
+        self._released = 0
         self._used: set[str] = set()
         self._left_out = _NOTHING
         self.call_ids: set[str] = set()
@@ -106,6 +110,7 @@ class EncodedHistory:
         if left_out != self._left_out:
             self._left_out, self._known, self._said, self._used = left_out, [], [], set()
         same = self._same(messages)
+        self._released = self._released if same else 0
         entries = self._known[:same]
         said = self._said[: entries[-1].count if entries else 0]
         used = self._used if same == len(self._known) else {call.id for entry in entries for _, call in entry.calls}
@@ -119,13 +124,21 @@ class EncodedHistory:
         self.call_ids |= used
         return said + self._closing(entries[-1] if entries else None)
 
+    def release(self, count: int) -> None:
+        """Lets go of the bytes of what was said first, so many: they are joined, and never asked for again."""
+        for one in self._said[self._released : count]:
+            one.parts = ()
+        self._released = count
+
     def _same(self, messages: Sequence[Message]) -> int:
+        """How many messages are as they were; none when the history changed before what was let go."""
         count = 0
         for entry, message in zip(self._known, messages, strict=False):
             if entry.message is not message:
                 break
             count += 1
-        return count
+        said = self._known[count - 1].count if count else 0
+        return count if said >= self._released else 0
 
     def _encode(
         self, previous: _Encoded | None, message: Message, used: set[str]

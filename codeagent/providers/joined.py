@@ -41,6 +41,11 @@ class JoinedMessages:
         self._count = 0
         self._last: Said | None = None
 
+    @property
+    def count(self) -> int:
+        """How much of what was said is joined for good."""
+        return self._count
+
     def join(self, said: Sequence[Said]) -> tuple[bytes, ...]:
         """The messages, separated by commas, in chunks that only have to be put one after the other."""
         if self._count > len(said) or (self._count and said[self._count - 1] is not self._last):

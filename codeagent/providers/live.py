@@ -105,7 +105,9 @@ class Encoder:
         return await asyncio.shield(running)
 
     def _encode(self, messages: Sequence[Message], left_out: LeftOut) -> tuple[bytes, ...]:
-        return self._joined.join(self.history.encode(messages, left_out))
+        joined = self._joined.join(self.history.encode(messages, left_out))
+        self.history.release(self._joined.count)
+        return joined
 
 
 class LiveProvider(ABC, Generic[FormT]):

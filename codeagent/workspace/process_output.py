@@ -89,7 +89,8 @@ class Captured:
         end = _starts_near_newline(_without_broken_start(tail).decode("utf-8", "replace")[third - self.limit :])
         lines = max(0, total_newlines - start.count("\n") - end.count("\n"))
         left_out = max(0, size - len(start.encode()) - len(end.encode()))
-        return f"{start.removesuffix(chr(10))}\n[… {lines:,} lines ({left_out:,} bytes) left out …]\n{end}", True
+        note = f"[... {lines:,} lines ({left_out:,} bytes) left out ...]"  # ASCII: one `…` doubles what a text takes
+        return f"{start.removesuffix(chr(10))}\n{note}\n{end}", True
 
     @property
     def total_lines(self) -> int:

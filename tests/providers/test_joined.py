@@ -42,6 +42,8 @@ async def test_a_growing_and_sometimes_compacted_history_is_sent_as_if_it_were_n
     for turn in range(150):
         if numbers.random() < 0.02:
             messages[: len(messages) // 2] = [said("summary")]
+        if numbers.random() < 0.02:
+            del messages[numbers.randrange(1, len(messages) + 1) :]
         messages += more(numbers, turn)
 
         sent = await body(provider, messages)
@@ -67,3 +69,14 @@ async def test_messages_far_back_are_not_written_again():
         joined.join(history.encode([*messages, said("and")]))
 
     assert written < 500 * 50
+
+
+async def test_what_was_joined_is_kept_in_memory_once():
+    provider = AnthropicProvider("m", "k", "http://x")
+    messages: list[Message] = [said("go")]
+    for turn in range(200):
+        messages += [replied(called(f"c{turn}")), results(result(f"c{turn}"))]
+        await body(provider, messages)
+    held = [one for one in provider._encoder.history._said if one.parts]
+    assert len(provider._encoder.history._said) > 400
+    assert len(held) < 60

@@ -185,8 +185,8 @@ asyncio.run(main())
 
 async def test_long_output_keeps_a_third_from_the_start_and_two_from_the_end(tmp_path):
     result = await finished("seq 100000", tmp_path, log=tmp_path / "log")
-    start, _, rest = result.head_tail.partition("\n[… ")
-    mark, _, end = rest.partition(" …]\n")
+    start, _, rest = result.head_tail.partition("\n[... ")
+    mark, _, end = rest.partition(" ...]\n")
     assert start.startswith("1\n2\n")
     assert end.endswith("99999\n100000\n")
     shown = len(start.splitlines()) + len(end.splitlines())
