@@ -11,6 +11,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 REDACTED = "[redacted]"
 _SHORTEST_SECRET = 8
@@ -47,20 +48,32 @@ _SECRET_NAME = re.compile(
     r"|SECRET|PASSWORD|PASSPHRASE|_TOKEN_|_KEY$",
     re.IGNORECASE,
 )
-_KEY_SHAPE = re.compile(
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?"
-    r"|\b(?:sk|pk|rk)-(?:ant-|proj-|live-|test-|or-)?[A-Za-z0-9_-]{16,}"
-    r"|\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"
-    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}"
-    r"|\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[A-Za-z0-9-]{10,}"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}"
-    r"|\bhf_[A-Za-z0-9]{20,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bgsk_[A-Za-z0-9]{20,}"
-    r"|\bxai-[A-Za-z0-9]{20,}|\bdop_v1_[a-f0-9]{40,}"
-    r"|\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
-    r"|(?<=://)[^\s/@:\"']{0,200}:[^\s/@\"']{1,200}(?=@)"
-    r"|(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*",
-    re.DOTALL,
+_KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("-----BEGIN ",),
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?",
+    ),
+    (("sk-", "pk-", "rk-"), r"\b(?:sk|pk|rk)-(?:ant-|proj-|live-|test-|or-)?[A-Za-z0-9_-]{16,}"),
+    (("k_live_", "k_test_"), r"\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
+    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"\bgh[pousr]_[A-Za-z0-9]{20,}"),
+    (("github_pat_",), r"\bgithub_pat_[A-Za-z0-9_]{20,}"),
+    (("glpat-",), r"\bglpat-[A-Za-z0-9_-]{16,}"),
+    (("xox",), r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    (("xapp-",), r"\bxapp-[A-Za-z0-9-]{10,}"),
+    (("AKIA", "ASIA"), r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    (("AIza",), r"\bAIza[A-Za-z0-9_-]{30,}"),
+    (("ya29.",), r"\bya29\.[A-Za-z0-9_-]{20,}"),
+    (("hf_",), r"\bhf_[A-Za-z0-9]{20,}"),
+    (("npm_",), r"\bnpm_[A-Za-z0-9]{30,}"),
+    (("pypi-",), r"\bpypi-[A-Za-z0-9_-]{30,}"),
+    (("gsk_",), r"\bgsk_[A-Za-z0-9]{20,}"),
+    (("xai-",), r"\bxai-[A-Za-z0-9]{20,}"),
+    (("dop_v1_",), r"\bdop_v1_[a-f0-9]{40,}"),
+    (("eyJ",), r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    (("://",), r"(?<=://)[^\s/@:\"']{0,200}:[^\s/@\"']{1,200}(?=@)"),
+    (("earer ",), r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*"),
 )
+"""Kinds of key: what a text that holds one has somewhere, and how it looks. Most texts have none of the former."""
 
 
 def clean(text: str, *, keep_colours: bool = False) -> str:
@@ -117,13 +130,20 @@ class Redactor:
             for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
         }
         longest_first = sorted(forms, key=lambda form: (-len(form), form))
-        self._known = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+        self._forms = longest_first
+        self._known = re.compile("|".join(map(re.escape, longest_first)))
 
     def redact(self, text: str) -> str:
         """The text with each secret replaced by ``[redacted]``."""
-        if self._known is not None:
+        if any(form in text for form in self._forms):
             text = self._known.sub(REDACTED, text)
-        return _KEY_SHAPE.sub(REDACTED, text)
+        shapes = tuple(shape for marks, shape in _KEY_SHAPES if any(mark in text for mark in marks))
+        return _one_of(shapes).sub(REDACTED, text) if shapes else text
+
+
+@lru_cache(maxsize=256)
+def _one_of(shapes: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(shapes), re.DOTALL)
 
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeagent.core.text import Redactor, clean, has_invisible, secrets_in, show_invisible, storable
+from codeagent.core.text import _KEY_SHAPES, Redactor, clean, has_invisible, secrets_in, show_invisible, storable
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
 NASTY = st.text(st.sampled_from("\x1b[]P\\\x07\x9b\x9d\x9c;0m2Kab\r\n\b\t\x00\ud83d\ude00é"), max_size=60)
@@ -181,6 +182,29 @@ def test_a_password_in_an_address_and_a_bearer_token_are_taken_out():
 @pytest.mark.parametrize("text", ["task-list of risk-averse people", "pk-1", "https://host:8080/path", "skip-this-one"])
 def test_ordinary_words_are_no_keys(text):
     assert Redactor().redact(text) == text
+
+
+PARTS = st.sampled_from(
+    [mark for marks, _ in _KEY_SHAPES for mark in marks]
+    + [
+        "PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "sk_live_",
+        "rk_test_",
+        "b" * 40,
+        "A1" * 8,
+        "a" * 6,
+        ".eyJ",
+        ".",
+    ]
+    + ["Bearer ", "bearer ", "user:pass@host", ":", "@", "/", " ", "\n", "-", "é", "0f" * 20]
+)
+
+
+@given(st.lists(PARTS, max_size=12).map("".join))
+def test_a_text_is_searched_for_the_kinds_of_key_it_can_hold_with_the_same_outcome_as_for_all(text):
+    of_any_kind = re.compile("|".join(shape for _, shape in _KEY_SHAPES), re.DOTALL)
+    assert Redactor().redact(text) == of_any_kind.sub("[redacted]", text)
 
 
 def test_secrets_are_known_by_the_names_of_their_variables():
