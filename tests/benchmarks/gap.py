@@ -110,6 +110,7 @@ async def _gaps(models: tuple[str, ...]) -> tuple[list[float], float]:
             server.requests.clear()  # the server shares this process
             server.answered_at.clear()
         grown = _resident_megabytes() - resident
+        await parts.bench.set_model(models[0])  # a new client: the connections of the one before end with their loop
         parts.close()
         return gaps, grown
 
