@@ -1,9 +1,13 @@
 """Keys as terminals really send them: early, at machine speed, Escape with a letter right behind it."""
 
+import json
+import shutil
+import subprocess
 import sys
 
 import pytest
 
+from tests.journeys.terminal import Terminal
 from tests.server.replies import Call, Reply, Say
 
 pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
@@ -61,3 +65,26 @@ def test_a_yes_right_behind_escape_allows_nothing(place, model_server):
         terminal.wait("[Ss]topped")
         assert not (place.root / "made").exists()
     assert [path.name for path in place.root.iterdir()] == ["cart.py"]
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_in_tmux_a_window_that_shrinks_and_grows_shows_all_again_and_keys_go_on(place, model_server, tmp_path):
+    model_server.reply(Reply(parts=(Call("bash", {"command": "sleep 73"}),)))
+    tmux = ["tmux", "-S", str(tmp_path / "tmux")]
+    words = [*tmux, "-f", "/dev/null", "new-session", f"{sys.executable} -m codeagent --mode auto --sandbox off"]
+    with Terminal(words, cwd=place.root, environ=place.environ, columns=100, lines=30) as terminal:
+        terminal.wait("claude-test", 30)
+        terminal.type("half a thought")
+        for columns, lines in [(20, 5), (60, 15), (100, 30)]:
+            terminal.resize(columns, lines)
+            subprocess.run([*tmux, "resize-window", "-x", str(columns), "-y", str(lines - 1)], check=True)
+            terminal.wait("half a" if columns == 20 else "› half a thought")
+        terminal.type(", and on\r")
+        terminal.wait("sleep 73")
+        terminal.wait("esc stop$")
+        terminal.send("\x1bnext")
+        terminal.wait("[Ss]topped")
+        terminal.wait("› next")
+        terminal.press("ctrl+c", "ctrl+d")
+        terminal.wait_for_exit(20)
+    assert "half a thought, and on" in json.dumps(model_server.requests[0].messages)

@@ -279,14 +279,14 @@ class MainScreen(Screen[None]):
 
     def on_find_bar_sought(self, event: FindBar.Sought) -> None:
         """Goes where the words stand; what is typed meanwhile is sought instead."""
-        self.run_worker(self._seek(event.words), group="find", exclusive=True)
+        self.run_worker(partial(self._seek, event.words), group="find", exclusive=True)
 
     async def _seek(self, words: str) -> None:
         self.find_bar.show(await self.transcript.seek(words))
 
     def action_find_next(self, by: int) -> None:
         """The next place above or below."""
-        self.run_worker(self._find_next(by), group="find")
+        self.run_worker(partial(self._find_next, by), group="find")
 
     async def _find_next(self, by: int) -> None:
         self.find_bar.show(await self.transcript.find_next("previous" if by < 0 else "next"))
@@ -314,7 +314,7 @@ class MainScreen(Screen[None]):
     def on_completion_list_pointed(self, event: CompletionList.Pointed) -> None:
         """Reads the beginning of the file that is pointed at; what is pointed at next is read instead."""
         if self._bench is not None:
-            show = self._show_glimpse(self._bench, event.path, event.lines)
+            show = partial(self._show_glimpse, self._bench, event.path, event.lines)
             self.run_worker(show, group="glimpse", exclusive=True, description="looks into a file")
 
     async def _show_glimpse(self, bench: Workbench, path: str, lines: int) -> None:

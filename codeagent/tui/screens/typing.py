@@ -21,13 +21,45 @@ JUST_NOW_SECONDS = 1.0
 
 @value
 class _Held:
-    """A letter that is an answer if nothing follows; ``remark`` is said instead when it came at a wrong moment."""
+    """A letter that is an answer if nothing follows; ``remark`` is said instead when it came at a wrong moment.
 
+    ``begun`` are the keys right before it that were the question's, if they belong to a sentence after all.
+    """
+
+    begun: str
     character: str
     key: str
     action: str
     question: OpenQuestion | None
     remark: str
+
+
+class _Begun:
+    """The question's own keys in one go, with which a sentence may have begun; what they took out can be put back."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._until = 0.0
+        self._question: OpenQuestion | None = None
+        self._left_out: frozenset[int] = frozenset()
+
+    def note(self, character: str, time: float, question: OpenQuestion | None) -> None:
+        """One more of them; ``time`` is when it was pressed."""
+        if time >= self._until:
+            self._text = ""
+            self._question, self._left_out = question, frozenset(question.left_out if question is not None else ())
+        self._text += character
+        self._until = time + ALONE_SECONDS
+
+    def take(self, time: float) -> str:
+        """What was begun right before ``time``; from now on nothing is."""
+        text, self._text = self._text, ""
+        return text if time < self._until else ""
+
+    def put_back(self) -> None:
+        """It was a sentence: the hunks are chosen as they were."""
+        if self._question is not None:
+            self._question.left_out = set(self._left_out)
 
 
 class Typing:
@@ -40,28 +72,34 @@ class Typing:
         self._begin_words = begin_words
         self._held: _Held | None = None
         self._timer: Timer | None = None
-        self._moved: tuple[str, float] = ("", 0.0)
+        self._begun = _Begun()
+        self._last_text = 0.0
 
     def keeps(self, event: events.Key | events.Paste) -> bool:
         """Whether the key waits here; if not, the keyboard is where it belongs now."""
         held = self._let_go()
         is_again = held is not None and isinstance(event, events.Key) and event.key == held.key
-        if held is not None and not is_again:
+        if isinstance(event, events.Key) and (held is None or is_again) and self._may_answer(event):
+            begun = self._begun.take(event.time) if held is None else held.begun + held.character
+            self._hold(event, event.character or "", begun)
+            return True
+        if held is not None:
             self._go_on(held, event)
         elif isinstance(event, events.Paste):
             if self._has_question_keyboard:
                 self._type("")
-        elif event.character is not None and event.key in self._begin_words and self._may_answer(event):
-            self._hold(event, event.character)
-            return True
         elif self._has_question_keyboard:
             self._at_question(event)
+        if isinstance(event, events.Paste) or event.is_printable:
+            self._last_text = event.time
         return False
 
     def _go_on(self, held: _Held, event: events.Key | events.Paste) -> None:
         """Something follows the letter: with text it is a sentence, with any other key it is nothing."""
         if isinstance(event, events.Paste) or event.is_printable:
-            self._type(held.character)
+            self._type_sentence(held.begun + held.character, event.time)
+            if held.action == "deny_because" and not held.remark:
+                self._remark(f"That went to the prompt: {held.character} alone asks for the reason")
         else:
             self._remark(f"{held.character} answers when it is pressed alone")
 
@@ -70,31 +108,37 @@ class Typing:
         return self._dialog.is_attached and self._dialog.screen.focused is self._dialog
 
     def _may_answer(self, event: events.Key) -> bool:
+        """Whether a letter may be meant for the question; one right behind text is not, shown yet or not."""
+        if event.character is None or event.key not in self._begin_words:
+            return False
         if self._has_question_keyboard:
             return True
         is_at_rest = self._prompt.is_empty and self._prompt.screen.focused in {self._prompt, None}
-        return is_at_rest and bool(self._dialog.waiting) and event.time < self._dialog.shown_at + JUST_NOW_SECONDS
+        is_alone = event.time >= self._last_text + ALONE_SECONDS
+        is_just_now = event.time < self._dialog.shown_at + JUST_NOW_SECONDS
+        return is_at_rest and is_alone and is_just_now and bool(self._dialog.waiting)
 
     def _at_question(self, event: events.Key) -> None:
         """A key that waits for no other: one for the question stays there, all others go to the prompt."""
         found = self._dialog.screen.active_bindings.get(event.key)
         is_understood = found is not None and found.enabled
-        before, when = self._moved
-        self._moved = ("", 0.0)
         if not self._dialog.answers_to(event.time):
             self._type("")
-        elif event.is_printable and not is_understood:
-            self._type(before if event.time < when + ALONE_SECONDS else "")
-        elif event.character is not None and event.character.isalpha():
-            self._moved = (event.character, event.time)
+        elif event.character is None or not event.is_printable:
+            self._begun.take(event.time)
+        elif is_understood:
+            self._begun.note(event.character, event.time, self._dialog.in_view)
+        else:
+            self._type_sentence(self._begun.take(event.time), event.time)
 
-    def _hold(self, event: events.Key, character: str) -> None:
+    def _hold(self, event: events.Key, character: str, begun: str) -> None:
         remark = ""
         if not self._has_question_keyboard or not self._dialog.answers_to(event.time):
             remark = f"Shown just now: press {character} again"
         elif not self._dialog.is_at_question:
             remark = f"esc goes back to the question, where {character} answers"
         self._held = _Held(
+            begun=begun,
             character=character,
             key=event.key,
             action=self._begin_words[event.key],
@@ -126,7 +170,14 @@ class Typing:
     def _remark(self, text: str) -> None:
         self._dialog.post_message(ApprovalDialog.Remarked(text))
 
+    def _type_sentence(self, begun: str, time: float) -> None:
+        """A sentence is typed: ``begun`` belongs to it, and does nothing to the question, seen by it or not yet."""
+        if begun:
+            self._begun.put_back()
+            self._dialog.drop_keys_before(time)
+        self._type(begun)
+
     def _type(self, text: str) -> None:
         self._prompt.screen.set_focus(self._prompt)
         if text:
-            self._prompt.insert_typed(text)
+            self._prompt.post_message(events.Paste(text))  # behind what is on its way there

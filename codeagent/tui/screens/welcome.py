@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -156,7 +157,7 @@ class WelcomeScreen(Screen[str | Opening | None]):
     @on(Input.Submitted)
     def _key_entered(self, event: Input.Submitted) -> None:
         event.stop()
-        self._asking = self.run_worker(self._take_key(event.value), exclusive=True, group="key")
+        self._asking = self.run_worker(partial(self._take_key, event.value), exclusive=True, group="key")
 
     async def _take_key(self, key: str) -> None:
         """Keeps a key that the service takes; one that it does not only when it is entered again."""

@@ -61,7 +61,9 @@ class ApprovalDialog(QuestionPane):
     async def on_key(self, event: events.Key) -> None:
         """Carries out each key before the next one is looked at, so that what follows goes where the keyboard went."""
         target = self.screen.focused
-        if target is not self:
+        if event.time < self._dropped_before:
+            event.stop()
+        elif target is not self:
             if event.is_printable and target is not None:
                 event.stop()
                 target.post_message(events.Key(event.key, event.character))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import ClassVar
 
@@ -23,6 +25,8 @@ from codeagent.tui.widgets.vi_typing import ViTyping
 
 Complete = Callable[[Completing], Awaitable[tuple[Suggestion, ...]]]
 """Finds the suggestions for a word."""
+
+_MOST_SECONDS = 1.0
 
 DRAFT_SECONDS = 1.0
 """What is typed sooner after a draft came back was meant for an empty prompt."""
@@ -78,6 +82,7 @@ class Prompt(PromptText):
         self._draft = ""
         self._draft_counts_at = 0.0
         self._dismissed: Completing | None = None
+        self._suggested_for: Completing | None = None
         self._suggesting: Worker[None] | None = None
         self._vi = ViTyping(self, self._step_through_history) if vi else None
 
@@ -176,10 +181,14 @@ class Prompt(PromptText):
     async def _on_key(self, event: events.Key) -> None:
         if event.is_printable:
             self._make_way(event.time)
-        if event.key == "escape" and self._completions.is_open:
+        is_for_completion = event.key in self.keymap.get("complete", "tab").replace(" ", "").split(",")
+        if event.key == "escape" and (self._completions.is_open or self._is_awaited(self._completing())):
             event.stop()
             event.prevent_default()
             self.action_close()
+        elif is_for_completion and await self._takes_best():
+            event.stop()
+            event.prevent_default()
         elif event.character == "?" and self.is_empty:
             event.stop()
             event.prevent_default()
@@ -276,9 +285,26 @@ class Prompt(PromptText):
         self._look_for_completions()
         self.post_message(self.Edited())
 
+    def _is_awaited(self, word: Completing | None) -> bool:
+        """Whether it is still to be found out what completes the word."""
+        is_dismissed = word is None or (self._dismissed is not None and self._dismissed.start == word.start)
+        return not is_dismissed and self._complete is not None and word != self._suggested_for
+
+    async def _takes_best(self) -> bool:
+        """Completes the word as it stands now, even where the list has not come yet; later keys wait for that."""
+        word = self._completing()
+        if word is not None and self._complete is not None and self._is_awaited(word):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_MOST_SECONDS):
+                    await self._suggest(self._complete, word)
+        chosen = self._completions.chosen if word == self._suggested_for else None
+        if chosen is not None:
+            self.take(chosen)
+        return chosen is not None
+
     def _look_for_completions(self) -> None:
         word = self._completing()
-        if word is None or (self._dismissed and self._dismissed.start == word.start):
+        if word is None or (self._dismissed is not None and self._dismissed.start == word.start):
             if self._suggesting is not None:
                 self._suggesting.cancel()
             self._completions.show(())
@@ -291,6 +317,7 @@ class Prompt(PromptText):
 
     async def _suggest(self, complete: Complete, word: Completing) -> None:
         suggestions = await complete(word)
+        self._suggested_for = word
         if self._completing() == word:
             is_done = any(one.text == f"@{word.query}" for one in suggestions) and word.kind is CompletionKind.FILE
             self._completions.show(() if is_done else suggestions)

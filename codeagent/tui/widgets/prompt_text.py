@@ -97,7 +97,7 @@ class PromptText(TextArea):
 
     def action_paste_clipboard(self) -> None:
         """Inserts the image that lies on the clipboard, else its text."""
-        self.run_worker(self._paste_clipboard(), group="clipboard", exclusive=True, description="reads the clipboard")
+        self.run_worker(self._paste_clipboard, group="clipboard", exclusive=True, description="reads the clipboard")
 
     async def _paste_clipboard(self) -> None:
         clip = await read_clipboard()

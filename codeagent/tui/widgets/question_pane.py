@@ -82,7 +82,7 @@ class QuestionPane(Vertical, can_focus=True):
         self._questions = OpenQuestions()
         self._view = View.QUESTION
         self._side = Side.BELOW
-        self._armed_at = NEVER
+        self._armed_at, self._dropped_before = NEVER, 0.0
         self._patience, self._wanted, self._rows = 0.0, 0, 0
         self.shown_at = 0.0
         self._drawing = DrawnQuestion()
@@ -158,6 +158,11 @@ class QuestionPane(Vertical, can_focus=True):
     def stop_listening(self) -> None:
         """The turn is being stopped: no key that comes now answers."""
         self._armed_at = NEVER
+
+    def drop_keys_before(self, time: float) -> None:
+        """Keys pressed before belong to a sentence, also those that are still on their way here."""
+        self._dropped_before = time
+        self._redraw()
 
     def _turn(self) -> None:
         """Another question is in view: it starts from its beginning, and no key counts yet."""

@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 from textual import events
 
@@ -281,3 +283,48 @@ async def test_on_a_small_screen_the_files_have_all_the_room(stage_of):
         await stage.pilot.pause()
         assert "# shop" not in stage.text
         assert "│" not in stage.text
+
+
+def post(stage, *keys):
+    """All of them at once, as fast as a machine can."""
+    for key in keys:
+        name = {" ": "space", "@": "at", "/": "slash"}.get(key, key)
+        stage.app.post_message(events.Key(name, key if len(key) == 1 else None))
+
+
+async def test_tab_completes_what_was_typed_before_it_at_machine_speed(stage_of):
+    async with stage_of() as stage:
+        post(stage, *"see @mon", "tab", *"and @ca", "tab", *"too")
+        await stage.until(lambda: stage.app.main.prompt.text == "see @shop/money.py and @shop/cart.py too")
+        assert stage.app.focused is stage.app.main.prompt
+        post(stage, "enter")
+        await stage.until(lambda: stage.conversation.sent == ["see @shop/money.py and @shop/cart.py too"])
+
+
+async def test_tab_completes_the_word_as_it_is_not_as_the_list_was(stage_of):
+    async with stage_of() as stage:
+        await stage.type("@shop")
+        await stage.until(lambda: "@shop/cart.py" in stage.text)
+        post(stage, *"/m", "tab")
+        await stage.until(lambda: stage.app.main.prompt.text == "@shop/money.py ")
+
+
+async def test_tab_moves_the_keyboard_where_nothing_completes_the_word(stage_of):
+    async with stage_of() as stage:
+        post(stage, *"@nothing", "tab")
+        await stage.until(lambda: stage.app.focused is stage.app.main.transcript)
+        assert stage.app.main.prompt.text == "@nothing"
+
+
+async def test_escape_right_behind_a_word_that_is_being_completed_stops_nothing(stage_of):
+    async def turn(emit, approver):
+        await asyncio.Event().wait()
+
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: stage.conversation.is_running)
+        post(stage, *"@sh", "escape", *"ip")
+        await stage.until(lambda: stage.app.main.prompt.text == "@ship")
+        await stage.pilot.pause()
+        assert stage.conversation.is_running
+        assert "@shop/cart.py" not in stage.text

@@ -1,0 +1,188 @@
+"""Whatever is typed while questions come and go: a sentence is never an answer, and no letter of it is lost."""
+
+import asyncio
+import random
+from functools import partial
+
+import pytest
+from textual import events
+
+from codeagent.core.approvals import Approve, Deny
+
+SENTENCES = (
+    "yes please", "no wait", "try it at 5", "always the same", "just no", "ok do it", "so what", "kk fine", "[x] done",
+    " hello", "edit that", "Yes and no", "retry", "jk", "?no", "oh no", "see s", "please", "1 more", "to do: all",
+)  # fmt: skip
+LAST = {"jk": "jk!"}  # what is made of the question's keys alone is for the question, unless text goes on
+
+
+def post(stage, text):
+    """All of it at once, as fast as a machine can."""
+    for character in text:
+        name = {" ": "space", "?": "question_mark", "[": "left_square_bracket", "]": "right_square_bracket"}
+        stage.app.post_message(events.Key(name.get(character, character), character))
+
+
+class Asking:
+    """A turn in which questions come, change and go as the test wants."""
+
+    def __init__(self, *requests):
+        self.answers = {}
+        self.requests = list(requests)
+        self.open = {}
+        self.group = None
+
+    async def __call__(self, emit, approver):
+        self.approver = approver
+        async with asyncio.TaskGroup() as self.group:
+            for request in self.requests:
+                self.ask(request)
+            await asyncio.Event().wait()
+
+    def ask(self, request):
+        self.open[request.call_id] = self.group.create_task(self._ask(request))
+
+    async def _ask(self, request):
+        self.answers[request.call_id] = await self.approver.ask(request)
+        del self.open[request.call_id]
+
+    def withdraw(self, call_id):
+        if task := self.open.pop(call_id, None):
+            task.cancel()
+
+
+async def until_it_listens(stage):
+    dialog = stage.app.main.approval
+    if dialog.waiting and stage.app.main.prompt.is_empty:
+        await stage.until(lambda: not dialog.waiting or dialog.answers_to(events.Focus().time))
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+async def test_a_sentence_at_a_question_goes_to_the_prompt_whole_and_changes_nothing_there(
+    stage_of, ask_diff, sentence
+):
+    asking = Asking(ask_diff("c1"), ask_diff("c2"))
+    sentence = LAST.get(sentence, sentence)
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+        await until_it_listens(stage)
+        question = stage.app.main.approval.in_view
+        post(stage, sentence)
+        await stage.until(lambda: stage.app.main.prompt.text == sentence)
+        await stage.pilot.pause()
+        assert stage.app.main.prompt.text == sentence
+        assert asking.answers == {}
+        assert question.left_out == set()
+        assert stage.app.focused is stage.app.main.prompt
+
+
+class Fuzz:
+    """One person at the keyboard and one agent that asks, changes and withdraws; ``typed`` is what the prompt holds."""
+
+    def __init__(self, stage, asking, chance, *requests):
+        self.stage, self.asking, self.chance, self.requests = stage, asking, chance, requests
+        self.typed, self.number = "", 2
+
+    async def settle(self):
+        await self.stage.until(lambda: self.stage.app.main.prompt.text == self.typed)
+
+    async def type(self):
+        words = self.chance.choice(SENTENCES)
+        words = words.removeprefix("?") if not self.typed else words  # alone it asks for help
+        self.typed += LAST.get(words, words)
+        post(self.stage, LAST.get(words, words))
+
+    async def paste(self):
+        self.typed += "y\nn"
+        self.stage.app.post_message(events.Paste("y\nn"))
+
+    async def listen(self):
+        await self.settle()
+        await until_it_listens(self.stage)
+
+    async def ask(self):
+        self.number += 1
+        self.asking.ask(self.chance.choice(self.requests)(call_id=f"c{self.number}"))
+
+    async def withdraw(self):
+        self.asking.withdraw(f"c{self.chance.randint(1, self.number)}")
+
+    async def change(self):
+        if (name := f"c{self.chance.randint(1, self.number)}") in self.asking.open:
+            self.asking.withdraw(name)
+            self.asking.ask(self.chance.choice(self.requests)(call_id=name))
+
+    async def clear(self):
+        await self.settle()
+        self.stage.app.main.prompt.clear_typed()
+        self.typed = ""
+
+    async def wait(self):
+        await self.stage.pilot.pause(self.chance.choice([0, 0.05, 0.3]))
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_sentences_never_answer_and_are_never_lost_while_questions_come_and_go(
+    stage_of, ask_diff, ask_command, seed
+):
+    asking, chance = Asking(ask_diff("c1"), ask_command("make", "c2")), random.Random(seed)
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+        fuzz = Fuzz(stage, asking, chance, ask_diff, partial(ask_command, "rm x"))
+        deeds = [fuzz.type, fuzz.paste, fuzz.listen, fuzz.ask, fuzz.withdraw, fuzz.change, fuzz.clear, fuzz.wait]
+        for deed in chance.choices(deeds, weights=[3, 1, 2, 1, 1, 1, 1, 1], k=16):
+            await deed()
+        await fuzz.settle()
+        await stage.pilot.pause()
+        await fuzz.settle()
+        assert asking.answers == {}
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_only_what_was_answered_by_a_key_of_its_own_is_allowed(stage_of, ask_diff, ask_command, seed):
+    chance = random.Random(seed)
+    asking = Asking(
+        *(ask_diff(f"c{number}") if number % 2 else ask_command("make", f"c{number}") for number in range(4))
+    )
+    allowed, denied = set(), set()
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+        dialog, prompt = stage.app.main.approval, stage.app.main.prompt
+        while len(allowed | denied) < 4:
+            await stage.until(lambda: dialog.answers_to(events.Focus().time))
+            name = dialog.in_view.request.call_id
+            key = chance.choice(["y", "n", "words", "right_square_bracket", "j", "question_mark"])
+            if key == "words":
+                post(stage, "yes but")
+                await stage.until(lambda: prompt.text == "yes but")
+                prompt.clear_typed()
+            elif key in "yn":
+                dialog.in_view.was_warned = True  # all of it counts as read
+                await stage.press_slowly(key)
+                await stage.until(lambda: name in asking.answers)  # noqa: B023
+                (allowed if key == "y" else denied).add(name)
+            else:
+                await stage.press_slowly(key)
+                if key == "question_mark":
+                    await stage.press_slowly("y")
+                    await stage.pilot.press("escape")
+        assert {name for name, answer in asking.answers.items() if isinstance(answer, Approve)} == allowed
+        assert {name for name, answer in asking.answers.items() if isinstance(answer, Deny)} == denied
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.14, 0.2, 0.4])
+async def test_a_reason_goes_whole_to_one_place_however_soon_after_t_it_is_typed(stage_of, ask_command, seconds):
+    asking = Asking(ask_command("make", "c1"))
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+        await until_it_listens(stage)
+        post(stage, "t")
+        await asyncio.sleep(seconds)
+        post(stage, "not now, thanks")
+        prompt, dialog = stage.app.main.prompt, stage.app.main.approval
+        await stage.until(
+            lambda: (
+                prompt.text == "tnot now, thanks" or (dialog._text.sentence == "not now, thanks" and not prompt.text)
+            )
+        )
+        assert asking.answers == {}
