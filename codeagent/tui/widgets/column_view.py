@@ -44,6 +44,7 @@ class ColumnView(MouseSelection):
         super().__init__(Column(inks_of(palette)), id=id)
         self._palette = palette
         self._first_dirty: int | None = None
+        self._painted: dict[int, Strip] = {}
         self._is_placing = False
         self._follows = True
         self._top: tuple[int, int] | None = None
@@ -81,7 +82,8 @@ class ColumnView(MouseSelection):
 
     def render_line(self, y: int) -> Strip:
         """One row of the screen."""
-        return self.column.strip(self.scroll_offset.y + y, self.marked)
+        strip = self._painted[y] = self.column.strip(self.scroll_offset.y + y, self.marked)
+        return strip
 
     def on_resize(self, event: Resize) -> None:
         """Wraps for the new width; the top line stays the top line."""
@@ -184,7 +186,12 @@ class ColumnView(MouseSelection):
             self.post_message(self.NewBelow(count))
 
     def _refresh_from(self, index: int) -> None:
-        """Paints a block and all below it, as far as they are in view."""
-        top = max(self.column.top(index) - self.scroll_offset.y, 0)
-        if top < self.size.height:
-            self.refresh(Region(0, top, self.size.width, self.size.height - top))
+        """Paints what is in view of a block and all below it, as far as it looks different now."""
+        offset, (width, height) = self.scroll_offset.y, self.size
+        changed = [
+            row
+            for row in range(max(self.column.top(index) - offset, 0), height)
+            if self.column.strip(offset + row, self.marked) != self._painted.get(row)
+        ]
+        if changed:
+            self.refresh(*(Region(0, row, width, 1) for row in changed))

@@ -105,6 +105,8 @@ class CompletionList(Widget):
 
     def show(self, suggestions: tuple[Suggestion, ...]) -> None:
         """Shows suggestions, the first one chosen; none closes the list."""
+        if not suggestions and not self._suggestions:
+            return
         before = self.chosen
         self._suggestions = suggestions
         self._chosen = 0
