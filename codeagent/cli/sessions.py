@@ -15,9 +15,9 @@ from codeagent.config.places import Places, find_places
 from codeagent.core.archive import ExportForm, SessionSummary
 from codeagent.core.errors import ConfigError
 from codeagent.core.text import Redactor, clean, secrets_in
+from codeagent.keys import find_keys
 from codeagent.store.archive import SessionArchive
 from codeagent.store.exporting import exported
-from codeagent.keys import find_keys
 from codeagent.store.sessions import Sessions
 
 Replay = Callable[[Path, float], int]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from codeagent.core.approvals import (
@@ -24,6 +24,7 @@ from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_programs import configured_programs
 from codeagent.policy.losses import Losses, RunsOn
 from codeagent.policy.named_paths import NamedPaths
+from codeagent.policy.own_programs import own_program
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern, quoted_word
@@ -159,6 +160,7 @@ class CommandCase:
         self._paths = paths
         self._around = around
         self._programs = cache(configured_programs)
+        self._own_program = cache(partial(own_program, roots=paths.roots))
         self.cover = RunsOn() if around.cover is not None and analysis.runs_on else around.cover
 
     def rulings(self) -> tuple[Ruling, ...]:
@@ -204,9 +206,10 @@ class CommandCase:
         found = reading(simple.words)
         if isinstance(found, str):
             return found
+        own = next((why for one in command.everything() if (why := self._own_program(one.simple.name))), "")
         folders = self._paths.folders(simple.places, found.base) if found.uses_git or found.steered_by else ()
-        if found.uses_git and not folders:
-            return "where git runs is not known"
+        if own or (found.uses_git and not folders):
+            return own or "where git runs is not known"
         if found.steered_by:
             chosen = next((file for folder in folders if (file := chosen_by(found, folder))), "")
             return f"{chosen} chooses the program that runs" if chosen or not folders else ""

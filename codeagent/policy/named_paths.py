@@ -42,6 +42,7 @@ class NamedPaths:
 
     def __init__(self, sandbox: PathSandbox, rules: RuleSet, cwd: Path) -> None:
         self._sandbox = sandbox
+        self.roots = sandbox.roots
         self._rules = rules
         self._cwd = cwd
         self._known_folders: dict[tuple[Places, Word | None], tuple[Path, ...]] = {}

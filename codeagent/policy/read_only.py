@@ -15,6 +15,7 @@ from codeagent.policy.reading import Reading
 from codeagent.policy.shell_loops import is_harmless_variable
 from codeagent.policy.shell_words import Word
 from codeagent.policy.versions import read_version
+from codeagent.policy.wrappers import inside
 
 _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin"})
 _JQ_LOADS = re.compile(r"\b(?:import|include|modulemeta|env|input_filename)\b|\$ENV")
@@ -22,6 +23,8 @@ _PS_STYLE = re.compile(r"[auxwfjlvhTr]+|\d+")
 _PS_FORMAT = re.compile(r"(?!.*env)[a-z%,=_]+")
 _NUMBER = re.compile(r"\d{1,3}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
+_XARGS_OPTION = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].*|--null|--no-run-if-empty", re.DOTALL)
+_XARGS_WHOLE = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].+|--.*", re.DOTALL)
 _TAR_LIST = re.compile(r"-?t[vzjJ]*f")
 
 # One sed command: an address or two, then p.
@@ -163,6 +166,24 @@ def _time(words: Sequence[Word]) -> Reading | str:
     """``time`` says how long a command takes, as the shell does it or the program without options."""
     rest = words[1:] if words and words[0].text == "-p" else words
     return _reading(rest) if rest else "time: there is nothing to run"
+
+
+def _xargs(words: Sequence[Word]) -> Reading | str:
+    """``xargs`` adds words that nobody knows before it runs, which only harms commands that take files or options."""
+    at = 0
+    while at < len(words) and words[at].is_fixed and words[at].text.startswith("-"):
+        if not _XARGS_OPTION.fullmatch(words[at].text):
+            return f"xargs: {words[at].text} is not known to be harmless"
+        at += 1 if _XARGS_WHOLE.fullmatch(words[at].text) else 2
+    if at >= len(words):
+        return Reading()
+    found = inside((Word("xargs"), *words))
+    if len(found) != 1 or found[0].is_hidden:
+        return "what xargs runs cannot be seen"
+    given = _reading(found[0].words)
+    if isinstance(given, Reading) and not all(word.is_known for word in given.paths):
+        return "which files xargs gives to it is only known when it runs"
+    return given
 
 
 def _read(words: Sequence[Word]) -> Reading | str:
@@ -335,6 +356,7 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Reading | str]] = {
     "for": _loop,
     "read": _read,
     "time": _time,
+    "xargs": _xargs,
     "awk": read_awk,
     "gawk": read_awk,
     "mawk": read_awk,

@@ -184,11 +184,12 @@ def _wrapped(options: _Options, rest: Sequence[Word]) -> tuple[Inside, ...]:
         if options.query and word.text[1:2] in options.query:
             return ()
         step = _long_step(options, word.text) if word.text.startswith("--") else _short_step(options, word.text[1:])
-        if step is None:
+        value = rest[at + 1] if step == 2 and at + 1 < len(rest) else None  # noqa: PLR2004 - the option and its value
+        if step is None or word.glob or (value and (value.may_split or value.glob)):
             return (Inside(is_hidden=True),)
         at += step
     at = _skip_settings(options, rest, at)
-    if not all(word.is_known for word in rest[at : at + options.operands]):
+    if not all(word.is_fixed for word in rest[at : at + options.operands]):
         return (Inside(is_hidden=True),)
     at += options.operands
     command = tuple(rest[at:])
@@ -200,7 +201,7 @@ def _wrapped(options: _Options, rest: Sequence[Word]) -> tuple[Inside, ...]:
 
 
 def _skip_settings(options: _Options, rest: Sequence[Word], at: int) -> int:
-    while options.takes_settings and at < len(rest) and rest[at].is_known and _SETTING.fullmatch(rest[at].text):
+    while options.takes_settings and at < len(rest) and rest[at].is_fixed and _SETTING.fullmatch(rest[at].text):
         at += 1
     return at
 

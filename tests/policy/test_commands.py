@@ -57,6 +57,15 @@ class Grammar:
             (
                 self.simple(depth),
                 *(f"{first}{joint}{second}" for joint in ("; ", " && ", " || ", " | ", " & ", "\n", " # c; p0\n")),
+                f'for x in {self.word(0)} b; do {first}; p1 "$x" $x; {second}; done; p2 "$x"',
+                *(
+                    f'for x in a b; do {first}; p0 "$x"; {change}; p1 "$x"; done'
+                    for change in (
+                        *("x=c", "read x <<< q", "read -r x < /dev/null", "for x in c d; do p2; done", "eval x=c"),
+                        *("for y in 1 2; do p2 $x; for x in e f; do :; done; done", "printf -v x %s z", "(x=c; p2 $x)"),
+                        *("p2 | while read x; do :; done", "for x in *; do p2 $x; done", "unset x", ": ${x:=d}"),
+                    )
+                ),
                 *(f"({first})", f"{{ {first}; }}", f"if {first}; then {second}; else {third}; fi"),
                 *(f"for x in a b; do {first}; done", f"case a in a) {first};; *) {second};; esac"),
                 f"{self.simple(0)} <<E\nt $(p1 h) `p2`\nE\n{first}",
@@ -102,6 +111,8 @@ def is_said(argv, words):
     if not words:
         return not argv
     word, rest = words[0], words[1:]
+    if word.values and not (word.may_split and any(set(value.text) & set(" \t\n*?[") for value in word.values)):
+        return any(is_said(argv, (value, *rest)) for value in word.values)
     if word.may_split or word.glob:
         return any(is_said(argv[taken:], rest) for taken in range(len(argv) + 1))
     if not argv or (word.is_known and not word.has_tilde and argv[0] != word.text):
@@ -264,6 +275,11 @@ def test_wrappers_are_looked_through(command):
         ". f",
         "$x",
         "trap 'rm x' EXIT",
+        "nice -n $x ls",
+        "sudo -u * ls",
+        "timeout $x ls",
+        "timeout [1-9] ls",
+        "xargs -n $x echo",
         "git -c core.pager=x log",
         "tar --to-command=x f",
         "git submodule foreach x",

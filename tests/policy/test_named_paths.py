@@ -200,3 +200,25 @@ def test_a_version_is_asked_about_where_the_project_chooses_the_program(tmp_path
     (tmp_path / file).write_text("[toolchain]\npath = 'evil'\n")
     for command in ("cargo --version", "rustc -V"):
         assert check_command(command, Question(), tmp_path / "in").decision is Decision.ASK
+
+
+@pytest.mark.parametrize("command", ["rg x", "git log | rg x", "time rg x", "jq . a.json", "python3 --version"])
+def test_a_program_that_lies_in_the_workspace_is_asked_about(root, monkeypatch, command):
+    assert outcome(command, root) == "allow"
+    (root / "bin").mkdir()
+    for name in ("rg", "jq", "python3"):
+        (root / "bin" / name).write_text("#!/bin/sh\ntouch x\n")
+        (root / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{root}/bin:/usr/bin:/bin")
+    assert outcome(command, root) == "ask"
+    monkeypatch.setenv("PATH", "bin:/usr/bin:/bin")
+    assert outcome(command, root) == "ask"
+    monkeypatch.setenv("PATH", f"/usr/bin:/bin:{root}/bin")
+    assert outcome("ls && cat README.md", root) == "allow"
+
+
+def test_a_link_in_the_workspace_to_a_program_of_the_system_is_the_systems(root, monkeypatch):
+    (root / "venv").mkdir()
+    (root / "venv/cat").symlink_to("/bin/cat")
+    monkeypatch.setenv("PATH", f"{root}/venv:/usr/bin:/bin")
+    assert outcome("cat README.md", root) == "allow"
