@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Protocol
 
+from textual.events import Key
+from textual.widgets import TextArea
+
 
 class MarkdownToken(Protocol):
     """A token of markdown-it, as far as it is drawn."""
@@ -62,6 +65,66 @@ class CodeToken(Protocol):
     def parent(self) -> CodeToken | None:
         """The more general kind; None above all."""
         ...
+
+
+class CommandKeys(Protocol):
+    """Keys that are not always text in a text field."""
+
+    @property
+    def mode(self) -> str:
+        """What keys mean now; empty where they are text."""
+        ...
+
+    @property
+    def has_changed_mode(self) -> bool:
+        """Whether the last key made them mean something else."""
+        ...
+
+    @property
+    def selected_text(self) -> str:
+        """What they selected."""
+        ...
+
+    def start_inserting(self) -> bool:
+        """What comes now is text; whether it was not before."""
+        ...
+
+    def takes(self, event: Key) -> bool:
+        """Does what the key means; False leaves it to the field."""
+        ...
+
+
+class Clip(Protocol):
+    """What lies on the clipboard: an image, or text, or a word on why there is neither."""
+
+    @property
+    def image(self) -> bytes:
+        """The bytes of an image."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The text, where there is no image."""
+        ...
+
+    @property
+    def problem(self) -> str:
+        """Why there is neither."""
+        ...
+
+
+def vi_keys(field: TextArea, step_through_history: Callable[[int], None]) -> CommandKeys:
+    """Vi's keys in a text field."""
+    from codeagent.tui.widgets.vi_typing import ViTyping
+
+    return ViTyping(field, step_through_history)
+
+
+async def read_clipboard() -> Clip:
+    """The image on the clipboard, else its text."""
+    from codeagent.tui import clipboard
+
+    return await clipboard.read_clipboard()
 
 
 @cache

@@ -17,11 +17,11 @@ from textual.worker import Worker
 
 from codeagent.core.keys import Place
 from codeagent.tui.keys import bindings
+from codeagent.tui.later import vi_keys
 from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
 from codeagent.tui.widgets.editing_keys import edit_for
 from codeagent.tui.widgets.prompt_text import PromptText
 from codeagent.tui.widgets.typed_before import TypedBefore
-from codeagent.tui.widgets.vi_typing import ViTyping
 
 Complete = Callable[[Completing], Awaitable[tuple[Suggestion, ...]]]
 """Finds the suggestions for a word."""
@@ -84,7 +84,7 @@ class Prompt(PromptText):
         self._dismissed: Completing | None = None
         self._suggested_for: Completing | None = None
         self._suggesting: Worker[None] | None = None
-        self._vi = ViTyping(self, self._step_through_history) if vi else None
+        self._vi = vi_keys(self, self._step_through_history) if vi else None
 
     # --- what others do with it
 

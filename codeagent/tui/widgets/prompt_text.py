@@ -12,7 +12,7 @@ from textual.widgets import TextArea
 from codeagent.core.first_words import PLACEHOLDER
 from codeagent.core.messages import ImageBlock
 from codeagent.core.text import clean
-from codeagent.tui.clipboard import read_clipboard
+from codeagent.tui.later import read_clipboard
 from codeagent.tui.widgets.attached_images import AttachedImages
 from codeagent.tui.widgets.folded_paste import FoldedPastes
 from codeagent.tui.widgets.graphemes import edge_after, edge_before
