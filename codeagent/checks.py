@@ -14,6 +14,7 @@ from codeagent.config.key_problems import key_problems
 from codeagent.config.settings import Settings
 from codeagent.core.desk import Check, CheckState
 from codeagent.core.errors import ConfigError, NoModel
+from codeagent.folders import write_folders
 from codeagent.keys import Keys
 from codeagent.models import choose_model, key_for
 from codeagent.providers.catalog import Catalog
@@ -133,20 +134,6 @@ def _sandbox(settings: Settings, root: Path) -> Check:
             remedy="Use Linux 6.2 or newer, or install bubblewrap.",
         )
     return Check(name="sandbox", state=CheckState.GOOD, finding=in_words(found, level))
-
-
-def write_folders(settings: Settings) -> list[Path]:
-    """Folders outside the workspace that confined commands may write to, by the settings."""
-    return [Path(folder).expanduser() for folder in (*settings.sandbox.write_dirs, *settings.permissions.add_dirs)]
-
-
-def missing_folders(settings: Settings) -> tuple[str, ...]:
-    """A notice for each folder outside the workspace that was named and is none."""
-    return tuple(
-        f"There is no directory {folder}, so nothing there belongs to the workspace; --add-dir or add_dirs names it."
-        for folder in settings.permissions.add_dirs
-        if not Path(folder).expanduser().is_dir()
-    )
 
 
 def _workspace(root: Path) -> Check:

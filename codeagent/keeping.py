@@ -17,10 +17,7 @@ from codeagent.core.errors import FileProblem
 from codeagent.core.events import AgentEvent, Emit, SessionStarted, TurnEnded, TurnStarted
 from codeagent.core.messages import Message
 from codeagent.core.text import Redactor
-from codeagent.store.archive import SessionArchive
-from codeagent.store.change_store import ChangeStore
 from codeagent.store.journal import JournalFile, NoJournal, Past
-from codeagent.store.retention import clear_old
 from codeagent.store.seen_record import load_seen, save_seen
 from codeagent.store.sessions import Sessions
 from codeagent.workspace.files import read_bytes
@@ -29,10 +26,13 @@ from codeagent.workspace.seen import SeenFiles
 
 Opened = TypeVar("Opened")
 
+Fork = Callable[[str], str]
+"""Copies a session of that id; the id of the copy."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keeping:
-    """Where a session is kept: its record, what it changed, its commands' output, and what the model has seen."""
+    """Where a session is kept: its record, the folder of its changes, its commands' output, what the model has seen."""
 
     session_id: str
     journal: JournalFile | NoJournal
@@ -40,7 +40,9 @@ class Keeping:
     seen: SeenFiles
     seen_file: Path | None
     past: Past
-    store: ChangeStore
+    changes: Path
+    folder: str
+    redact: Callable[[str], str]
     settle: Callable[[], None]
     logs_of: Callable[[str], Path]
 
@@ -85,7 +87,7 @@ class Keeping:
             shutil.rmtree(self.logs, ignore_errors=True)
 
 
-def open_keeping(launch: Launch, stored: Sessions, archive: SessionArchive, redactor: Redactor) -> Keeping:
+def open_keeping(launch: Launch, stored: Sessions, fork: Fork, redactor: Redactor) -> Keeping:
     """A new record, the one to go on with, or none; raises JournalError and SessionBusy."""
     seen = SeenFiles()
     changes = launch.places.checkpoints / stored.folder.name
@@ -98,11 +100,10 @@ def open_keeping(launch: Launch, stored: Sessions, archive: SessionArchive, reda
         journal = JournalFile(stored.path(session_id), redactor.redact)
         logs, seen_file = stored.logs(session_id), stored.seen(session_id)
     else:
-        session_id = _resumed(launch, stored, archive)
+        session_id = _resumed(launch, stored, fork)
         journal, past = JournalFile.reopen(stored.path(session_id), redact=redactor.redact)
         logs, seen_file = stored.logs(session_id), stored.seen(session_id)
         seen.restore(load_seen(seen_file), _content)
-    clear_old(changes)
     return Keeping(
         session_id=session_id,
         journal=journal,
@@ -110,18 +111,20 @@ def open_keeping(launch: Launch, stored: Sessions, archive: SessionArchive, reda
         seen=seen,
         seen_file=seen_file,
         past=past,
-        store=ChangeStore(launch.root.resolve(), changes, session_id),
+        changes=changes,
+        folder=stored.folder.name,
+        redact=redactor.redact,
         logs_of=stored.logs,
         settle=stored.settle if launch.keeps_session else lambda: None,
     )
 
 
-def _resumed(launch: Launch, stored: Sessions, archive: SessionArchive) -> str:
+def _resumed(launch: Launch, stored: Sessions, fork: Fork) -> str:
     """The id of the session to go on with: itself, or a copy where that is wanted or it belongs to another place."""
     wanted = launch.resume or LATEST
     found = stored.path(stored.latest()) if wanted == LATEST else stored.locate(wanted)
     if launch.forks or found.parent != stored.folder:
-        return archive.fork(found.stem)
+        return fork(found.stem)
     return found.stem
 
 

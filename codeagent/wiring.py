@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from codeagent.agent.bookmarks import Bookmarks
@@ -19,13 +19,12 @@ from codeagent.agent.prompt import system_prompt
 from codeagent.agent.record import Record
 from codeagent.agent.session import Session, before
 from codeagent.brought import Brought, look_at_project, with_asking, without_asking
-from codeagent.checks import missing_folders, write_folders
 from codeagent.config.launch import Launch
 from codeagent.config.settings import Settings
 from codeagent.config.sources import LoadedSettings, load_settings
 from codeagent.core.approvals import Mode
-from codeagent.core.archive import ExportForm, SessionSummary
-from codeagent.core.desk import Approver, Desk
+from codeagent.core.archive import Archive, ExportForm, SessionSummary
+from codeagent.core.desk import Approver, Desk, Errand, Workbench
 from codeagent.core.events import (
     AgentEvent,
     Emit,
@@ -33,35 +32,25 @@ from codeagent.core.events import (
     NoticeGiven,
     SessionStarted,
 )
-from codeagent.core.protocols import Cover, Provider
+from codeagent.core.protocols import Provider, ToolSpec
 from codeagent.core.text import Redactor, secrets_in, storable
-from codeagent.job_reports import news_for_model, tell_person
+from codeagent.folders import missing_folders
 from codeagent.keeping import Keeping, open_keeping
 from codeagent.keys import Keys, find_keys
+from codeagent.mode_switch import ModeSwitch
 from codeagent.model_list import LastList
 from codeagent.model_switch import ModelSwitch
 from codeagent.models import key_for, script_of
 from codeagent.open_model import open_model
-from codeagent.pinned_files import read_pinned
-from codeagent.policy.gate import ToolGate
-from codeagent.policy.rules import RuleSet
 from codeagent.providers.catalog import Catalog, Effort, ModelName, ProviderKind
 from codeagent.renewed_trust import RenewedTrust
-from codeagent.store.archive import SessionArchive
+from codeagent.soon import Equipped, Needs, Soon
 from codeagent.store.journal import Past
-from codeagent.store.prompts import Prompts
 from codeagent.store.records import Record as StoredEvent
 from codeagent.store.records import Redact
 from codeagent.store.sessions import Sessions
-from codeagent.store.undoing import Undoing, open_undoing
-from codeagent.toolbox import make_tools
-from codeagent.tools.registry import Registry
-from codeagent.workbench import Bench, Held, ModeSwitch
-from codeagent.workspace import confine, process_tree
-from codeagent.workspace.earlier_runs import clean_up
-from codeagent.workspace.jobs import Jobs
+from codeagent.tools.prepared import prepared_specs
 from codeagent.workspace.locks import LockTable
-from codeagent.workspace.paths import PathSandbox
 
 
 async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
@@ -73,16 +62,17 @@ async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
     brought = await with_asking(found, approver)
     parts = await asyncio.to_thread(assemble, launch, emit, approver, brought)
     parts.greet()
-    return parts.desk()
+    times = tuple(record.at for record in parts.keeping.past.records)
+    return Desk(conversation=parts.session, workbench=parts.bench, past=parts.past, times=times, close=parts.close)
 
 
-async def open_headless(launch: Launch, emit: Emit) -> Desk:
+async def open_headless(launch: Launch, emit: Emit) -> Errand:
     """Opens a session without a person; what would ask is denied. Raises as ``open_desk``."""
-    parts = assemble(launch, emit, None)
+    parts = assemble(launch, emit, None, is_soon=True)
     parts.greet()
     if parts.keeping.past.torn is not None:
         emit(parts.keeping.past.torn)
-    return parts.desk()
+    return Errand(conversation=parts.session, workbench=parts.open_bench, settle=parts.settle, close=parts.close)
 
 
 def build_session(launch: Launch, *, emit: Emit, approver: Approver | None = None) -> Session:
@@ -95,13 +85,17 @@ class Parts:
     """One session with all that belongs to it."""
 
     session: Session
-    bench: Bench
+    open_bench: Callable[[], Workbench]
     started: SessionStarted
     notices: tuple[NoticeGiven, ...]
-    undoing: Undoing
     record: Record
     keeping: Keeping
-    jobs: Jobs
+    soon: Soon
+
+    @property
+    def bench(self) -> Workbench:
+        """What screens need beyond the conversation."""
+        return self.open_bench()
 
     @property
     def past(self) -> tuple[AgentEvent, ...]:
@@ -113,142 +107,107 @@ class Parts:
         self.record.tell(self.started)
         for notice in self.notices:
             self.record.tell(notice)
+        if self.soon.is_made:
+            self._tell_leftovers()
         if self.past:
             self.session.measure()
 
-    def desk(self) -> Desk:
-        """What a screen works with."""
-        times = tuple(record.at for record in self.keeping.past.records)
-        return Desk(conversation=self.session, workbench=self.bench, past=self.past, times=times, close=self.close)
+    async def settle(self) -> None:
+        """Makes what the model's reply may ask for, while that is still being written."""
+        if not self.soon.is_made:
+            await self.soon.ready()
+            self._tell_leftovers()
+
+    def _tell_leftovers(self) -> None:
+        for text in self.soon.made.notices:
+            self.record.tell(NoticeGiven(text=text, level=Level.WARNING))
 
     def close(self) -> None:
         """Ends jobs and what commands left running, and gives the record back."""
-        self.jobs.close()
-        self.undoing.hook.close()
-        process_tree.terminate_started()
+        self.soon.close()
         self.keeping.close()
 
 
-def assemble(launch: Launch, emit: Emit, approver: Approver | None, brought: Brought | None = None) -> Parts:
-    """Puts a session together, on a thread where a screen must stay alive; without ``brought`` nobody is asked."""
+def assemble(
+    launch: Launch, emit: Emit, approver: Approver | None, brought: Brought | None = None, *, is_soon: bool = False
+) -> Parts:
+    """Puts a session together, on a thread where a screen must stay alive; without ``brought`` nobody is asked.
+
+    With ``is_soon`` the first request need not wait for what only its answer can ask for.
+    """
     root, brought = launch.root.resolve(), brought or without_asking(look_at_project(launch))
     loaded = load_settings(launch.places, root, launch.environ, launch.flags, project=brought.settings)
-    settings, places = loaded.settings, launch.places
+    settings = loaded.settings
     switch = make_switch(settings, launch)
-    asked = settings.permissions
     redactor = Redactor((*secrets_in(launch.environ), *switch.keys.secrets()))
     stored = Sessions(launch.places.sessions, root)
-    prompts, archive = make_prompts(launch, stored, redactor), make_archive(launch, stored, redactor)
-    keeping = open_keeping(launch, stored, archive, redactor)
-    chosen = keeping.or_closed(partial(open_model, switch, launch, keeping.past.events))
+    keeping = open_keeping(launch, stored, lambda one: make_archive(launch, stored, redactor).fork(one), redactor)
+    past = keeping.past.events
+    chosen = keeping.or_closed(partial(open_model, switch, launch, past))
     listeners: list[Emit] = [emit, keeping.after]
-    record = keeping.recorder(_each(listeners))
-    modes = ModeSwitch(mode=asked.mode, emit=record.tell)
-    confinement, sandbox = confine_commands(settings, root)
-    extra = [Path(folder).expanduser() for folder in asked.add_dirs]
-    paths = PathSandbox(root, extra, readable=keeping.readable, protected=places.own, secrets=[places.keys_file])
-    undoing = open_undoing(
-        keeping.store, keeping.seen, record.tell, paths.show, is_running=lambda: session.is_running, mode=modes.get
+    record, bookmarks = keeping.recorder(_each(listeners)), Bookmarks()
+    modes = ModeSwitch(settings.permissions.mode, record.tell)
+    needs = Needs(
+        brought=brought,
+        settings=settings,
+        keeping=keeping,
+        approver=approver,
+        tell=record.tell,
+        modes=modes,
+        is_running=lambda: session.is_running,
     )
-    is_held, cover, timeline = confinement is not None, undoing.cover, undoing.timeline
-    gate = make_gate(launch, settings, paths, approver, record.tell, modes.get, cover, is_confined=is_held)
-    jobs, bookmarks = Jobs(partial(tell_person, emit=record.tell), undoing.hook.keep_changes), Bookmarks()
-    tools = tools_of(settings, launch, paths, keeping, gate, jobs, confinement, record.tell)
-    listeners.append(undoing.listen)
+    soon = Soon(prepared_specs(), partial(_equip, needs))
+    if not is_soon or past or _has_rules(settings):
+        keeping.or_closed(lambda: soon.made)
+    listeners.append(soon.listen)
     session = Session(
         keeping.session_id,
         chosen.provider,
-        tools=tools,
-        gate=gate,
+        tools=soon,
+        gate=soon,
         locks=LockTable(),
         journal=keeping.journal,
         ledger=switch.catalog,
         emit=_each(listeners),
-        system=make_prompt(root, tools, brought.instructions),
-        hooks=(undoing.hook, RenewedTrust(root, places.trust_file, record.tell)),
-        history=restore(keeping.past.events, bookmarks),
-        before_turn=undoing.news,
+        system=make_prompt(root, soon.specs(), brought.instructions),
+        hooks=(soon, RenewedTrust(root, launch.places.trust_file, record.tell)),
+        history=restore(past, bookmarks),
+        before_turn=soon.before_turn,
         limits=make_limits(settings),
-        news=partial(news_for_model, jobs),
+        news=soon.news,
         judges=Judges(approver=approver, reviews=lambda: modes.get() in {Mode.ASK, Mode.PLAN}),
-        before=before(keeping.past.events, bookmarks),
+        before=before(past, bookmarks),
         on_left=keeping.on_left,
-        read_pin=partial(read_pinned, paths),
+        read_pin=soon.read_pin,
+        ready=soon.ready,
     )
     keeping.on_left(session.messages)
     return Parts(
         session=session,
-        bench=Bench(root, settings, brought, session, gate, modes, prompts, archive, jobs, switch, sandbox, timeline),
+        open_bench=cache(lambda: soon.made.bench(session, switch, make_archive(launch, stored, redactor))),
         started=_started(keeping.session_id, chosen.name, switch.effort or "", modes.get(), root),
-        notices=_notices(loaded, keeping.past, root, brought, chosen.notice),
-        undoing=undoing.caught_up(keeping.past.events),
+        notices=_notices(loaded, keeping.past, brought, chosen.notice),
         record=record,
         keeping=keeping,
-        jobs=jobs,
+        soon=soon,
     )
 
 
-def make_gate(  # noqa: PLR0913 - all that a decision depends on
-    launch: Launch,
-    settings: Settings,
-    paths: PathSandbox,
-    approver: Approver | None,
-    tell: Emit,
-    mode: Callable[[], Mode],
-    cover: Cover,
-    *,
-    is_confined: bool,
-) -> ToolGate:
-    """The gate, with the rules of the settings and of earlier answers."""
+def _has_rules(settings: Settings) -> bool:
+    """Whether there are rules that could be wrong, which is said before anything is asked."""
     asked = settings.permissions
-    return ToolGate(
-        paths,
-        RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow),
-        approver,
-        tell,
-        mode,
-        is_confined=is_confined,
-        sandbox_is_off=settings.sandbox.level == confine.Level.OFF,
-        grants_file=launch.places.grants_file,
-        cover=cover,
-    )
+    return bool(asked.allow or asked.ask or asked.deny)
 
 
-def tools_of(  # noqa: PLR0913, PLR0917 - all that tools work with
-    settings: Settings,
-    launch: Launch,
-    paths: PathSandbox,
-    keeping: Keeping,
-    gate: ToolGate,
-    jobs: Jobs,
-    confinement: confine.Confinement | None,
-    emit: Emit,
-) -> Registry:
-    """All that the model can do."""
-    return make_tools(
-        paths,
-        keeping.seen,
-        jobs,
-        logs=keeping.logs,
-        is_read_only=gate.is_read_only,
-        environ=launch.environ,
-        confinement=confinement,
-        keep=settings.sandbox.pass_environment,
-        emit=emit,
-        puts_git_back=gate.runs_unasked,
-        rule_against=gate.rule_against_reading,
-    )
+def _equip(needs: Needs) -> Equipped:
+    from codeagent.equipment import equip
+
+    return equip(needs)
 
 
-def make_prompts(launch: Launch, stored: Sessions, redactor: Redactor) -> Prompts:
-    """What was typed in this workspace before; a session that is not kept adds nothing."""
-    folder = launch.places.prompts / stored.folder.name
-    return Prompts(folder, redactor.redact, keeps=launch.keeps_session)
-
-
-def make_prompt(root: Path, tools: Registry, instructions: Sequence[Instructions]) -> str:
+def make_prompt(root: Path, tools: Sequence[ToolSpec], instructions: Sequence[Instructions]) -> str:
     """The system prompt; it stays the same for the whole session."""
-    system, names = f"{platform.system()} {platform.machine()}", [spec.name for spec in tools.specs()]
+    system, names = f"{platform.system()} {platform.machine()}", [spec.name for spec in tools]
     return storable(system_prompt(root=root, platform=system, tools=names, instructions=instructions))
 
 
@@ -285,15 +244,16 @@ def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelN
             return OpenAIProvider(name.name, key.secret, settings.model.openai_base_url, limits, key.remedy)
 
 
-def open_archive(launch: Launch) -> SessionArchive:
+def open_archive(launch: Launch) -> Archive:
     """The stored sessions of a workspace, without opening one."""
     stored = Sessions(launch.places.sessions, launch.root.resolve())
     keys = find_keys(launch.environ, launch.places)
     return make_archive(launch, stored, Redactor((*secrets_in(launch.environ), *keys.secrets())))
 
 
-def make_archive(launch: Launch, stored: Sessions, redactor: Redactor) -> SessionArchive:
+def make_archive(launch: Launch, stored: Sessions, redactor: Redactor) -> Archive:
     """The archive over stored sessions; what writes exports is loaded with the first of them."""
+    from codeagent.store.archive import SessionArchive
 
     def write(summary: SessionSummary, told: Sequence[StoredEvent], form: ExportForm, redact: Redact) -> str:
         from codeagent.store.exporting import exported
@@ -301,17 +261,6 @@ def make_archive(launch: Launch, stored: Sessions, redactor: Redactor) -> Sessio
         return exported(summary, told, form, redact)
 
     return SessionArchive(stored, redactor.redact, write, launch.places.checkpoints)
-
-
-def confine_commands(settings: Settings, root: Path) -> tuple[confine.Confinement | None, Held]:
-    """How commands are confined, and what the screen says of it."""
-    level = confine.Level(settings.sandbox.level)
-    found = confine.find_confinement(level, root, write_folders(settings), has_network=settings.sandbox.network)
-    if found is None:
-        return None, Held(missing="sandbox off" if level is confine.Level.OFF else "no sandbox here")
-    kinds = ["read-only"] if level is confine.Level.READ_ONLY else []
-    kinds += [] if settings.sandbox.network else ["offline"]
-    return found, Held(word=" ".join(["sandboxed", *kinds]))
 
 
 def make_limits(settings: Settings) -> Limits:
@@ -342,15 +291,12 @@ def _each(listeners: list[Emit]) -> Emit:
     return tell
 
 
-def _notices(
-    loaded: LoadedSettings, past: Past, root: Path, brought: Brought, of_model: str
-) -> tuple[NoticeGiven, ...]:
+def _notices(loaded: LoadedSettings, past: Past, brought: Brought, of_model: str) -> tuple[NoticeGiven, ...]:
     said = [*loaded.notices, *missing_folders(loaded.settings)]
     if past.damaged:
         lines = "1 damaged line was" if past.damaged == 1 else f"{past.damaged} damaged lines were"
         said.append(f"{lines} passed over in the session's record.")
     if past.missing:
         said.append(f"{past.missing} large outputs that were kept beside the session's record are gone.")
-    said += clean_up((root, *(Path(folder).expanduser() for folder in loaded.settings.permissions.add_dirs)))
     said += [of_model] if of_model else []
     return (*brought.notices, *(NoticeGiven(text=text, level=Level.WARNING) for text in said))

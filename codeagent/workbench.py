@@ -19,23 +19,23 @@ from codeagent.config.custom_commands import find_custom_commands
 from codeagent.config.places import project_commands
 from codeagent.config.settings import Settings
 from codeagent.core.approvals import CommandPreview, Decision, Mode, Scope, Verdict
-from codeagent.core.archive import SessionNamed
+from codeagent.core.archive import Archive, SessionNamed
 from codeagent.core.changes import BranchDiff
 from codeagent.core.context import ContextPart
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.desk import Check, Glimpse, Habits, KnownTool, ModelChoice, StoredRule, WorkspaceStatus
 from codeagent.core.errors import ConfigError
-from codeagent.core.events import Emit, ModeChanged, Progress
+from codeagent.core.events import Progress
 from codeagent.core.jobs import Job
 from codeagent.core.json_types import JsonObject
 from codeagent.core.messages import CommandDetails, Outcome, TextBlock, ToolResult
 from codeagent.core.output_colours import colours_of
 from codeagent.core.protocols import ToolSpec
 from codeagent.core.text import clean, storable
+from codeagent.mode_switch import ModeSwitch
 from codeagent.model_switch import ModelSwitch
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rule_meaning import rule_meaning
-from codeagent.store.archive import SessionArchive
 from codeagent.store.difference import diff_of_contents
 from codeagent.store.prompts import Prompts
 from codeagent.store.timeline import ChangeTimeline
@@ -49,24 +49,6 @@ from codeagent.workspace.private import change_private, read_private
 _MOST_FILES = 200_000
 _LIST_SECONDS = 5.0
 _OWN_COMMAND_SECONDS = 600
-
-
-@dataclass(slots=True, kw_only=True)
-class ModeSwitch:
-    """The permission mode in force; every change is told."""
-
-    mode: Mode
-    emit: Emit
-
-    def get(self) -> Mode:
-        """The mode now."""
-        return self.mode
-
-    def set(self, mode: Mode) -> None:
-        """Another mode from now on."""
-        if mode is not self.mode:
-            self.mode = mode
-            self.emit(ModeChanged(mode=mode))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +70,7 @@ class Bench:
     gate: ToolGate
     modes: ModeSwitch
     prompts: Prompts
-    archive: SessionArchive
+    archive: Archive
     background: Jobs
     switch: ModelSwitch
     sandbox: Held

@@ -26,6 +26,7 @@ class Schedule:
         self._runs = tuple(CallRun(call, self._workshop) for call in calls)
         if halt is not None:
             self.halt(halt)
+        await self._workshop.ready()
         async with asyncio.TaskGroup() as group:
             for run in self._runs:
                 group.create_task(run.run())

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from codeagent.agent.bookmarks import Bookmarks
-from codeagent.agent.breaker import Breaker, Repeats
 from codeagent.agent.budget import Budget
 from codeagent.agent.compaction import Compactor, Judges
 from codeagent.agent.history import History, OnLeft, user_message
@@ -73,6 +72,10 @@ def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
     return Before(turns=turns, cost=cost, spent=spent, bookmarks=bookmarks, pins=pins_of(past))
 
 
+async def _at_once() -> None:
+    """Nothing has to be waited for."""
+
+
 class Session:
     """A conversation with a model that has tools; one turn at a time, steered while it runs."""
 
@@ -97,13 +100,15 @@ class Session:
         before: Before | None = None,
         on_left: OnLeft = lambda _: None,
         read_pin: ReadPin = read_nothing,
+        ready: Callable[[], Awaitable[None]] = _at_once,
     ) -> None:
         """``system`` is the system prompt; ``history`` and ``before`` are what a resumed session starts from.
 
         ``news`` is asked before each request what the model should know of things that
         happened meanwhile, such as the end of a background job; empty is nothing.
         ``on_left`` is told of the messages that are left whenever some went.
-        ``before_turn`` gives what it should hear right before the person's next message.
+        ``before_turn`` gives what it should hear right before the person's next message;
+        ``ready`` returns when tools and gate can be used.
         """
         limits, before = limits or Limits(), before or Before()
         self._session_id, self._provider = session_id, provider
@@ -116,7 +121,9 @@ class Session:
         self._is_listening = False
         self._has_ended = asyncio.Event()
         self._turns = max(before.turns, before.bookmarks.last_turn, sum(map(_opens_turn, self._history.messages)))
-        workshop = _workshop(tools, gate, locks, hooks, self._record, limits)
+        workshop = Workshop(
+            ready=ready, tools=tools, gate=gate, locks=locks, hooks=tuple(hooks), record=self._record, limits=limits
+        )
         meter = Meter(lambda: self._history.latest, system, tools.specs())
         room = partial(Compactor, self._history, meter, self._record, self._current)
         compactor = room(ledger=ledger, limits=limits, judges=judges or Judges(), pins=self.pins)
@@ -376,19 +383,3 @@ class Session:
 
 def _opens_turn(message: Message) -> bool:
     return isinstance(message, UserMessage) and message.origin is Origin.PROMPT
-
-
-def _workshop(
-    tools: ToolBox, gate: Gate, locks: Locks, hooks: Sequence[Hook], record: Record, limits: Limits
-) -> Workshop:
-    return Workshop(
-        tools=tools,
-        gate=gate,
-        locks=locks,
-        hooks=tuple(hooks),
-        record=record,
-        breaker=Breaker(),
-        repeats=Repeats(),
-        limits=limits,
-        slots=asyncio.Semaphore(limits.parallel),
-    )

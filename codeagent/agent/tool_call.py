@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from codeagent.agent import results
 from codeagent.agent.arguments import read_arguments
@@ -32,17 +32,21 @@ _LONGEST_TAIL = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workshop:
-    """What all calls of a session work with; ``slots`` bounds how many run at once."""
+    """What all calls of a session work with; ``ready`` returns when they can, ``slots`` bounds how many run at once."""
 
+    ready: Callable[[], Awaitable[None]]
     tools: ToolBox
     gate: Gate
     locks: Locks
     hooks: Sequence[Hook]
     record: Record
-    breaker: Breaker
-    repeats: Repeats
     limits: Limits
-    slots: asyncio.Semaphore
+    breaker: Breaker = field(default_factory=Breaker)
+    repeats: Repeats = field(default_factory=Repeats)
+    slots: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slots", asyncio.Semaphore(self.limits.parallel))
 
 
 class CallRun:

@@ -15,16 +15,27 @@ from codeagent.cli.options import OutputFormat
 from codeagent.cli.stream import event_line
 from codeagent.core.commands import CustomCall, is_command
 from codeagent.core.custom_commands import FoundCommands
-from codeagent.core.desk import Desk, Workbench
+from codeagent.core.desk import Errand, Workbench
 from codeagent.core.errors import ConfigError
-from codeagent.core.events import AgentEvent, Emit, Level, NoticeGiven, RetryScheduled, TurnEnd, TurnEnded
+from codeagent.core.events import (
+    AgentEvent,
+    CallStreamed,
+    Emit,
+    Level,
+    NoticeGiven,
+    RetryScheduled,
+    TextStreamed,
+    ThinkingStreamed,
+    TurnEnd,
+    TurnEnded,
+)
 from codeagent.core.text import clean
 
 OK, FAILED, USAGE, LIMIT, INTERRUPTED = 0, 1, 2, 3, 130
 
 _PATIENCE = 3.0  # seconds that a pipe may stay silent when there is a prompt without it
 
-OpenHeadless = Callable[[Emit], Awaitable[Desk]]
+OpenHeadless = Callable[[Emit], Awaitable[Errand]]
 
 
 class Printer:
@@ -35,9 +46,14 @@ class Printer:
         self._out = out
         self._notes = notes
         self.is_broken = False
+        self.on_answer: Callable[[], object] = lambda: None
+        """Called once, when the first piece of an answer comes."""
 
     def emit(self, event: AgentEvent) -> None:
         """Prints one event; a reader that went away ends the printing, not the run."""
+        if isinstance(event, TextStreamed | ThinkingStreamed | CallStreamed):
+            on_answer, self.on_answer = self.on_answer, lambda: None
+            on_answer()
         if self.is_broken:
             return
         try:
@@ -87,35 +103,36 @@ class Printer:
                 print(f"codeagent: {clean(denial)}", file=self._notes)
 
 
-def run_headless(open_desk: OpenHeadless, prompt: str, output_format: OutputFormat) -> int:
+def run_headless(open_errand: OpenHeadless, prompt: str, output_format: OutputFormat) -> int:
     """Runs one turn and returns the exit code."""
     printer = Printer(output_format, sys.stdout, sys.stderr)
-    code = asyncio.run(_run(open_desk, prompt, printer))
+    code = asyncio.run(_run(open_errand, prompt, printer))
     if printer.is_broken:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
 
 
-async def _run(open_desk: OpenHeadless, prompt: str, printer: Printer) -> int:
-    desk = await open_desk(printer.emit)
+async def _run(open_errand: OpenHeadless, prompt: str, printer: Printer) -> int:
+    errand = await open_errand(printer.emit)
     try:
-        prompt = expand_command(prompt, desk.workbench)
+        prompt = expand_command(prompt, errand.workbench)
         async with asyncio.TaskGroup() as tasks:
-            turn = tasks.create_task(desk.conversation.send(prompt))
+            printer.on_answer = lambda: tasks.create_task(errand.settle())
+            turn = tasks.create_task(errand.conversation.send(prompt))
 
             def stop() -> None:
                 if not turn.done():
-                    tasks.create_task(desk.conversation.cancel())
+                    tasks.create_task(errand.conversation.cancel())
 
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, stop)
             ended = await turn
     finally:
-        desk.close()
+        errand.close()
     return exit_code(ended.reason)
 
 
-def expand_command(prompt: str, bench: Workbench) -> str:
+def expand_command(prompt: str, workbench: Callable[[], Workbench]) -> str:
     """The text behind a command of one's own in the first line of a prompt; raises ConfigError for any other.
 
     The commands of the app need its screen. What follows the first line stays below.
@@ -123,7 +140,7 @@ def expand_command(prompt: str, bench: Workbench) -> str:
     line, _, rest = prompt.partition("\n")
     if not is_command(line):
         return prompt
-    found = bench.custom_commands()
+    found = workbench().custom_commands()
     for notice in found.notices:
         print(f"codeagent: {clean(notice)}", file=sys.stderr)
     name = line.split()[0].removeprefix("/")

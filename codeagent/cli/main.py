@@ -20,7 +20,7 @@ from codeagent.cli.options import Options
 from codeagent.config.launch import PICK, Launch
 from codeagent.config.places import Places, find_places
 from codeagent.core.archive import Archive
-from codeagent.core.desk import Approver, Desk, KeyProblem, LocalServer
+from codeagent.core.desk import Approver, Desk, Errand, KeyProblem, LocalServer
 from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.events import AgentEvent, Emit, TurnEnded
 
@@ -219,7 +219,7 @@ def _tidy_after_turns(emit: Emit) -> Emit:
     return tell
 
 
-async def _open_headless(launch: Launch, emit: Emit) -> Desk:
+async def _open_headless(launch: Launch, emit: Emit) -> Errand:
     from codeagent.wiring import open_headless
 
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -339,6 +339,20 @@ class Desk:
     past: tuple[AgentEvent, ...] = ()
     times: tuple[str, ...] = ()
     close: Callable[[], None] = lambda: None
+
+
+@value
+class Errand:
+    """All that a run without a screen works with.
+
+    ``settle`` is awaited while the model answers: what its answer can ask for is made
+    meanwhile. ``workbench`` is made when it is asked for, ``close`` as of a desk.
+    """
+
+    conversation: Conversation
+    workbench: Callable[[], Workbench]
+    settle: Callable[[], Coroutine[None, None, None]]
+    close: Callable[[], None]
 
 
 @value
