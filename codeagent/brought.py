@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from codeagent.agent.instructions import Instructions, own_instructions, project_instructions
@@ -27,6 +27,7 @@ from codeagent.core.desk import Approver
 from codeagent.core.errors import ConfigError, FileProblem, NotOpened
 from codeagent.core.events import Level, NoticeGiven
 from codeagent.core.project import Brings, FileChange, ProjectFile, Standing, Trust
+from codeagent.core.values import value
 from codeagent.policy.trust import (
     COMMANDS,
     can_take_effect,
@@ -47,7 +48,7 @@ _BECAUSE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Brought:
     """What there is, and whether the project's part of it counts in this session.
 

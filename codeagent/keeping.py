@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +16,7 @@ from codeagent.core.errors import FileProblem
 from codeagent.core.events import AgentEvent, Emit, SessionStarted, TurnEnded, TurnStarted
 from codeagent.core.messages import Message
 from codeagent.core.text import Redactor
+from codeagent.core.values import value
 from codeagent.store.journal import JournalFile, NoJournal, Past
 from codeagent.store.seen_record import load_seen, save_seen
 from codeagent.store.sessions import Sessions
@@ -30,7 +30,7 @@ Fork = Callable[[str], str]
 """Copies a session of that id; the id of the copy."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Keeping:
     """Where a session is kept: its record, the folder of its changes, its commands' output, what the model has seen."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -34,6 +33,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.protocols import Provider, ToolSpec
 from codeagent.core.text import Redactor, secrets_in, storable
+from codeagent.core.values import value
 from codeagent.folders import missing_folders
 from codeagent.keeping import Keeping, open_keeping
 from codeagent.keys import Keys, find_keys
@@ -80,7 +80,7 @@ def build_session(launch: Launch, *, emit: Emit, approver: Approver | None = Non
     return assemble(launch, emit, approver).session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Parts:
     """One session with all that belongs to it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import assert_never
 
@@ -26,6 +26,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.messages import AssistantMessage, Message, StopReason
 from codeagent.core.protocols import Ledger, ModelRequest, Provider
+from codeagent.core.values import value
 
 _MOST_KEPT = 20_000
 _GOOD_ENOUGH = 0.6  # of the window: when clearing gets this far, nothing has to be summed up
@@ -45,7 +46,7 @@ class _NotSummedUp(Exception):
     """There is no summary, and the text says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Judges:
     """Who looks at a summary before it is used: nobody without an ``approver``, or while ``reviews`` says no."""
 

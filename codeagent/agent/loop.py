@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codeagent.agent.arguments import is_whole
 from codeagent.agent.budget import Budget, dollars
@@ -31,6 +31,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.messages import AssistantMessage, Origin, StopReason, TextBlock, ToolCall, Usage, UserMessage
 from codeagent.core.protocols import Ledger, ModelRequest, Provider, ToolSpec
+from codeagent.core.values import value
 
 OVERFLOW = (
     "The conversation no longer fits the model's window and could not be made shorter. "
@@ -43,7 +44,7 @@ _ORIGINS = {Delivery.STEER: Origin.STEERING, Delivery.FOLLOW_UP: Origin.FOLLOW_U
 _STOPPED_MARK = TextBlock(text="\n\n[The person stopped this reply here.]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Ending:
     """Why a turn is over, and its last words."""
 
@@ -51,7 +52,7 @@ class Ending:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Setting:
     """What stays the same from turn to turn; ``provider`` and ``news`` are asked for anew with each request."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from codeagent.agent.bookmarks import Bookmarks
@@ -39,11 +39,12 @@ from codeagent.core.events import (
 )
 from codeagent.core.messages import AssistantMessage, ImageBlock, Message, Origin, ToolResult, UserMessage
 from codeagent.core.protocols import Gate, Hook, Journal, Ledger, Locks, Provider, ToolBox, ToolSpec
+from codeagent.core.values import value
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Before:
     """What a resumed session had done before.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from uuid import uuid4
 
 from codeagent.core.events import Delivery
 from codeagent.core.messages import ImageBlock
+from codeagent.core.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class QueuedMessage:
     """One message that waits for its time."""
 

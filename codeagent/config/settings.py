@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
 
 from codeagent.core.approvals import Mode
 
@@ -12,7 +14,7 @@ _Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # checking is prepared when it is needed
 
 
 class ModelSettings(_Table):
@@ -96,14 +98,50 @@ class UiSettings(_Table):
 class Settings(_Table):
     """All settings after every source was read."""
 
-    model: ModelSettings = ModelSettings()
-    permissions: PermissionSettings = PermissionSettings()
-    sandbox: SandboxSettings = SandboxSettings()
-    context: ContextSettings = ContextSettings()
-    budget: BudgetSettings = BudgetSettings()
-    ui: UiSettings = UiSettings()
+    model: ModelSettings = ModelSettings.model_construct()
+    permissions: PermissionSettings = PermissionSettings.model_construct()
+    sandbox: SandboxSettings = SandboxSettings.model_construct()
+    context: ContextSettings = ContextSettings.model_construct()
+    budget: BudgetSettings = BudgetSettings.model_construct()
+    ui: UiSettings = UiSettings.model_construct()
     keys: dict[str, str] = {}
     """Other keys for actions, by the names that F1 shows, such as ``stop = "ctrl+x"``."""
+
+
+def checked(tables: Mapping[str, Mapping[str, object]]) -> Settings:
+    """The settings that the tables make; raises pydantic's ValidationError.
+
+    Where they hold nothing but plain texts, as most do, there is nothing to check
+    and none of the checking is prepared, which takes a while.
+    """
+    if not all(_is_plain(table, values) for table, values in tables.items()):
+        return Settings.model_validate(tables)
+    return Settings.model_construct(
+        None, **{table: _TABLES[table].model_construct(None, **values) for table, values in tables.items()}
+    )
+
+
+_TABLES: Mapping[str, type[_Table]] = {
+    "model": ModelSettings,
+    "permissions": PermissionSettings,
+    "sandbox": SandboxSettings,
+    "context": ContextSettings,
+    "budget": BudgetSettings,
+    "ui": UiSettings,
+}
+
+
+_ANY_TEXT: tuple[object, ...] = (str, str | None)
+
+
+def _is_plain(table: str, values: Mapping[str, object]) -> bool:
+    """Whether each is a setting that may be any text, and is one."""
+    known = _TABLES[table].model_fields if table in _TABLES else {}
+    return all(isinstance(set_to, str) and _takes_any_text(known.get(key)) for key, set_to in values.items())
+
+
+def _takes_any_text(setting: FieldInfo | None) -> bool:
+    return setting is not None and setting.annotation in _ANY_TEXT and not setting.metadata
 
 
 PROJECT_MAY_SET = frozenset(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -12,8 +11,9 @@ from pydantic import ValidationError
 from codeagent.config.key_problems import key_problems
 from codeagent.config.launch import Tables
 from codeagent.config.places import Places, project_config_file
-from codeagent.config.settings import PROJECT_MAY_SET, Settings
+from codeagent.config.settings import PROJECT_MAY_SET, Settings, checked
 from codeagent.core.errors import ConfigError
+from codeagent.core.values import value
 
 _PLAIN_WORDS = {"extra_forbidden": "no such setting", "tuple_type": 'should be a list, such as ["…"]'}
 
@@ -23,7 +23,7 @@ ADDED_UP = frozenset(
 """Lists to which each source adds; everywhere else the stronger source replaces the weaker one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Source:
     """One place settings come from, with its name as people are told it."""
 
@@ -31,7 +31,7 @@ class Source:
     tables: Tables
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LoadedSettings:
     """The settings in force, which source gave each one that is not a default, and what is wrong with them.
 
@@ -67,7 +67,7 @@ def load_settings(
     for source in sources:
         check(source)
     merged, origins = merge(sources)
-    settings = Settings.model_validate(merged)
+    settings = checked(merged)
     notices = tuple(key_problems(settings.keys))
     return LoadedSettings(settings=settings, origins=origins, notices=notices, left_out=left_out)
 
@@ -107,9 +107,9 @@ def split_harmless(tables: Tables) -> tuple[Tables, tuple[str, ...]]:
     harmless: dict[str, dict[str, object]] = {}
     refused: list[str] = []
     for table, values in tables.items():
-        for key, value in values.items():
+        for key, given in values.items():
             if (table, key) in PROJECT_MAY_SET:
-                harmless.setdefault(table, {})[key] = value
+                harmless.setdefault(table, {})[key] = given
             else:
                 refused.append(f"{table}.{key}")
     return harmless, tuple(refused)
@@ -129,7 +129,7 @@ def from_environment(environ: Mapping[str, str]) -> Tables:
 def check(source: Source) -> None:
     """Checks one source by itself, so that the error can name it; raises ConfigError."""
     try:
-        Settings.model_validate(source.tables)
+        checked(source.tables)
     except ValidationError as error:
         raise ConfigError(f"{source.name}: {'; '.join(_problems(error))}.", hint=_hint(error)) from error
 
@@ -140,13 +140,13 @@ def merge(sources: Sequence[Source]) -> tuple[dict[str, dict[str, object]], dict
     origins: dict[tuple[str, str], str] = {}
     for source in sources:
         for table, values in source.tables.items():
-            for key, value in values.items():
+            for key, given in values.items():
                 before = merged.setdefault(table, {}).get(key)
-                if (table, key) in ADDED_UP and isinstance(before, list | tuple) and isinstance(value, list | tuple):
-                    merged[table][key] = (*before, *value)
+                if (table, key) in ADDED_UP and isinstance(before, list | tuple) and isinstance(given, list | tuple):
+                    merged[table][key] = (*before, *given)
                     origins[table, key] = f"{origins[table, key]}, {source.name}"
                 else:
-                    merged[table][key] = value
+                    merged[table][key] = given
                     origins[table, key] = source.name
     return merged, origins
 

@@ -13,20 +13,22 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from codeagent.core.seldom import seldom
+
 REDACTED = "[redacted]"
 _SHORTEST_SECRET = 8
 
 _PLAIN = re.compile(r"[\t\n\x20-\x7e]*")
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_CONTROL_BUT_ESCAPE = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
+_UNSAFE = seldom("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROL = seldom("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL_BUT_ESCAPE = seldom("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
-_COLOUR_OR_CHARACTER = re.compile(r"\x1b\[[0-9;:]*m|.", re.DOTALL)
+_COLOUR = seldom(r"\x1b\[[0-9;:]*m")
+_COLOUR_OR_CHARACTER = seldom(r"\x1b\[[0-9;:]*m|.", re.DOTALL)
 
 # ECMA-48: control strings (OSC, DCS, SOS, PM, APC), CSI with its parameters, all other escapes. A control
 # string without an end is cut at the end of its line, so that it cannot swallow what follows.
-_ESCAPE = re.compile(
+_ESCAPE = seldom(
     r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|\x1b[ -/]*[0-~]?"
@@ -34,7 +36,7 @@ _ESCAPE = re.compile(
 
 # Controls, spaces that are not U+0020, soft hyphen, joiners, fillers, direction marks, variation selectors,
 # tags, non-characters and surrogates: all that has no ink of its own, or changes where other ink goes.
-_INVISIBLE = re.compile(
+_INVISIBLE = seldom(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u1680"
     "\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ud800-\udfff"
     "\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001345f"
@@ -83,15 +85,15 @@ def clean(text: str, *, keep_colours: bool = False) -> str:
     ones), lone surrogates are replaced, and of a line that was overwritten with
     carriage returns the last state stays. Tabs and newlines stay.
     """
-    if _PLAIN.fullmatch(text) or not _UNSAFE.search(text):
+    if _PLAIN.fullmatch(text) or not _UNSAFE().search(text):
         return text
     text = storable(text)
-    text = _ESCAPE.sub(_kept_colour, text) if keep_colours else _ESCAPE.sub("", text)
+    text = _ESCAPE().sub(_kept_colour, text) if keep_colours else _ESCAPE().sub("", text)
     if "\r" in text:
         text = "\n".join(_last_state(line) if "\r" in line else line for line in text.split("\n"))
     if "\b" in text:
         text = _rubbed_out(text)
-    return (_CONTROL_BUT_ESCAPE if keep_colours else _CONTROL).sub("", text)
+    return (_CONTROL_BUT_ESCAPE if keep_colours else _CONTROL)().sub("", text)
 
 
 def show_invisible(text: str) -> str:
@@ -103,12 +105,12 @@ def show_invisible(text: str) -> str:
     """
     if _PLAIN.fullmatch(text):
         return text
-    return _INVISIBLE.sub(_written_out, text)
+    return _INVISIBLE().sub(_written_out, text)
 
 
 def has_invisible(text: str) -> bool:
     """Whether ``show_invisible`` would change the text."""
-    return not _PLAIN.fullmatch(text) and any(_written_out(found) != found[0] for found in _INVISIBLE.finditer(text))
+    return not _PLAIN.fullmatch(text) and any(_written_out(found) != found[0] for found in _INVISIBLE().finditer(text))
 
 
 def storable(text: str) -> str:
@@ -157,7 +159,7 @@ def names_secret(name: str) -> bool:
 
 
 def _kept_colour(found: re.Match[str]) -> str:
-    return found[0] if _COLOUR.fullmatch(found[0]) else ""
+    return found[0] if _COLOUR().fullmatch(found[0]) else ""
 
 
 def _last_state(line: str) -> str:
@@ -168,7 +170,7 @@ def _last_state(line: str) -> str:
 def _rubbed_out(text: str) -> str:
     """Backspaces take the character before them, but never a line end nor a part of a colour."""
     kept: list[str] = []
-    for found in _COLOUR_OR_CHARACTER.finditer(text):
+    for found in _COLOUR_OR_CHARACTER().finditer(text):
         if found[0] != "\b":
             kept.append(found[0])
         elif kept and kept[-1] != "\n" and len(kept[-1]) == 1:

@@ -6,7 +6,6 @@ The protocol: https://docs.anthropic.com/en/api/messages and its streaming page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
@@ -22,6 +21,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
+from codeagent.core.values import value
 from codeagent.providers.anthropic_connection import AnthropicConnection
 from codeagent.providers.anthropic_reply import PROVIDER, MessagesReply
 from codeagent.providers.catalog import Effort, Limits
@@ -47,7 +47,7 @@ _LEAST_BUDGET = 1_024  # what the service takes
 _MARK = b',"cache_control":{"type":"ephemeral"}}'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Form:
     """How this model wants to be asked; not each lets itself be told how hard to think."""
 

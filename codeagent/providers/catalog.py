@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from importlib.resources import files
@@ -14,6 +14,7 @@ from typing import Literal, Self
 from codeagent.core.errors import ConfigError
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import AssistantMessage, Usage
+from codeagent.core.values import value
 from codeagent.providers.sse import as_object
 
 _DATE = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
@@ -35,7 +36,7 @@ class ProviderKind(StrEnum):
 _SCRIPTED = f"{ProviderKind.SCRIPTED}/"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ModelName:
     """A model as ``--model PROVIDER/NAME`` names it; for a script, ``name`` is its file."""
 
@@ -69,7 +70,7 @@ Effort = Literal["low", "medium", "high"]
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Limits:
     """What a model is asked for.
 
@@ -90,7 +91,7 @@ class Limits:
         return replace(self, max_output=max_output or self.max_output, effort=effort or self.effort)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Price:
     """US dollars for a million tokens; a request of more than ``long_from`` input tokens costs a multiple."""
 
@@ -115,7 +116,7 @@ class Price:
         return (read * (self.long_input if is_long else 1) + written * (self.long_output if is_long else 1)) / _MILLION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ModelCard:
     """What is known of a model; sizes in tokens."""
 

@@ -6,7 +6,6 @@ import json
 import re
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -14,14 +13,16 @@ import httpx2
 
 from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
 from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.seldom import seldom
 from codeagent.core.text import Redactor, clean
+from codeagent.core.values import value
 from codeagent.providers.sse import as_object, as_text, parse_object
 
 _LONGEST_MESSAGE = 600
 _LONGEST_QUOTE = 200
 _LONGEST_PAGE = 20_000
-_PAGE = re.compile(r"\s*<(?:!doctype|html|head|body)\b", re.IGNORECASE)
-_TAG = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_PAGE = seldom(r"\s*<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+_TAG = seldom(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _RETRIES_WHEN_REFUSED = 3  # some seconds: enough for a server that is being started again
 _BUSY = frozenset({408, 409, 425, 429, 499})
 _STATUS_OF_TYPE = {
@@ -43,7 +44,7 @@ _STATUS_OF_TYPE = {
 }
 """The status that a service would have given an error that it reports in mid-stream."""
 
-_TOO_LONG = re.compile(
+_TOO_LONG = seldom(
     r"prompt (?:is )?too long|context[_ ]length|context[_ ]window|context[_ ]size|context limit|maximum context"
     r"|maximum (?:prompt|model|sequence) length|max_seq_len"
     r"|exceeds? the (?:available|maximum|model'?s?) (?:context|number of (?:input )?tokens)"
@@ -52,17 +53,17 @@ _TOO_LONG = re.compile(
     r"|too many (?:input )?tokens|request_too_large",
     re.IGNORECASE,
 )
-_FULL = re.compile(r"context size has been exceeded|exceed_context_size", re.IGNORECASE)
+_FULL = seldom(r"context size has been exceeded|exceed_context_size", re.IGNORECASE)
 """What llama.cpp says with a status of 500 when the window is full in the middle of a reply."""
-_NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
+_NEVER_FITS = seldom(r"request too large", re.IGNORECASE)
 """A single request above the tokens a minute: waiting does not help, a shorter history does."""
-_OUT_OF_MONEY = re.compile(
+_OUT_OF_MONEY = seldom(
     r"insufficient_quota|credit balance|exceeded your current quota|billing|payment required|spending limit",
     re.IGNORECASE,
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Service:
     """A model service as failures speak of it.
 
@@ -95,7 +96,7 @@ class Service:
                 hint="Compact it or start a new session.",
                 status=status,
             )
-        is_over_quota = kind == "insufficient_quota" or (wait is None and _OUT_OF_MONEY.search(said))
+        is_over_quota = kind == "insufficient_quota" or (wait is None and _OUT_OF_MONEY().search(said))
         if status == 402 or (status == 429 and is_over_quota):  # noqa: PLR2004
             return ProviderRejected(
                 f"{self.name} wants payment{_quoted(said)}",
@@ -117,7 +118,7 @@ class Service:
         status = _status_of(as_object(error))
         if status >= 400:  # noqa: PLR2004
             return self.refused(status, {}, json.dumps({"error": error}))
-        if _TOO_LONG.search(f"{kind} {said}"):
+        if _TOO_LONG().search(f"{kind} {said}"):
             return ContextOverflow(
                 f"The conversation is too long for {self.model}{_quoted(said)}",
                 hint="Compact it or start a new session.",
@@ -164,7 +165,7 @@ class Service:
 
     def not_a_stream(self, content_type: str, start: str) -> ProviderRejected:
         """The error for an answer that is no model's reply, such as a web page."""
-        kind = "a web page" if _PAGE.match(start) else content_type.partition(";")[0] or "no content type"
+        kind = "a web page" if _PAGE().match(start) else content_type.partition(";")[0] or "no content type"
         said = self._safe(start[:_LONGEST_PAGE])[:_LONGEST_QUOTE]
         return ProviderRejected(
             f"{self.place} answered with {kind}, not with a model's reply{_quoted(said)}",
@@ -202,7 +203,7 @@ class Service:
         return ProviderRejected(f"{text}{_quoted(said)}", hint=hint, status=status)
 
     def _safe(self, text: str) -> str:
-        words = _TAG.sub(" ", text[:_LONGEST_PAGE]) if _PAGE.match(text) else text
+        words = _TAG().sub(" ", text[:_LONGEST_PAGE]) if _PAGE().match(text) else text
         short = " ".join(clean(words).split())
         if self.secret:
             short = short.replace(self.secret, "[redacted]")
@@ -252,8 +253,8 @@ def _error_of(body: JsonValue) -> tuple[str, str]:
 def _is_too_long(status: int, said: str) -> bool:
     """Whether a refusal is about the length of the history."""
     if status in _BUSY:
-        return _NEVER_FITS.search(said) is not None
-    return (_TOO_LONG if status < 500 else _FULL).search(said) is not None  # noqa: PLR2004
+        return _NEVER_FITS().search(said) is not None
+    return (_TOO_LONG if status < 500 else _FULL)().search(said) is not None  # noqa: PLR2004
 
 
 def _status_of(error: JsonObject) -> int:

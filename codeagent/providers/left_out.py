@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codeagent.core.errors import ProviderError
 from codeagent.core.messages import (
@@ -23,21 +23,23 @@ from codeagent.core.messages import (
     ThinkingBlock,
     UserMessage,
 )
+from codeagent.core.seldom import seldom
+from codeagent.core.values import value
 
 _REFUSALS = frozenset({400, 404, 413, 415, 422})
 _FAULTS = frozenset({500, 501})  # llama.cpp answers so to images that it cannot take
 _TOO_LARGE = 413
-_ABOUT_IMAGES = re.compile(
+_ABOUT_IMAGES = seldom(
     r"\bimages?\b|image_url|input_image|image/|mmproj|multi-?modal|\bvision\b|unsupported content"
     r"|content\b.{0,40}\b(?:must|should|expected)\b.{0,10}\bstring",
     re.IGNORECASE,
 )
-_ABOUT_ONE = re.compile(
+_ABOUT_ONE = seldom(
     r"too (?:large|big|small|many)|exceed|dimension|resolution|pixels|corrupt|decode|process|download|read"
     r"|base64|media[_ ]?type|mime|format|\binvalid image|\bempty",
     re.IGNORECASE,
 )
-_ABOUT_THINKING = re.compile(
+_ABOUT_THINKING = seldom(
     r"thinking|signature|encrypted|reasoning|server_tool_use|input tag|(?:content|input)\b.{0,40}\btype\b",
     re.IGNORECASE,
 )
@@ -48,7 +50,7 @@ NO_IMAGES = "does not take images"
 IMAGE_REFUSED = "the service refused it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LeftOut:
     """What is not sent: every image or those that were refused, and what the model thought."""
 
@@ -101,16 +103,16 @@ class Taken:
         if refusal.status is not None and status not in _REFUSALS | _FAULTS:
             return known
         said = self._words.sub("", refusal.message)
-        is_about_images = _ABOUT_IMAGES.search(said) is not None
+        is_about_images = _ABOUT_IMAGES().search(said) is not None
         sent = {image for image in _images(messages) if not known.leaves(image)}
-        if sent and is_about_images and status != _TOO_LARGE and not _ABOUT_ONE.search(said):
+        if sent and is_about_images and status != _TOO_LARGE and not _ABOUT_ONE().search(said):
             return replace(known, all_images=True)
         fresh = sent - self._good
         if fresh and (is_about_images or status in _REFUSALS):
             return replace(known, images=known.images | fresh)
         if sent and (is_about_images or status == _TOO_LARGE):
             return replace(known, images=known.images | sent)
-        if _ABOUT_THINKING.search(said) and not known.thinking and any(map(_has_thinking, messages)):
+        if _ABOUT_THINKING().search(said) and not known.thinking and any(map(_has_thinking, messages)):
             return replace(known, thinking=True)
         return known
 

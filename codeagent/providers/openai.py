@@ -7,7 +7,7 @@ stored at the service: the history goes with each request, encrypted reasoning i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
@@ -22,6 +22,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
+from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
@@ -41,7 +42,7 @@ from codeagent.providers.sse import as_text, parse_object, to_json
 PREFIX = "openai"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Form:
     """How this model wants to be asked; models that do not reason refuse to be asked about it."""
 

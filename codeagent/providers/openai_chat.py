@@ -6,7 +6,7 @@ The protocol: https://platform.openai.com/docs/api-reference/chat.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
@@ -23,6 +23,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
+from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
 from codeagent.providers.chat_reply import CALL_FIELDS, REASONING_DETAILS, ChatReply
 from codeagent.providers.history import (
@@ -42,7 +43,7 @@ from codeagent.providers.sse import as_object, parse_object, to_json
 PREFIX = "openai-chat"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Form:
     """How this server wants to be asked; servers differ, and tell when it was wrong."""
 

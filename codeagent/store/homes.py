@@ -6,11 +6,11 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from codeagent.core.json_types import JsonObject
+from codeagent.core.values import value
 from codeagent.workspace.birth import born_at
 from codeagent.workspace.private import change_private, read_private
 
@@ -19,7 +19,7 @@ _MOST_OF_ONE_NAME = 100
 _MOST_TRACES = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Home:
     """The folder of one workspace's sessions, and the directory that the workspace is or was."""
 

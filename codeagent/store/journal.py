@@ -8,12 +8,13 @@ import fcntl
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from codeagent.core.errors import JournalError, SessionBusy
 from codeagent.core.events import AgentEvent, Level, NoticeGiven
+from codeagent.core.values import value
 from codeagent.store.beside import Beside
 from codeagent.store.records import Record, decode_record, encode_record, lightened
 from codeagent.workspace.private import make_private_folder
@@ -28,7 +29,7 @@ _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 TellTrouble = Callable[[NoticeGiven], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Past:
     """What a journal held when it was opened.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
+from pathlib import PurePath
 from typing import get_args
 
 from pydantic import TypeAdapter
@@ -32,8 +33,23 @@ _CLASSES: dict[str, type[AgentEvent]] = {made.kind: made for made in get_args(Ag
 
 @cache
 def _adapter(made: type[AgentEvent]) -> TypeAdapter[AgentEvent]:
-    """What turns one kind of event into JSON and back; made when first needed, as making all takes long."""
+    """What makes one kind of event of JSON; made when first needed, as making all takes long."""
     return TypeAdapter(made)
+
+
+def _plain(held: object) -> object:
+    """What JSON has no word for, in its words: the fields of a value, a path as text, a set as a list."""
+    if is_dataclass(held) and not isinstance(held, type):
+        return {one.name: getattr(held, one.name) for one in fields(held)}
+    if isinstance(held, PurePath):
+        return str(held)
+    if isinstance(held, frozenset):
+        return [*held]  # pyright: ignore[reportUnknownVariableType] - of whatever
+    raise TypeError(f"{held!r} cannot be written down.")
+
+
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+"""Writes events; pydantic, which reads them, would have to be prepared for each kind of event first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +63,7 @@ class Record:
 def encode_record(record: Record, redact: Redact | None = None) -> bytes:
     """The line for a record, with its line feed; what is no Unicode text is replaced, what ``redact`` finds goes."""
     try:
-        event = _adapter(type(record.event)).dump_json(record.event)
+        event = _encoder.encode(record.event).encode()
     except ValueError:
         event = _with_what_is_no_text_replaced(record.event)
     if redact is not None and redact(text := event.decode()) != text:
@@ -57,7 +73,7 @@ def encode_record(record: Record, redact: Redact | None = None) -> bytes:
 
 def fields_of(event: AgentEvent) -> JsonObject:
     """The event as plain JSON values."""
-    return json.loads(_adapter(type(event)).dump_json(event))
+    return json.loads(_encoder.encode(event))
 
 
 def event_from(fields: JsonValue) -> AgentEvent:
@@ -150,7 +166,7 @@ def _decoded(line: bytes, beside: Beside | None) -> Record | None:
 
 def _with_what_is_no_text_replaced(event: AgentEvent) -> bytes:
     """The event's JSON where it holds halves of characters, as odd file names do."""
-    return storable(json.dumps(_adapter(type(event)).dump_python(event, mode="json"), ensure_ascii=False)).encode()
+    return storable(_encoder.encode(event)).encode()
 
 
 def _dumped(value: JsonValue) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -11,7 +12,11 @@ from pydantic import TypeAdapter, ValidationError
 from codeagent.workspace.private import open_private
 from codeagent.workspace.seen import SeenFile
 
-_files: TypeAdapter[tuple[SeenFile, ...]] = TypeAdapter(tuple[SeenFile, ...])
+
+@cache
+def _files() -> TypeAdapter[tuple[SeenFile, ...]]:
+    """What turns them into JSON and back; made when first needed, which takes a while."""
+    return TypeAdapter(tuple[SeenFile, ...])
 
 
 def save_seen(path: Path, files: tuple[SeenFile, ...]) -> None:
@@ -19,13 +24,13 @@ def save_seen(path: Path, files: tuple[SeenFile, ...]) -> None:
     fresh = path.with_suffix(".new")
     with suppress(OSError, ValueError):
         with open_private(fresh, os.O_TRUNC) as file:
-            file.write(_files.dump_json(files).decode())
+            file.write(_files().dump_json(files).decode())
         fresh.replace(path)
 
 
 def load_seen(path: Path) -> tuple[SeenFile, ...]:
     """What was kept, nothing when there is nothing or it is damaged."""
     try:
-        return _files.validate_json(path.read_bytes())
+        return _files().validate_json(path.read_bytes())
     except (OSError, ValidationError):
         return ()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.errors import FileProblem, StaleFile
+from codeagent.core.values import value
 from codeagent.workspace.handles import opened_file, opened_folder, problems_of, read_all, write_all
 from codeagent.workspace.leftovers import COPY_PREFIX, new_temp_name, ready_name
 from codeagent.workspace.metadata import copy_metadata
@@ -86,7 +87,7 @@ def _check_free(folder: int, path: Path) -> None:
 # --- a file that is there ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Target:
     """The file to replace: in the folder with descriptor ``folder``, and what it has to hold still."""
 

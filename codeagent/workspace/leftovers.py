@@ -12,11 +12,11 @@ import tempfile
 import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 
 from codeagent.core.errors import FileProblem
+from codeagent.core.values import value
 from codeagent.workspace.handles import opened_file, opened_folder, read_all
 
 TEMP_PREFIX = ".codeagent-tmp-"
@@ -42,7 +42,7 @@ def ready_name(name: str, old: bytes, new: bytes) -> str:
     return f"{name}-{_digest(old)}-{_digest(new)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Swept:
     """How many files were removed, and those kept because they hold what somebody saved during a write."""
 

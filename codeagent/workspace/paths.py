@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.approvals import Access, Concern, ConcernKind, Touch
 from codeagent.core.errors import PathRefused
+from codeagent.core.values import value
 from codeagent.workspace.git_places import is_hook, is_in_git_folder
 from codeagent.workspace.sensitive import (
     GIT_INTERNALS,
@@ -24,7 +24,7 @@ _LONGEST_NAME = 255
 _LONGEST_PATH = 4095
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Views:
     """A path as a person reads it, ``..`` taken back but no link followed, and the real file that it means."""
 

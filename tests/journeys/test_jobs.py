@@ -126,13 +126,13 @@ def killed_and_started_again(place, model_server):
     """What the second start says on standard error."""
     command = "setsid sleep 9307 & echo up; sleep 9308"
     model_server.reply(
-        Reply(parts=(Call("bash", {"command": command, "background": True}),)), Reply(parts=(Say("Started."),))
+        Reply(parts=(Call("bash", {"command": command, "background": True}),)), Reply(parts=(Say("Both are up."),))
     )
     with place.open(*AUTO, "--sandbox", "off") as terminal:
         terminal.wait("›")
         terminal.type("start it")
         terminal.press("enter")
-        terminal.wait("Started")
+        terminal.wait("Both are up.")
         os.kill(terminal.pid, signal.SIGKILL)
         terminal.wait_for_exit()
     model_server.reply(Reply(parts=(Say("Hello again."),)))
