@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from codeagent.agent.session import Session
@@ -16,7 +17,6 @@ from codeagent.core.desk import Approver, Workbench
 from codeagent.core.events import AgentEvent, ConversationRestored, ConversationRewound, Emit, TurnStarted
 from codeagent.core.messages import ToolCall, ToolResult
 from codeagent.core.protocols import Allowed, AnyTool, Denied, Gate, Hook, Plan, ToolBox, ToolSpec
-from codeagent.core.values import value
 from codeagent.keeping import Keeping
 from codeagent.mode_switch import ModeSwitch
 from codeagent.model_switch import ModelSwitch
@@ -25,7 +25,7 @@ _LASTING = (TurnStarted, ConversationRewound, ConversationRestored)
 """What the equipment has to hear of, however late it is made."""
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Needs:
     """What the equipment is made of; ``is_running`` says whether a turn is under way."""
 

@@ -147,15 +147,7 @@ def assemble(
     listeners: list[Emit] = [emit, keeping.after]
     record, bookmarks = keeping.recorder(_each(listeners)), Bookmarks()
     modes = ModeSwitch(settings.permissions.mode, record.tell)
-    needs = Needs(
-        brought=brought,
-        settings=settings,
-        keeping=keeping,
-        approver=approver,
-        tell=record.tell,
-        modes=modes,
-        is_running=lambda: session.is_running,
-    )
+    needs = Needs(brought, settings, keeping, approver, record.tell, modes, is_running=lambda: session.is_running)
     soon = Soon(prepared_specs(), partial(_equip, needs))
     if not is_soon or past or _has_rules(settings):
         keeping.or_closed(lambda: soon.made)

@@ -122,9 +122,7 @@ class Session:
         self._is_listening = False
         self._has_ended = asyncio.Event()
         self._turns = max(before.turns, before.bookmarks.last_turn, sum(map(_opens_turn, self._history.messages)))
-        workshop = Workshop(
-            ready=ready, tools=tools, gate=gate, locks=locks, hooks=tuple(hooks), record=self._record, limits=limits
-        )
+        shop = partial(Workshop, tools=tools, gate=gate, locks=locks, hooks=tuple(hooks), ready=ready)
         meter = Meter(lambda: self._history.latest, system, tools.specs())
         room = partial(Compactor, self._history, meter, self._record, self._current)
         compactor = room(ledger=ledger, limits=limits, judges=judges or Judges(), pins=self.pins)
@@ -132,7 +130,7 @@ class Session:
             provider=self._current,
             system=system,
             specs=tools.specs(),
-            workshop=workshop,
+            workshop=shop(record=self._record, limits=limits),
             history=self._history,
             queue=self._queue,
             ledger=ledger,

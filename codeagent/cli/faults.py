@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from io import TextIOWrapper
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from codeagent import __version__
@@ -53,19 +52,34 @@ def start_log(environ: Mapping[str, str]) -> None:
     root.setLevel(logging.WARNING)
 
 
-class _PrivateLog(RotatingFileHandler):
-    """A log that is made when the first line is written, and that cannot stop the program."""
+class _PrivateLog(logging.Handler):
+    """A log that is made when the first line is written, begun anew when it is long, and cannot stop the program."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
+        super().__init__()
+        self._path = path
+        self._file: TextIOWrapper | None = None
 
-    def _open(self) -> TextIOWrapper:
-        make_private_folder(Path(self.baseFilename).parent)
-        return open_private(Path(self.baseFilename), os.O_APPEND)
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes one line; one that cannot be written is lost: there is no place left to say so."""
+        with suppress(Exception):
+            file = self._file = self._file or self._opened()
+            file.write(self.format(record) + "\n")
+            file.flush()
+            if file.tell() > _LOG_BYTES:
+                self.close()
+                self._path.replace(self._path.with_name(f"{self._path.name}.1"))
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name that logging calls
-        """A line that cannot be written is lost: there is no place left to say so."""
-        del record
+    def close(self) -> None:
+        """Closes the file; another line opens it again."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+        super().close()
+
+    def _opened(self) -> TextIOWrapper:
+        make_private_folder(self._path.parent)
+        return open_private(self._path, os.O_APPEND)
 
 
 class _Redacting(logging.Formatter):

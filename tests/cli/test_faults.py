@@ -69,17 +69,23 @@ def logs():
     root.setLevel(before[1])
 
 
-def test_what_is_logged_goes_to_a_private_file_without_secrets(environ, tmp_path, capfd):
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
-    try:
-        start_log(environ)
-        logging.getLogger("codeagent.test").error("the key is %s", "very-secret-key-123")
-    finally:
-        for handler in set(root.handlers) - set(before[0]):
-            root.removeHandler(handler)
-            handler.close()
-        root.setLevel(before[1])
+@pytest.fixture
+def logged(environ, logs):
+    """The log as the program starts it."""
+    start_log(environ)
+    return logging.getLogger("codeagent.test")
+
+
+def test_a_long_log_begins_anew_and_the_one_before_is_kept(logged, tmp_path):
+    for number in range(5):
+        logged.error("%d %s", number, "x" * 600_000)
+    kept = {path.name: path.read_text() for path in (tmp_path / "home/state").iterdir()}
+    assert kept.keys() == {"log.txt", "log.txt.1"}
+    assert [" 4 x" in kept["log.txt"], " 3 x" in kept["log.txt.1"], " 2 x" in kept["log.txt.1"]] == [True, True, True]
+
+
+def test_what_is_logged_goes_to_a_private_file_without_secrets(logged, tmp_path, capfd):
+    logged.error("the key is %s", "very-secret-key-123")
     log = tmp_path / "home/state/log.txt"
     assert "the key is" in log.read_text()
     assert "very-secret-key" not in log.read_text()

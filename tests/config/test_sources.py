@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from codeagent.config.places import find_places
+from codeagent.config.settings import Settings, checked
 from codeagent.config.sources import load_settings
 from codeagent.core.approvals import Mode
 from codeagent.core.errors import ConfigError
@@ -113,3 +115,14 @@ def test_without_the_home_variable_the_systems_customs_hold():
 def test_keys_that_cannot_work_are_told(places, root):
     person_writes(places, '[keys]\nfly = "f3"\n')
     assert load(places, root).notices == ("[keys] names fly, which is no key that can be changed; F1 lists them.",)
+
+
+@pytest.mark.parametrize("tables", [{}, {"model": {"name": "a/b"}}, {"ui": {"theme": "dark"}, "model": {"name": "c"}}])
+def test_plain_texts_are_the_same_settings_with_and_without_checking(tables):
+    assert checked(tables) == Settings.model_validate(tables)
+
+
+@pytest.mark.parametrize("tables", [{"model": {"nam": "a"}}, {"modell": {"name": "a"}}, {"model": {"name": 1}}])
+def test_what_is_no_plain_text_is_checked(tables):
+    with pytest.raises(ValidationError):
+        checked(tables)

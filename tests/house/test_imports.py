@@ -8,6 +8,8 @@ import pytest
 
 HEAVY = {"openai", "anthropic", "git", "mcp", "httpx2", "pydantic", "markdown_it", "pygments.lexers", "argparse"}
 
+MOST_BEFORE_A_REQUEST = 127
+
 
 def loaded_by(code: str) -> set[str]:
     """The modules that a program of its own has loaded after the code."""
@@ -43,3 +45,17 @@ def test_the_wiring_loads_no_model_sdk():
 def test_a_session_keeps_nothing_in_memory_that_it_may_never_need():
     seldom = {"regex", "html", "git", "tomlkit", "webbrowser", "codeagent.tools.matching", "codeagent.store.exporting"}
     assert loaded_by("import codeagent.wiring, codeagent.cli.screen, codeagent.tui.later") & seldom == set()
+
+
+def test_a_run_without_a_screen_asks_its_model_before_it_loads_what_the_answer_may_call_for():
+    code = "import codeagent.cli.main, codeagent.cli.headless, codeagent.cli.faults, codeagent.wiring"
+    loaded = loaded_by(f"{code}, codeagent.providers.openai_chat, codeagent.cli.command_line")
+    for_answers = {"codeagent.equipment", "codeagent.workbench", "codeagent.policy.gate", "codeagent.tools.registry"}
+    slow = {"tree_sitter", "pathspec", "logging.handlers", "pickle", "git"}
+    assert loaded & (for_answers | slow) == set()
+    assert len([name for name in loaded if name.startswith("codeagent")]) <= MOST_BEFORE_A_REQUEST
+
+
+def test_settings_that_are_plain_texts_need_no_checking_prepared():
+    code = "from codeagent.config.settings import checked; checked({'model': {'name': 'a/b'}})"
+    assert "pydantic.plugin._loader" not in loaded_by(code)  # with which pydantic begins to build what checks
