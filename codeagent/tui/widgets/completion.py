@@ -1,4 +1,4 @@
-"""The list above the prompt that completes /commands and @files, with a look into the file pointed at."""
+"""The list above the prompt that completes /commands, what may follow, and @files, with a look into the file."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
 
+from codeagent.core.commands import CommandName
 from codeagent.core.desk import Glimpse
 from codeagent.core.text import clean, show_invisible
 from codeagent.core.values import value
@@ -22,23 +23,34 @@ _ROOMY = (72, 20)
 _LEAST = 24
 _BAR = " │ "
 _COMMAND = re.compile(r"/([\w:-]*)")
+_ARGUMENT = re.compile(r"/([\w:-]+)\s+(\S*)")
 _FILE = re.compile(r"(?:^|(?<=[\s(]))@([^\s@]*)$")
+
+
+COMPLETED = frozenset({CommandName.MODEL, CommandName.EFFORT, CommandName.MODE})
+"""The commands whose argument is one of a list."""
 
 
 class CompletionKind(StrEnum):
     """What is completed."""
 
     COMMAND = "command"
+    ARGUMENT = "argument"
     FILE = "file"
 
 
 @value
 class Completing:
-    """The word at the cursor that can be completed; ``start`` is its column, the mark / or @ included."""
+    """The word at the cursor that can be completed.
+
+    ``start`` is its column, the mark / or @ included; ``command`` is the one whose
+    argument it is.
+    """
 
     kind: CompletionKind
     query: str
     start: int
+    command: str = ""
 
 
 @value
@@ -59,6 +71,8 @@ def completing(line: str, column: int, *, is_first_line: bool) -> Completing | N
     before = line[:column]
     if is_first_line and (command := _COMMAND.fullmatch(before)):
         return Completing(kind=CompletionKind.COMMAND, query=command[1], start=0)
+    if is_first_line and (named := _ARGUMENT.fullmatch(before)) and named[1] in COMPLETED:
+        return Completing(kind=CompletionKind.ARGUMENT, query=named[2], start=named.start(2), command=named[1])
     if file := _FILE.search(before):
         return Completing(kind=CompletionKind.FILE, query=file[1], start=file.start())
     return None

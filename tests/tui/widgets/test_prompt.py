@@ -145,6 +145,34 @@ async def test_escape_closes_the_completions_and_nothing_else(stage_of):
         assert "@shop/cart.py" not in stage.text
 
 
+async def test_the_models_are_completed_behind_their_command_wherever_their_name_is_typed(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/model ")
+        await stage.until(lambda: "anthropic/claude-test" in stage.text and "openai-chat/qwen[3]" in stage.text)
+        assert "200,000 tokens" in stage.text
+        await stage.type("qw")
+        await stage.until(lambda: "anthropic/claude-test " not in stage.text)
+        await stage.pilot.press("tab")
+        assert stage.app.main.prompt.text == "/model openai-chat/qwen[3] "
+        await stage.pilot.press("enter")
+        await stage.until(lambda: "qwen[3] · ask" in stage.text)
+
+
+async def test_levels_and_modes_are_completed_and_what_is_typed_whole_needs_no_list(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/effort ")
+        await stage.until(lambda: "as the model likes" in stage.text)
+        await stage.type("h")
+        await stage.until(lambda: "for hard problems" in stage.text and "quick and cheap" not in stage.text)
+        await stage.type("igh")
+        await stage.until(lambda: "for hard problems" not in stage.text)
+        await stage.pilot.press("ctrl+u")
+        await stage.type("/mode e")
+        await stage.until(lambda: "edits" in stage.text)
+        await stage.pilot.press("tab")
+        assert stage.app.main.prompt.text == "/mode edits "
+
+
 async def test_a_clicked_completion_is_taken(stage_of):
     async with stage_of() as stage:
         await stage.type("@shop")
