@@ -119,7 +119,7 @@ def _run(  # noqa: PLR0911 - one return a subcommand
         case "replay":
             return replay(desk.path(found.id), found.speed)
         case _:
-            return undo.run(found, desk.sessions, places, root)
+            return undo.run(found, places, root)
 
 
 def _list(summaries: Sequence[SessionSummary], *, in_json: bool) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codeagent.config.places import Places
 from codeagent.core.changes import Reversal, Standing
+from codeagent.core.errors import NothingToUndo
 from codeagent.core.patch import as_patch
 from codeagent.core.text import show_invisible
 from codeagent.store.change_store import ChangeStore
@@ -32,8 +33,16 @@ def add_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="also where that loses what you changed since")
 
 
-def run(found: argparse.Namespace, sessions: Sessions, places: Places, root: Path) -> int:
-    """Shows what would be taken back, asks, and does it; raises NothingToUndo, SessionBusy and other errors."""
+def run(found: argparse.Namespace, places: Places, folder: Path) -> int:
+    """Shows what would be taken back, asks, and does it; raises NothingToUndo, SessionBusy and other errors.
+
+    In a ``folder`` without sessions those of the nearest folder above count.
+    """
+    above = (folder, *folder.parents)
+    root = next((one for one in above if Sessions(places.sessions, one).paths()), None)
+    if root is None:
+        raise NothingToUndo(f"No session was held in {folder}.", hint="Go to the directory where it was.")
+    sessions = Sessions(places.sessions, root)
     session_id = sessions.find(found.session) if found.session is not None else sessions.latest()
     journal, _ = JournalFile.reopen(sessions.path(session_id), redact=lambda text: text)
     try:

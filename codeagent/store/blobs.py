@@ -29,9 +29,13 @@ class Blobs:
         """Keeps a content and returns its id; raises CheckpointError."""
         whole = b"blob %d\0" % len(data) + data
         name = hashlib.new(self._git.surroundings.object_format, whole).hexdigest()
+        self._keep(name, whole)
+        return name
+
+    def _keep(self, name: str, whole: bytes) -> None:
         path = self._path(name)
         if path.exists():
-            return name
+            return
         try:
             make_private_folder(path.parent)
             fresh = path.with_name(f"tmp_obj_{secrets.token_hex(6)}")
@@ -41,7 +45,6 @@ class Blobs:
             fresh.replace(path)
         except OSError as error:
             raise CheckpointError(f"The old content cannot be kept: {error.strerror}.") from error
-        return name
 
     def read(self, name: str) -> bytes:
         """A content; raises CheckpointError when it is gone."""
@@ -65,7 +68,7 @@ class Blobs:
                     at = end + 1
                     continue
                 size = int(about[2])
-                self.add(out[end + 1 : end + 1 + size])
+                self._keep(about[0].decode(), b"blob %d\0" % size + out[end + 1 : end + 1 + size])
                 at = end + 2 + size
 
     def prune(self, kept: Collection[str], older_than: float) -> int:

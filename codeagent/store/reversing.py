@@ -44,6 +44,9 @@ def work_out(entries: Iterable[Entry], store: ChangeStore) -> tuple[tuple[Item, 
     """
     items: dict[str, Item] = {}
     problems: dict[str, str] = {}
+    entries = [*entries]
+    states = (state for entry in entries for change in entry.changes for state in (change.before, change.after))
+    store.blobs.adopt(state.blob for state in states if state is not None and state.blob)
     for entry in entries:
         for change in entry.changes:
             try:

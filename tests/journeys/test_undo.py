@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -57,6 +58,21 @@ def test_undo_takes_back_the_last_call_then_the_one_before(place):
     undo(place, "--redo", "--yes")
     undo(place, "--redo", "--yes")
     assert tree(place.root) == after
+
+
+def test_in_a_folder_below_it_undoes_the_same(place):
+    start = tree(place.root)
+    steps = script(place, ("write", {"path": "new.txt", "content": "n\n"}))
+    place.run("-p", "go", *steps, *AUTO)
+    inner = place.root / "inner" / "deep"
+    inner.mkdir(parents=True)
+    below = replace(place, root=inner)
+    assert "Took back write new.txt: 1 file." in undo(below, "--yes").stdout
+    inner.rmdir()
+    inner.parent.rmdir()
+    assert tree(place.root) == start
+    elsewhere = undo(replace(place, root=place.root.parent), "--yes")
+    assert (elsewhere.returncode, "No session was held in" in elsewhere.stderr) == (1, True)
 
 
 def test_a_change_of_the_person_since_is_left_alone_until_they_say_so(place):

@@ -12,7 +12,7 @@ from codeagent.core.diff import ChangeKind
 from codeagent.core.events import CheckpointTaken, NoticeGiven
 from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import ToolContext
-from codeagent.store import snapshots
+from codeagent.store import change_store, snapshots
 from codeagent.tools.bash import BashArguments, BashTool
 from codeagent.workspace.git import uncommitted
 from codeagent.workspace.jobs import Jobs
@@ -281,6 +281,17 @@ async def test_cleaning_up_in_the_persons_repository_breaks_no_checkpoint(ground
     await ground.undo()
     assert (root / "a.txt").read_text() == "never committed, only staged\n"
     assert (root / "sub" / "b.txt").read_bytes() == old
+
+
+async def test_what_is_looked_at_to_be_taken_back_is_held_by_then_however_much_it_is(ground, monkeypatch, tree_of):
+    monkeypatch.setattr(change_store, "_MOST_ADOPTED", 1)
+    before = tree_of(ground.root)
+    await ground.bash("rm -rf a.txt sub .gitignore")
+    plan = await ground.timeline.plan_undo()
+    shutil.rmtree(ground.root / ".git")
+    shutil.rmtree(ground.state / "git-sha1" / "held")
+    await ground.timeline.carry_out(plan)
+    assert tree_of(ground.root) == before
 
 
 async def test_even_the_loss_of_the_git_directory_between_calls_breaks_no_checkpoint(ground):
