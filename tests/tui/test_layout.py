@@ -54,3 +54,14 @@ async def test_a_question_with_a_draft_and_queued_messages(stage_of, ask_diff, s
         stage.app.main.prompt.put("\n".join("abcdefghi"))
         await holds(stage)
         assert stage.app.main.approval.region.height >= 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [(80, "! for a shell command"), (60, "type / for commands "), (40, "› Ask for a change ")],
+)
+async def test_an_empty_prompt_says_as_much_as_fits(stage_of, columns, words):
+    async with stage_of(size=(columns, 24)) as stage:
+        await stage.until(lambda: words.rstrip() in stage.text)
+        line = next(line for line in stage.text.splitlines() if "Ask for a change" in line)
+        assert line.endswith(words.rstrip())

@@ -17,6 +17,9 @@ from codeagent.tui.widgets.attached_images import AttachedImages
 from codeagent.tui.widgets.folded_paste import FoldedPastes
 from codeagent.tui.widgets.graphemes import edge_after, edge_before
 
+_SHORTER = ("Ask for a change, or type / for commands", "Ask for a change")
+"""What an empty prompt says where all of it does not fit."""
+
 
 class PromptText(TextArea):
     """The text of the prompt, with its marks."""
@@ -55,6 +58,11 @@ class PromptText(TextArea):
         self.cursor_blink = False
         self._pastes = FoldedPastes()
         self._images = AttachedImages()
+
+    def on_resize(self) -> None:
+        """An empty prompt says as much as fits."""
+        fitting = (words for words in (PLACEHOLDER, *_SHORTER) if len(words) <= self.size.width)
+        self.placeholder = next(fitting, _SHORTER[-1])
 
     def get_line(self, line_index: int) -> Text:
         """A line as it is drawn: what stands for a paste or an image stands out."""

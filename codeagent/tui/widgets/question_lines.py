@@ -167,14 +167,24 @@ def _circumstances(request: ApprovalRequest, preview: CommandPreview, width: int
         limit = f"stops after {preview.timeout:g} s"
     held = "held by the sandbox" if request.is_confined else "not sandboxed"
     place = show_invisible(from_home(preview.cwd))
-    pieces = [
-        Piece(f"in {place} · {limit} · ", inks.muted),
-        Piece(held, inks.muted if request.is_confined else inks.warning),
-    ]
-    yield from wrap(pieces, width)
+    facts = [Piece(f"in {place}", inks.muted), Piece(limit, inks.muted)]
+    facts.append(Piece(held, inks.muted if request.is_confined else inks.warning))
+    yield from _together(facts, width, Piece(" · ", inks.muted))
     writes = [touch.written for touch in request.touches if touch.access is Access.WRITE and touch.path is not None]
     if writes:
         yield from _text(f"writes {', '.join(writes)}", width, inks.muted)
+
+
+def _together(facts: Sequence[Piece], width: int, between: Piece) -> Iterator[Line]:
+    """As many facts in a line as fit; one that is too long for a line of its own goes on below."""
+    row: list[Piece] = []
+    for fact in facts:
+        longer = [*row, between, fact] if row else [fact]
+        if row and Line(pieces=tuple(longer)).width > width:
+            yield from wrap(row, width, by_word=False)
+            longer = [fact]
+        row = longer
+    yield from wrap(row, width, by_word=False)
 
 
 def _touched(request: ApprovalRequest, width: int, palette: Palette) -> Iterator[Line]:

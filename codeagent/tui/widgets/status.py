@@ -104,7 +104,10 @@ class StatusLine(Widget):
     def render(self) -> Content:
         """Both sides; the right one gives way when the line is too short."""
         width = self.size.width
-        left = Content(" · ").stylize("$text-faint").join(self._left())
+        parts = self._left()
+        if self.status.is_working and width < _TIGHT:
+            parts[:2] = [Content(" ").join(parts[:2])]  # the mark alone says that it works
+        left = Content(" · ").stylize("$text-faint").join(parts)
         room = max(width - left.cell_length - 2, 0)
         right = next((one for one in self._right() if one.cell_length <= room), Content())
         if not right and self.status.remark:
