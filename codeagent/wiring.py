@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from codeagent.config.sources import LoadedSettings, load_settings
 from codeagent.core.approvals import Mode
 from codeagent.core.archive import Archive, ExportForm, SessionSummary
 from codeagent.core.desk import Approver, Desk, Errand, Workbench
+from codeagent.core.errors import CodeagentError
 from codeagent.core.events import (
     AgentEvent,
     Emit,
@@ -113,10 +115,14 @@ class Parts:
             self.session.measure()
 
     async def settle(self) -> None:
-        """Makes what the model's reply may ask for, while that is still being written."""
+        """Makes what the model's reply may ask for, while that is still being written.
+
+        What cannot be made is told when it is asked for.
+        """
         if not self.soon.is_made:
-            await self.soon.ready()
-            self._tell_leftovers()
+            with suppress(CodeagentError, OSError):
+                await self.soon.ready()
+                self._tell_leftovers()
 
     def _tell_leftovers(self) -> None:
         for text in self.soon.made.notices:
