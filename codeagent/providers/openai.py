@@ -92,10 +92,12 @@ class OpenAIProvider(LiveProvider[_Form]):
         self._name = model
         self._limits = limits or Limits()
         full_name = f"{PREFIX}/{model}"
+        connection = OpenAIConnection(model, api_key, base_url, self._limits, key_remedy)
+        self._cache_key = connection.cache_key
         super().__init__(
             full_name,
             "/responses",
-            OpenAIConnection(model, api_key, base_url, self._limits, key_remedy),
+            connection,
             Encoder(EncodedHistory(ResponsesDialect(full_name)), JoinedMessages(_write)),
             _Form(effort=self._limits.effort),
         )
@@ -105,6 +107,7 @@ class OpenAIProvider(LiveProvider[_Form]):
 
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         fields = [b'"model":' + to_json(self._name), b'"stream":true', b'"store":false', *self._form.fields()]
+        fields += self._cache_key(request.system)
         if max_tokens := request.max_tokens or self._limits.max_output:
             fields.append(b'"max_output_tokens":%d' % max_tokens)
         if request.tools:

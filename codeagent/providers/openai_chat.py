@@ -94,7 +94,7 @@ class OpenAIChatProvider(LiveProvider[_Form]):
         self._limits = limits or Limits()
         full_name = f"{PREFIX}/{model}"
         connection = OpenAIConnection(model, api_key, base_url, self._limits, key_remedy)
-        self._is_openai = connection.is_openai
+        self._is_openai, self._cache_key = connection.is_openai, connection.cache_key
         limit_key = "max_completion_tokens" if self._is_openai else "max_tokens"
         super().__init__(
             full_name,
@@ -110,7 +110,7 @@ class OpenAIChatProvider(LiveProvider[_Form]):
 
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         fields = [b'"model":' + to_json(self._name), b'"stream":true']
-        fields += self._form.fields(request.max_tokens or self._limits.max_output)
+        fields += [*self._cache_key(request.system), *self._form.fields(request.max_tokens or self._limits.max_output)]
         if request.tools:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
         if request.system.strip():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 
 import httpx2
 import openai
 
 from codeagent.core.errors import ProviderRejected
+from codeagent.core.text import storable
 from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import HEADERS, timeouts
 from codeagent.providers.failures import Service
@@ -38,6 +40,14 @@ class OpenAIConnection:
     def is_openai(self) -> bool:
         """Whether this is OpenAI's own service, which needs a key."""
         return self._url.startswith("https://api.openai.com")
+
+    def cache_key(self, system: str) -> list[bytes]:
+        """The field that brings requests with the same beginning to the same cache; OpenAI alone is known to take it.
+
+        https://developers.openai.com/api/docs/guides/prompt-caching
+        """
+        key = hashlib.sha256(storable(system).encode()).hexdigest()[:32]
+        return [b'"prompt_cache_key":"%b"' % key.encode()] if self.is_openai else []
 
     async def post(self, path: str, body: bytes) -> httpx2.Response:
         """Sends a ready request; returns the open response, or raises a ProviderError."""

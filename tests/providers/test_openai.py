@@ -20,6 +20,8 @@ from codeagent.core.messages import (
     UserMessage,
 )
 from codeagent.core.protocols import ModelRequest
+from codeagent.providers.openai import OpenAIProvider
+from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.providers.conftest import READ, ask, called, events_of, replied, result, results, said
 from tests.server.replies import Call, RawStream, Refuse, Reply, Say, Think, Tokens, data_lines, say
 
@@ -194,3 +196,15 @@ async def test_an_error_without_an_envelope_is_understood(model_server, response
 
     with pytest.raises(ProviderUnavailable, match="Sorry"):
         await ask(responses)
+
+
+@pytest.mark.parametrize("make", [OpenAIProvider, OpenAIChatProvider])
+async def test_openai_itself_is_told_which_requests_begin_alike_and_no_other_server_is(make):
+    def request(system: str, *texts: str) -> ModelRequest:
+        return ModelRequest(system=system, messages=tuple(map(said, texts)), tools=())
+
+    own, other = make("gpt", "key"), make("gpt", "key", "http://127.0.0.1:1/v1")
+    asked = [request("You help.", "one"), request("You help.", "one", "two"), request("You do not.", "one")]
+    keys = [json.loads(await own.body(each))["prompt_cache_key"] for each in asked]
+    assert keys[0] == keys[1] != keys[2]
+    assert "prompt_cache_key" not in json.loads(await other.body(asked[0]))
