@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -25,6 +26,9 @@ from codeagent.tui.screens.welcome import DEMO, Offers
 from codeagent.workspace.private import make_private_folder, open_private
 
 __all__ = ["Offers", "open_app"]
+
+_SWITCH_SECONDS = 0.001
+"""So long a thread works on while the one that draws, or the one that reads keys, waits; Python's own 5 ms add up."""
 
 
 def _keep_nothing(_theme: str) -> None:
@@ -78,6 +82,7 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
         appearance=_appearance(look, launch.environ, looks_from, keep_theme),
         first=first,
     )
+    sys.setswitchinterval(_SWITCH_SECONDS)
     try:
         with nullcontext() if first else TerminalGuard():  # the instant prompt stands under one already
             result = app.run()

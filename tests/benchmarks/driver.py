@@ -85,6 +85,11 @@ class Screen:
         times = [path.read_text().split()[0] for path in Path(f"/proc/{self.pid}/task").glob("*/schedstat")]
         return sum(map(int, times)) / 1e9
 
+    def milliseconds_waited(self) -> float:
+        """How long its event loop, and this terminal, waited for a processor so far (Linux)."""
+        waited = [Path(f"/proc/{pid}/schedstat").read_text().split()[1] for pid in (self.pid, os.getpid())]
+        return sum(map(int, waited)) / 1e6
+
     def megabytes(self) -> float:
         """Resident memory now (Linux)."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE / 1e6
