@@ -22,7 +22,7 @@ from codeagent.config.places import Places, find_places
 from codeagent.core.archive import Archive
 from codeagent.core.desk import Approver, Desk, Errand, KeyProblem, LocalServer
 from codeagent.core.errors import CodeagentError, ConfigError
-from codeagent.core.events import AgentEvent, Emit, TurnEnded
+from codeagent.core.events import AgentEvent, Emit, TurnEnded, TurnStarted
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 _SELDOM = 60  # collections of the young before one of all: that one stops the screen for as long as all is looked at
@@ -208,12 +208,22 @@ async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
 
 
 def _tidy_after_turns(emit: Emit) -> Emit:
-    """Tells events on; memory that a turn needed is given back when it has ended."""
+    """Tells events on; memory that a turn needed is given back when it has ended.
+
+    What the first turn finds, such as a long past that is shown again, is never
+    looked through for garbage: that would stop the screen in the middle of a reply.
+    """
     from codeagent.workspace.heap import give_back
 
+    is_new = True
+
     def tell(event: AgentEvent) -> None:
+        nonlocal is_new
         emit(event)
-        if isinstance(event, TurnEnded):
+        if isinstance(event, TurnStarted) and is_new:
+            is_new = False
+            gc.freeze()
+        elif isinstance(event, TurnEnded):
             give_back()
 
     return tell
