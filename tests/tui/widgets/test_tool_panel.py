@@ -226,3 +226,13 @@ def test_a_denied_call_shows_the_persons_words_and_not_what_the_model_is_told():
     block.end(ended(Outcome.DENIED, text="Not run: The person said no.\nThe person says: use the other one"), 0.0)
     assert shown(block)[1].strip() == "Denied. You said: use the other one"
     assert "Not run" not in block.copied()
+
+
+def test_a_panel_holds_the_diff_of_a_change_and_not_the_file():
+    file = "x = 1\n" * 10_000
+    block = panel("edit", '{"path": "a.py"}')
+    block.show_preview(DiffPreview(diff=DIFF, proposal=file), "a.py")
+    block.set_open(is_open=True)
+    assert any("y = 3" in line for line in shown(block))
+    held = [one for one in (getattr(block, name, None) for name in vars(block)) if isinstance(one, DiffPreview)]
+    assert [preview.proposal for preview in held] == [""]
