@@ -7,6 +7,7 @@ import logging
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -307,7 +308,8 @@ class CommandPlan:
         return say(self.call_id, "\n".join(line for line in lines if line), details=details)
 
     def _log(self) -> Path:
-        self.shell.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(OSError):  # where nothing can be kept the command runs all the same
+            self.shell.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self.shell.logs / f"bash-{secrets.token_hex(6)}.log"
 
     def _result(self, finished: Finished, output: str, changed: Sequence[Path], refused: tuple[str, ...]) -> ToolResult:

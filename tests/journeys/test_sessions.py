@@ -41,6 +41,7 @@ def test_without_a_place_to_keep_it_a_run_goes_on_and_says_so_once(nowhere, mode
     assert (finished.returncode, finished.stdout) == (0, "All is done.\n")
     assert finished.stderr.count("not recorded") == 1
     assert (nowhere.root / "new.txt").read_text() == "hello\n"
+    assert (nowhere.root / "made.txt").read_text() == "x\n"
 
 
 def test_without_a_place_to_keep_it_the_app_goes_on_and_says_so_once(nowhere, model_server):
@@ -55,6 +56,7 @@ def test_without_a_place_to_keep_it_the_app_goes_on_and_says_so_once(nowhere, mo
         terminal.press("enter")
         terminal.wait("And once more")
         assert terminal.text.count("not recorded") == 1
+    assert (nowhere.root / "made.txt").read_text() == "x\n"
 
 
 def test_sessions_are_listed_searched_named_copied_and_removed(place, model_server):
