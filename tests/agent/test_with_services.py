@@ -9,6 +9,7 @@ import pytest
 from codeagent.agent.limits import Limits
 from codeagent.core.events import ApprovalAsked, ToolProgressed, ToolStarted, TurnEnd
 from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.agent.stage import Person, Read, Shell, Stage, Write
 from tests.server.replies import Call, Reply, Say, say
@@ -16,12 +17,13 @@ from tests.server.replies import Call, Reply, Say, say
 LIMITS = Limits(retries=2, retry_seconds=0.01, first_byte_seconds=0.5, idle_seconds=0.5)
 
 
-@pytest.fixture(params=["messages", "chat"])
+STOPS = {AnthropicProvider: "max_tokens", OpenAIChatProvider: "length", OpenAIProvider: "max_output_tokens"}
+
+
+@pytest.fixture(params=STOPS)
 async def provider(request, model_server):
-    if request.param == "messages":
-        provider = AnthropicProvider("claude-test", "key", model_server.url)
-    else:
-        provider = OpenAIChatProvider("gpt-test", "key", model_server.openai_url)
+    url = model_server.url if request.param is AnthropicProvider else model_server.openai_url
+    provider = request.param("test", "key", url)
     yield provider
     await provider.aclose()
 
@@ -71,8 +73,7 @@ async def test_stopped_while_arguments_stream(provider, model_server, tmp_path):
 )
 async def test_arguments_cut_by_the_output_limit(provider, model_server, tmp_path, name, written):
     (tmp_path / "build").mkdir()
-    stop = "max_tokens" if isinstance(provider, AnthropicProvider) else "length"
-    cut = Reply(parts=(Call(name, written),), stop=stop)
+    cut = Reply(parts=(Call(name, written),), stop=STOPS[type(provider)])
     model_server.reply(cut, cut, cut, cut)
     stage = Stage(provider, Write(tmp_path), Shell(tmp_path))
     ended = await stage.send()
