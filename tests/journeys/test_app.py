@@ -53,6 +53,18 @@ def test_an_edit_is_shown_as_a_diff_and_written_when_approved(place, model_serve
         assert terminal.wait_for_exit() == 0
 
 
+def test_all_that_a_turn_does_is_on_the_screen_when_it_is_over(place, model_server):
+    look = Reply(parts=(Say("First look."), READ))
+    again = Reply(parts=(Say("Second look."), Call("read", {"path": "cart.py", "limit": 2})))
+    model_server.reply(look, again, Reply(parts=(Say("Seen twice."),)))
+    with place.open(columns=80, lines=24) as terminal:
+        terminal.wait("sandbox")
+        send(terminal, "look")
+        terminal.wait("Seen twice")
+        for shown in ("First look", "Second look", "✓ read"):
+            terminal.wait(shown)
+
+
 def test_a_denial_with_a_reason_reaches_the_model(place, model_server):
     model_server.reply(Reply(parts=(Call("bash", {"command": "rm cart.py"}),)), Reply(parts=(Say("Then I won't."),)))
     with place.open() as terminal:

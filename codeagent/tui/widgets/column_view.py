@@ -7,6 +7,7 @@ to otherwise, whatever grows, opens or is measured above or below.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from textual._animator import EasingFunction
 from textual._types import AnimationLevel, CallbackType
@@ -41,10 +42,11 @@ class ColumnView(MouseSelection):
         count: int
 
     def __init__(self, palette: Palette, *, id: str | None) -> None:  # noqa: A002 - Textual's own name
+        self._told: dict[int, Strip] = {}
+        self._told_for = (0, Size(0, 0))
         super().__init__(Column(inks_of(palette)), id=id)
         self._palette = palette
         self._first_dirty: int | None = None
-        self._painted: dict[int, Strip] = {}
         self._is_placing = False
         self._follows = True
         self._top: tuple[int, int] | None = None
@@ -82,8 +84,13 @@ class ColumnView(MouseSelection):
 
     def render_line(self, y: int) -> Strip:
         """One row of the screen."""
-        strip = self._painted[y] = self.column.strip(self.scroll_offset.y + y, self.marked)
-        return strip
+        return self.column.strip(self.scroll_offset.y + y, self.marked)
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Paints regions, or everything, after which nothing is known of how rows look."""
+        if not regions:
+            self._told.clear()
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def on_resize(self, event: Resize) -> None:
         """Wraps for the new width; the top line stays the top line."""
@@ -186,12 +193,17 @@ class ColumnView(MouseSelection):
             self.post_message(self.NewBelow(count))
 
     def _refresh_from(self, index: int) -> None:
-        """Paints what is in view of a block and all below it, as far as it looks different now."""
-        offset, (width, height) = self.scroll_offset.y, self.size
-        changed = [
-            row
-            for row in range(max(self.column.top(index) - offset, 0), height)
-            if self.column.strip(offset + row, self.marked) != self._painted.get(row)
-        ]
+        """Paints what is in view of a block and all below it, as far as it looks different now.
+
+        What a row looked like is known from when it was last painted from here: rows
+        are also rendered for updates that do not send them to the terminal.
+        """
+        offset, size = self.scroll_offset.y, self.size
+        if self._told_for != (offset, size):
+            self._told, self._told_for = {}, (offset, size)
+        first = max(self.column.top(index) - offset, 0)
+        rows = {row: self.column.strip(offset + row, self.marked) for row in range(first, size.height)}
+        changed = [row for row, strip in rows.items() if strip != self._told.get(row)]
+        self._told |= rows
         if changed:
-            self.refresh(*(Region(0, row, width, 1) for row in changed))
+            self.refresh(*(Region(0, row, size.width, 1) for row in changed))
