@@ -266,10 +266,16 @@ class CommandCase:
         if self.cover is None:
             return
         replaced = self.losses.replaced(command)
-        if replaced is None:
+        if replaced is None and not self._keeps_everything(self.cover):
             yield "Which files this deletes or replaces is known only when it runs: undo may not bring all back."
         elif replaced and (gap := self.cover.gap(replaced)):
             yield f"Undo would not bring back what this replaces or deletes: {gap}."
+
+    def _keeps_everything(self, cover: Cover) -> bool:
+        """Whether undo would bring back whatever a command can replace in the workspace."""
+        root, *others = self._paths.roots
+        kept = [path for path in root.iterdir() if path.name != ".git"]
+        return not others and not cover.gap(kept)
 
     @cached_property
     def _is_covered(self) -> bool:

@@ -452,6 +452,11 @@ def test_files_that_are_replaced_without_being_named_count(messy, command):
 )
 def test_what_is_replaced_is_asked_about_where_nobody_can_tell(messy, command):
     assert verdict(messy, command).decision is Decision.ASK
+    for name in ("ignored.log", "build", "inner", "big", "pipe"):
+        path = messy.root / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert verdict(messy, command).decision is Decision.ALLOW  # undo would bring back whatever it is
+    assert verdict(messy, command, background=True).decision is Decision.ASK
 
 
 @pytest.mark.parametrize(
