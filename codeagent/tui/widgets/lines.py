@@ -29,6 +29,7 @@ _SINGLE = re.compile(
 )
 _WIDE = 2
 # Chinese and Japanese signs that never begin a line (JIS X 4051), the common ones.
+_JOINERS = "\u200d\ufe0f"
 _NEVER_FIRST = frozenset("、。，．・：；！？）］｝」』】〉》〕ー々ゝゞぁぃぅぇぉっゃゅょァィゥェォッャュョ")
 
 
@@ -250,7 +251,7 @@ def _cell_breaks(text: str, width: int, *, by_word: bool) -> Iterator[tuple[int,
     was_wide = False
     spans = split_graphemes(text)[0]
     for first, last, cells in spans:
-        is_space = text[first] == " "
+        is_space = text[first:last].rstrip(_JOINERS) == " "
         if cells == _WIDE and was_wide and first > start and text[first] not in _NEVER_FIRST:
             cut = (first, first)
         if at + cells > width and first > start and not (is_space and by_word):

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
@@ -34,6 +34,7 @@ def test_joined_emoji_are_never_cut_apart():
 
 
 @given(texts, st.integers(2, 20), st.booleans())
+@example("aa \u200da", 2, True)
 def test_wrapped_lines_fit_and_copy_as_they_were(text, width, by_word):
     lines = wrap([Piece(text, PLAIN)], width, by_word=by_word)
     assert copied(lines).rstrip(" ") == text.rstrip(" ")
