@@ -63,10 +63,7 @@ class Session:
             case 5 if self._running:
                 transcript.tool_progressed(choose.choice(self._running), "out\n" * choose.randrange(9))
             case 6 if self._running:
-                outcome = choose.choice([Outcome.OK, Outcome.FAILED])
-                call_id = self._running.pop(choose.randrange(len(self._running)))
-                blocks = (TextBlock(text="o\n" * choose.randrange(30)),)
-                transcript.tool_ended(ToolResult(call_id=call_id, blocks=blocks, outcome=outcome), 1)
+                self._end(choose.randrange(len(self._running)))
             case 7:
                 transcript.scroll_to(y=int(choose.random() * transcript.column.height))
                 return True
@@ -76,6 +73,17 @@ class Session:
             case _:
                 transcript.add_user("hello " * choose.randrange(60))
         return False
+
+    def end_all(self) -> None:
+        """No panel tells any more for how long its tool has been running."""
+        while self._running:
+            self._end(0)
+
+    def _end(self, position: int) -> None:
+        outcome = self._random.choice([Outcome.OK, Outcome.FAILED])
+        blocks = (TextBlock(text="o\n" * self._random.randrange(30)),)
+        result = ToolResult(call_id=self._running.pop(position), blocks=blocks, outcome=outcome)
+        self._transcript.tool_ended(result, 1)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -118,6 +126,7 @@ async def test_after_any_resizes_it_looks_as_if_drawn_for_the_first_time(seed):
                     await pilot.pause()
             await pilot.resize_terminal(*steps[-1])
             await pilot.pause()
+            session.end_all()
             transcript.end_text()
             transcript.scroll_to_end()
             transcript.flush()
