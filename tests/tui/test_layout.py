@@ -7,16 +7,18 @@ import pytest
 SIZES = [(20, 5), (40, 10), (60, 15), (80, 24), (120, 40)]
 
 
-async def holds(stage):
-    await stage.pilot.pause(0.1)
+def is_in_view(stage) -> bool:
     main = stage.app.main
     width, height = stage.app.size
-    assert main.status.region.bottom == height
-    assert main.status.region.height == 2
     cursor = main.prompt.cursor_screen_offset
-    assert 0 <= cursor.x < width
-    assert 0 <= cursor.y < height - 2, stage.text
-    assert main.prompt.region.contains_point(cursor)
+    is_last_row = main.status.region.bottom == height and main.status.region.height == 2
+    return is_last_row and 0 <= cursor.x < width and 0 <= cursor.y < height - 2 and main.prompt.region.contains(*cursor)
+
+
+async def holds(stage):
+    await stage.until(lambda: is_in_view(stage))
+    await stage.pilot.pause()
+    assert is_in_view(stage), stage.text
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -52,8 +54,8 @@ async def test_a_question_with_a_draft_and_queued_messages(stage_of, ask_diff, s
         stage.conversation.steer("one")
         stage.conversation.steer("two")
         stage.app.main.prompt.put("\n".join("abcdefghi"))
+        await stage.until(lambda: stage.app.main.approval.region.height >= 3)
         await holds(stage)
-        assert stage.app.main.approval.region.height >= 3
 
 
 @pytest.mark.parametrize(
