@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from codeagent import __version__
 from codeagent.cli.options import Options, OutputFormat
 from codeagent.config.launch import LATEST, PICK
 from codeagent.core.approvals import Mode
+from codeagent.core.text import clean
 from codeagent.core.values import value
 
 _COMMANDS = """commands:
@@ -22,6 +24,14 @@ _COMMANDS = """commands:
   codeagent permissions          the rules that hold here; list, add and remove them
   codeagent permissions check    what the gate would say to a command or path
 """
+
+
+class WordsParser(argparse.ArgumentParser):
+    """A parser of words whose complaints may reach a terminal, whatever it was given."""
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong, and ends the program."""
+        super().error(clean(message))
 
 
 @value
@@ -85,7 +95,7 @@ def parse_options(words: Sequence[str]) -> Options:
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the main command."""
-    parser = argparse.ArgumentParser(
+    parser = WordsParser(
         prog="codeagent",
         description="A terminal coding agent that shows every change before it happens.",
         epilog=_COMMANDS,

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from codeagent.cli.command_line import WordsParser
 from codeagent.cli.completion import SHELLS, script_for
 from codeagent.config.changing import with_setting, without_setting
 from codeagent.config.places import Places, find_places, project_config_file
@@ -60,7 +61,7 @@ def run(words: Sequence[str], check_key: CheckKey = _no_check) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="codeagent config", description="Shows the settings in force, or:")
+    parser = WordsParser(prog="codeagent config", description="Shows the settings in force, or:")
     add = parser.add_subparsers(dest="what", metavar="COMMAND", title="commands").add_parser
     add("path", help="print where your settings file is")
     setting = add("set", help="change a setting in your file, such as: set model.effort high")
@@ -88,10 +89,10 @@ def _show(places: Places) -> None:
     root = Path.cwd()
     loaded = load_settings(places, root, os.environ, {}, project=trusted_settings(root, places.trust_file))
     state = "" if places.config_file.is_file() else "  (not there yet)"
-    print(f"# yours:   {places.config_file}{state}")
+    print(clean(f"# yours:   {places.config_file}{state}"))
     project = project_config_file(root)
     if project.is_file():
-        print(f"# project: {project}")
+        print(clean(f"# project: {project}"))
     keys = find_keys(os.environ, places)
     for kind in KEY_VARIABLES:
         key = keys.find(kind)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from codeagent.checks import look_around
+from codeagent.cli.command_line import WordsParser
 from codeagent.config.places import find_places
 from codeagent.config.sources import load_settings
 from codeagent.core.desk import CheckState
@@ -19,7 +19,7 @@ _MARKS = {CheckState.GOOD: "✓", CheckState.LIMITED: "–", CheckState.MISSING:
 
 def run(words: Sequence[str]) -> int:
     """Prints one line a check; the exit code is 1 when something needed is missing."""
-    argparse.ArgumentParser(prog="codeagent doctor", description="Checks what codeagent needs.").parse_args(words)
+    WordsParser(prog="codeagent doctor", description="Checks what codeagent needs.").parse_args(words)
     root = Path.cwd()
     places = find_places(os.environ)
     loaded = load_settings(places, root, os.environ, {}, project=None)

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from codeagent.cli.command_line import WordsParser
 from codeagent.cli.permission_rules import add_parsers, rules_here, run_rules
 from codeagent.core.approvals import Access, Decision, Mode, Verdict
 from codeagent.core.errors import CodeagentError
@@ -114,14 +115,12 @@ def _complain(problem: str, *, as_json: bool = False) -> int:
     if as_json:
         sys.stdout.write(json.dumps({"error": problem}) + "\n")
     else:
-        sys.stderr.write(f"codeagent permissions: {storable(problem)}\n")
+        sys.stderr.write(f"codeagent permissions: {clean(problem)}\n")
     return _USAGE
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="codeagent permissions", description="Shows the permission rules that hold here, or:"
-    )
+    parser = WordsParser(prog="codeagent permissions", description="Shows the permission rules that hold here, or:")
     commands = parser.add_subparsers(dest="what", metavar="COMMAND", title="commands")
     check = commands.add_parser(
         "check",

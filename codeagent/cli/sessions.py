@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from codeagent.cli import undo
+from codeagent.cli.command_line import WordsParser
 from codeagent.config.places import Places, find_places
 from codeagent.core.archive import ExportForm, SessionSummary
 from codeagent.core.errors import ConfigError
@@ -52,7 +53,7 @@ class _Desk:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="codeagent sessions", description="The stored sessions of this directory.")
+    parser = WordsParser(prog="codeagent sessions", description="The stored sessions of this directory.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
 
     def add(name: str, about: str, *, takes_id: bool = True, has_json: bool = False) -> argparse.ArgumentParser:

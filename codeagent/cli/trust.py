@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from codeagent.cli.command_line import WordsParser
 from codeagent.config.places import find_places
 from codeagent.core.errors import ConfigError
 from codeagent.core.text import show_invisible
@@ -15,7 +15,7 @@ from codeagent.policy.trust import can_take_effect, distrust, read_project, trus
 
 def run(words: Sequence[str]) -> int:
     """Stores or removes the person's word on a directory; returns the exit code."""
-    parser = argparse.ArgumentParser(
+    parser = WordsParser(
         prog="codeagent trust",
         description="Lets a project's settings, instructions and commands take effect until they change.",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.text import storable
@@ -120,4 +121,4 @@ def as_written(value: JsonValue) -> str:
 
 def as_count(value: JsonValue) -> int:
     """The value as a number of tokens; 0 when it is none."""
-    return int(value) if isinstance(value, int | float) and value > 0 else 0
+    return int(value) if isinstance(value, int | float) and 0 < value < math.inf else 0

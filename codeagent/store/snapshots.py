@@ -226,6 +226,8 @@ class Snapshots:
         if given:
             words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
             self._git.run(*words, given=as_list(given), borrows=len(given) > _BULK, seconds=600.0)
+        elif not self._git.index.exists():
+            self._git.run("read-tree", "--empty")  # a folder without files: git keeps no index of its own accord
 
     def _has_new_mode(self, name: str, found: os.stat_result) -> bool:
         if self._modes is None or not stat.S_ISREG(found.st_mode):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -45,6 +46,11 @@ UNDERSTOOD: dict[str, tuple[object, ...]] = {
         {"choices": None},
         {"choices": [{"delta": None}]},
         called(piece("note", ONE, index=0, id="a")),
+        *ENDED,
+    ),
+    "counts and places without an end": (
+        {"choices": [], "usage": {"prompt_tokens": math.inf, "completion_tokens": -math.inf, "total_tokens": math.nan}},
+        called(piece("note", ONE, index=math.inf, id="a")),
         *ENDED,
     ),
     "the role in each delta": (

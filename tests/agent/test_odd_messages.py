@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import pytest
 
 from codeagent.core.events import NoticeGiven, RetryScheduled, TextStreamed, TurnEnd
@@ -47,6 +50,7 @@ def call(index: int, *pieces: str, identity: str = "t1") -> tuple[dict[str, obje
 
 
 PING = {"type": "ping"}
+ENDLESS: Any = math.inf  # JSON's 1e999
 UNDERSTOOD: dict[str, tuple[object, ...]] = {
     "a storm of pings": (start(), *[PING] * 500, *call(0, ONE), *[PING] * 500, closed(0), *ended()),
     "no usage at the end": (
@@ -100,6 +104,12 @@ UNDERSTOOD: dict[str, tuple[object, ...]] = {
     "the stop reason end_turn": (start(), *call(0, ONE), closed(0), *ended("end_turn")),
     "a stop reason that nobody knows": (start(), *call(0, ONE), closed(0), *ended("bored")),
     "no stop reason": (start(), *call(0, ONE), closed(0), *ended(None)),
+    "counts and places without an end": (
+        start(input_tokens=ENDLESS),
+        *call(ENDLESS, ONE),
+        closed(ENDLESS),
+        *ended(output_tokens=ENDLESS),
+    ),
 }
 
 

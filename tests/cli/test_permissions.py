@@ -125,6 +125,14 @@ def test_half_characters_and_escapes_do_no_harm(workspace, capsys, monkeypatch):
     assert "<U+202E>" in out
 
 
+def test_escape_codes_in_what_is_complained_about_stay_out(workspace, capsys):
+    assert run(["check", "--allow", "bash(\x1b]0;x\x07\x9b31m", "ls"]) == 2
+    with pytest.raises(SystemExit):
+        run(["check", "--\x1b]0;x\x07\x9b31m"])
+    said = capsys.readouterr().err
+    assert not {"\x1b", "\x07", "\x9b"} & set(said)
+
+
 @pytest.fixture
 def at_home(workspace, tmp_path, monkeypatch):
     monkeypatch.setenv("CODEAGENT_HOME", str(tmp_path / "home"))

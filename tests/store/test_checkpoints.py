@@ -183,6 +183,31 @@ async def test_it_works_without_a_repository(bare_ground, tree_of):
     assert tree_of(bare_ground.root) == before
 
 
+@pytest.mark.parametrize("there", [(), ("x/y/",), ("src/",)])
+async def test_the_first_files_of_a_new_project_can_be_undone(tmp_path, grounds, tree_of, there):
+    root = tmp_path / "new"
+    root.mkdir()
+    for folder in there:
+        (root / folder).mkdir(parents=True)
+    ground, nothing = grounds(root, tmp_path / "state"), tree_of(root)
+    result = await ground.bash("echo one > a.md; mkdir -p src; echo two > src/b.py")
+    assert set(changed(result)) >= {"a.md", "src/b.py"}
+    assert not [event for event in ground.events if isinstance(event, NoticeGiven)]
+    ground.reopen()
+    await ground.undo()
+    assert tree_of(root) == nothing
+
+
+async def test_the_first_files_of_a_repository_without_a_commit_can_be_undone(tmp_path, grounds, tree_of, run_git):
+    root = tmp_path / "new"
+    root.mkdir()
+    run_git(root, "init", "-q")
+    ground, nothing = grounds(root, tmp_path / "state"), tree_of(root)
+    await ground.bash("echo one > a.md")
+    await ground.undo()
+    assert tree_of(root) == nothing
+
+
 async def test_a_workspace_inside_a_repository_sees_its_own_part(repository, grounds, tmp_path):
     ground = grounds(repository / "sub", tmp_path / "state")
     result = await ground.bash("echo c >> b.txt; echo x > new; echo out >> ../a.txt")

@@ -6,7 +6,6 @@ diffs and approvals, and without any key or network.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import sys
@@ -14,6 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from codeagent.cli.command_line import WordsParser
 from codeagent.cli.opening import OpenDesk
 from codeagent.cli.screen import open_app
 from codeagent.config.launch import Launch
@@ -26,7 +26,7 @@ REQUEST = "The totals are wrong when there is a discount. Find out why and fix i
 
 def run(words: Sequence[str], open_desk: OpenDesk) -> int:
     """Plays the demo; returns the exit code."""
-    argparse.ArgumentParser(
+    WordsParser(
         prog="codeagent demo", description="Plays a real session on a sample project; no key, no network."
     ).parse_args(words)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
