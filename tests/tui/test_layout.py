@@ -16,9 +16,13 @@ def is_in_view(stage) -> bool:
 
 
 async def holds(stage):
-    await stage.until(lambda: is_in_view(stage))
-    await stage.pilot.pause()
-    assert is_in_view(stage), stage.text
+    """It is so when nothing moves any more."""
+    for _ in range(20):
+        await stage.until(lambda: is_in_view(stage))
+        await stage.pilot.pause(0.2)
+        if is_in_view(stage):
+            return
+    raise AssertionError(stage.text)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -33,6 +37,15 @@ async def test_a_long_paste(stage_of, size):
     async with stage_of(size=size) as stage:
         stage.app.main.prompt.put("\n".join(f"line {number}" for number in range(30)))
         await holds(stage)
+
+
+async def test_a_terminal_that_becomes_small(stage_of):
+    async with stage_of(size=(120, 40)) as stage:
+        stage.app.main.prompt.put("\n".join("abcdefghi"))
+        for size in [(40, 10), (60, 15), (20, 5)]:
+            await stage.pilot.resize_terminal(*size)
+            await stage.until(lambda size=size: stage.app.main.status.region.width == size[0])
+            await holds(stage)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -21,7 +21,15 @@ _SHORTER = ("Ask for a change, or type / for commands", "Ask for a change")
 """What an empty prompt says where all of it does not fit."""
 
 
-class PromptText(TextArea):
+class TextField(TextArea):
+    """A text to edit whose cursor stays in view when the field becomes smaller."""
+
+    def on_resize(self) -> None:
+        """Shows the place of the cursor."""
+        self.call_after_refresh(self.scroll_cursor_visible)
+
+
+class PromptText(TextField):
     """The text of the prompt, with its marks."""
 
     DEFAULT_CSS = """
