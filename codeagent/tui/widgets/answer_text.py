@@ -79,7 +79,7 @@ class AnswerText(Vertical):
             return 0
         return self._editor.document.line_count if self._editor is not None and self._editor.display else 1
 
-    def _show(self, field: Input | TextArea) -> None:
+    def _show(self, field: Input | TextField) -> None:
         for one in (self._sentence, self._editor):
             if one is not None:
                 one.display = one is field
