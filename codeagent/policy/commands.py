@@ -207,7 +207,7 @@ def _settings(simple: SimpleCommand) -> Iterator[Problem]:
 def _sets_by_name(name: str, words: tuple[Word, ...]) -> Iterator[Problem]:
     """Builtins that take the name of a variable run the code in its subscript."""
     first = words[1] if len(words) > 1 else Word("")
-    if name == "printf" and any(not word.is_known or word.glob for word in words[1:2]):
+    if name == "printf" and any(not word.is_known or word.glob for word in words[1 : 3 if first.text == "--" else 2]):
         yield Problem("printf may set a variable")
     elif name == "printf" and (
         first.text.startswith("-v") or any(_COUNTS.search(word.text.replace("%%", "")) for word in words[1:3])

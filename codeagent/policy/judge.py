@@ -30,7 +30,7 @@ from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern, quoted_word
 from codeagent.policy.shell_script import Direction, SimpleCommand
 from codeagent.policy.trees import whole_reading
-from codeagent.policy.versions import chosen_by
+from codeagent.policy.versions import chosen_by, steering_files
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.paths import PathSandbox
 
@@ -206,13 +206,15 @@ class CommandCase:
         found = reading(simple.words)
         if isinstance(found, str):
             return found
-        own = next((why for one in command.everything() if (why := self._own_program(one.simple.name))), "")
-        folders = self._paths.folders(simple.places, found.base) if found.uses_git or found.steered_by else ()
-        if own or (found.uses_git and not folders):
-            return own or "where git runs is not known"
-        if found.steered_by:
-            chosen = next((file for folder in folders if (file := chosen_by(found, folder))), "")
-            return f"{chosen} chooses the program that runs" if chosen or not folders else ""
+        names = [one.simple.name for one in command.everything()]
+        own = next((why for name in names if (why := self._own_program(name))), "")
+        files = steering_files(found, names)
+        folders = self._paths.folders(simple.places, found.base) if found.uses_git or files else ()
+        if own or ((found.uses_git or files) and not folders):
+            return own or f"where {simple.name} runs is not known"
+        chosen = next((file for folder in folders if (file := chosen_by(files, folder, self._paths.roots))), "")
+        if chosen or not found.uses_git:
+            return f"{chosen} chooses the program that runs" if chosen else ""
         return next((why for folder in folders if (why := self._programs(folder))), "")
 
     def _rule(self, command: Command) -> Ruling:  # noqa: PLR0911 - strictest first, one return a reason

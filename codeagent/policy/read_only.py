@@ -109,7 +109,7 @@ def _read_by(name: str, row: Row, given: Given) -> Reading | str:
     if row.operands is Operands.PATTERN and not given.names & {"e", "regexp", "f", "file", "files", "type-list"}:
         if not operands:
             return Reading(paths=tuple(files))
-        if not operands[0].is_known and given.after_dashes != 0:
+        if not operands[0].is_known and (given.after_dashes != 0 or operands[0].may_split):
             return f"{name}: {operands[0].text} is not known before it runs"
         operands = operands[1:]
     only = tuple(value.text for value in given.of("include", "g", "glob", "iglob") if not value.text.startswith("!"))
@@ -135,7 +135,9 @@ def _read_by(name: str, row: Row, given: Given) -> Reading | str:
 
 
 def _printf(words: Sequence[Word]) -> Reading | str:
-    if words and (not words[0].is_known or (words[0].text.startswith("-") and words[0].text != "--")):
+    has_dashes = bool(words) and words[0].text == "--"
+    form = words[1:2] if has_dashes else words[:1]
+    if form and (not form[0].is_known or (form[0].text.startswith("-") and not has_dashes)):
         return "printf may set a variable"
     return Reading(paths=tuple(word for word in words if word.glob))
 

@@ -1,4 +1,4 @@
-"""Reads ``[ … ]`` and ``[[ … ]]``: their words, and whether comparing them can run code."""
+"""Reads ``[ … ]`` and ``[[ … ]]``: their words, and whether comparing them can run code or open files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from codeagent.policy.shell_expansions import WordReader
+from codeagent.policy.shell_script import Direction, Redirection
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_words import Word
 
@@ -18,36 +19,56 @@ _WORDS = frozenset(
     | {"variable_name", "translated_string"}
 )
 _NUMBER = re.compile(r"-?\d{1,18}")
+_REDIRECTS = re.compile("[<>]")
 _NUMBER_PAIRS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 
-def read_condition(node: Node, source: Source, reader: WordReader) -> list[Word]:
-    """The words of a condition as if it were a command of that name; doubts go to ``source``."""
-    words: list[Word] = []
-    _collect(node, source, reader, words, 0)
-    if words and words[0].text != "[":
+def read_condition(node: Node, source: Source, reader: WordReader) -> tuple[list[Word], list[Redirection]]:
+    """The words of a condition as if it were a command of that name, and its files; doubts go to ``source``."""
+    parts = _Parts(source, reader)
+    parts.collect(node, 0)
+    words, files = parts.words, list[Redirection]()
+    if not words or words[0].text != "[":
         _check_calculation(words, source)
-    return words
+    elif any(parts.is_bare[at] and _REDIRECTS.search(word.text) for at, word in enumerate(words)):
+        # A plain command, in which the shell opens what stands behind such a sign: the grammar does not know that.
+        source.problem("inside [ … ] the signs < and > open files, they do not compare", is_hidden=True)
+        files = [Redirection(Direction.WRITES, Word(source.text(node), is_known=False))]
+    return words, files
 
 
-def _collect(node: Node, source: Source, reader: WordReader, words: list[Word], depth: int) -> None:
-    if depth > DEEPEST:
-        source.problem("it is nested too deeply", is_hidden=True)
-        return
-    for child in source.children(node):
-        kind = child.type
-        if kind in _PARTS:
-            _collect(child, source, reader, words, depth + 1)
-        elif kind == "test_operator" or not child.is_named:
-            words.append(Word(source.text(child).strip()))
-        elif kind == "regex":
-            words.append(Word(source.text(child), is_known=False))
-            reader.doubt_regex(child)
-        elif kind in _WORDS:
-            words += reader.read(child)
-        else:
-            source.problem(f"{UNKNOWN_SYNTAX} ({kind})", is_hidden=True)
-            reader.doubt_regex(child)
+class _Parts:
+    """The words of a condition; ``is_bare`` says of each whether it is an operator that was not quoted."""
+
+    def __init__(self, source: Source, reader: WordReader) -> None:
+        self._source = source
+        self._reader = reader
+        self.words: list[Word] = []
+        self.is_bare: list[bool] = []
+
+    def collect(self, node: Node, depth: int) -> None:
+        """Adds the words below a node."""
+        if depth > DEEPEST:
+            self._source.problem("it is nested too deeply", is_hidden=True)
+            return
+        for child in self._source.children(node):
+            kind = child.type
+            if kind in _PARTS:
+                self.collect(child, depth + 1)
+            elif kind == "test_operator" or not child.is_named:
+                self._add([Word(self._source.text(child).strip())], is_bare=True)
+            elif kind == "regex":
+                self._add([Word(self._source.text(child), is_known=False)])
+                self._reader.doubt_regex(child)
+            elif kind in _WORDS:
+                self._add(self._reader.read(child))
+            else:
+                self._source.problem(f"{UNKNOWN_SYNTAX} ({kind})", is_hidden=True)
+                self._reader.doubt_regex(child)
+
+    def _add(self, words: Sequence[Word], *, is_bare: bool = False) -> None:
+        self.words += words
+        self.is_bare += [is_bare] * len(words)
 
 
 def _check_calculation(words: Sequence[Word], source: Source) -> None:

@@ -29,12 +29,17 @@ _UNCERTAIN_END = "it is not certain where a text for its input ends"
 class RedirectionReader:
     """Reads the redirections of one command: ``files`` that it opens, ``tails`` that follow a here-document's mark."""
 
-    def __init__(self, source: Source, reader: WordReader, words: list[Word]) -> None:
-        """``words`` are the command's own, to which those behind a redirection's target are added."""
+    def __init__(
+        self, source: Source, reader: WordReader, words: list[Word], files: Sequence[Redirection] = ()
+    ) -> None:
+        """``words`` are the command's own, to which those behind a redirection's target are added.
+
+        ``files`` were found before.
+        """
         self._source = source
         self._reader = reader
         self._words = words
-        self.files: list[Redirection] = []
+        self.files = list(files)
         self.tails: list[Node] = []
 
     def read(self, node: Node) -> None:

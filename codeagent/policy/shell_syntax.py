@@ -19,7 +19,7 @@ from codeagent.policy.shell_expansions import WordReader
 from codeagent.policy.shell_loops import Loops, is_harmless_variable
 from codeagent.policy.shell_places import Flow, either, moved, stay
 from codeagent.policy.shell_redirections import RedirectionReader
-from codeagent.policy.shell_script import START, Assignment, Places, Problem, Script, SimpleCommand
+from codeagent.policy.shell_script import START, Assignment, Places, Problem, Redirection, Script, SimpleCommand
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_words import Word
 
@@ -309,11 +309,11 @@ class _Walker:
         whole: Node,
         places: Places | None,
         problems: list[Problem] | None = None,
+        files: Sequence[Redirection] = (),
     ) -> Flow:
         """Adds the redirections, which may hold words of the command as well, and keeps the command."""
-        tails: list[Node] = []
-        problems = [] if problems is None else problems
-        reader = RedirectionReader(self._source, self._words, words)
+        tails, problems = list[Node](), [] if problems is None else problems
+        reader = RedirectionReader(self._source, self._words, words, files)
         if redirects:
             outer, self._source.problems = self._source.problems, problems
             for redirect in redirects:
@@ -337,9 +337,9 @@ class _Walker:
     def _test_with(self, node: Node, redirects: Sequence[Node], places: Places | None) -> Flow:
         """``[ … ]`` and ``[[ … ]]`` as a command of that name with all its words."""
         outer, self._source.problems = self._source.problems, []
-        words = read_condition(node, self._source, self._words)
+        words, files = read_condition(node, self._source, self._words)
         problems, self._source.problems = self._source.problems, outer
-        return self._finish(words, (), redirects, node, places, problems)
+        return self._finish(words, (), redirects, node, places, problems, files)
 
     def _assignment(self, node: Node) -> Assignment:
         children = self._source.children(node, in_line=True)

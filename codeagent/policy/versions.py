@@ -1,8 +1,16 @@
-"""The programs that may be asked for their version: only those that then run nothing the workspace could choose."""
+"""The programs that may be asked for their version, and the files by which a folder chooses what really runs.
+
+Version managers put a program of their own in the place of the real one. It looks for
+such a file in the folder and above, and what the file names may lie in the workspace.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from codeagent.policy.options import names
@@ -22,22 +30,92 @@ _SPELLINGS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(names("java javac"), names("-version --version")),
     "go": names("version"),
 }
-_STEERED: Mapping[str, tuple[str, ...]] = dict.fromkeys(
-    ("cargo", "rustc", "rustup"), ("rust-toolchain.toml", "rust-toolchain")
+# Those of asdf, mise and proto, which can stand for any program.
+_OF_ANY = (
+    ".tool-versions",
+    ".prototools",
+    ".rtx.toml",
+    *(f"{dot}mise{local}.toml" for dot in ("", ".") for local in ("", ".local")),
+    *("mise/config.toml", ".mise", ".config/mise", ".config/mise.toml", ".config/mise.local.toml"),
 )
+_RUST = ("rust-toolchain.toml", "rust-toolchain")
+_NODE = (".node-version", ".nvmrc", ".volta", "package.json")
+_JAVA = (".java-version", ".sdkmanrc")
+_OF_ONE: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("cargo", "rustc", "rustup"), _RUST),
+    **dict.fromkeys(("python", "python3", "pip", "pip3"), (".python-version",)),
+    **dict.fromkeys(("java", "javac"), _JAVA),
+    "node": _NODE,
+    "npm": (*_NODE, ".npmrc"),
+    "go": (".go-version", "go.mod", "go.work"),
+    "ruby": (".ruby-version",),
+    "perl": (".perl-version",),
+    "php": (".php-version",),
+    "deno": (".deno-version", ".dvmrc"),
+}
+_WHERE_IT_SAYS: Mapping[str, re.Pattern[bytes]] = {
+    **dict.fromkeys(("go.mod", "go.work"), re.compile(rb"^[ \t]*toolchain\b", re.MULTILINE)),
+    "package.json": re.compile(rb'"volta"|"packageManager"\s*:\s*"npm|\\u'),
+}
+"""Files that have other purposes as well, and how they look when they choose a program."""
+_LARGEST = 1_000_000
+_MANAGERS = frozenset({"asdf", "mise", "rtx", "volta-shim", "proto-shim", "rustup"})
 
 
 def read_version(name: str, words: Sequence[Word]) -> Reading | None:
     """That a program only tells its version; None when it is not called just so."""
     if len(words) != 1 or not words[0].is_fixed or words[0].text not in _SPELLINGS.get(name, ()):
         return None
-    return Reading(steered_by=_STEERED.get(name, ()))
+    return Reading(steered_by=(*_OF_ONE.get(name, ()), *_OF_ANY))
 
 
-def chosen_by(found: Reading, folder: Path) -> str:
-    """The file in ``folder`` or above it that chooses which program really runs, or an empty string."""
-    for place in (folder, *folder.parents):
-        for name in found.steered_by:
-            if is_there(place / name):
+def steering_files(found: Reading, programs: Sequence[str]) -> tuple[str, ...]:
+    """The files that would choose what runs: for versions those that are known, else those of a manager's stand-ins."""
+    if found.steered_by:
+        return found.steered_by
+    path = os.environ.get("PATH", os.defpath)
+    managed = [name for name in programs if _is_stand_in(name, path)]
+    return tuple(file for name in managed for file in (*_OF_ONE.get(name, ()), *_OF_ANY))
+
+
+def chosen_by(files: Sequence[str], folder: Path, roots: Sequence[Path]) -> str:
+    """The file in ``folder`` or above it that chooses which program really runs, or an empty string.
+
+    What stands in the home folder or above is the person's own, unless they work right there.
+    """
+    for place in _upwards(folder, roots):
+        for name in files:
+            if is_there(place / name) and _chooses(place / name):
                 return str(place / name)
     return ""
+
+
+def _upwards(folder: Path, roots: Sequence[Path]) -> Iterator[Path]:
+    """The folder and those above it, as far as they are not the person's own."""
+    home = Path.home()
+    for place in (folder, *folder.parents):
+        if place == home and place not in roots:
+            return
+        yield place
+
+
+def _chooses(file: Path) -> bool:
+    """Whether a file that is there says something about programs; one that cannot be looked through does."""
+    says = _WHERE_IT_SAYS.get(file.name)
+    if says is None:
+        return True
+    if not file.is_file():
+        return True
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(_LARGEST + 1)
+    except OSError:
+        return True
+    return len(data) > _LARGEST or says.search(data) is not None
+
+
+@lru_cache(maxsize=256)
+def _is_stand_in(name: str, path: str) -> bool:
+    """Whether what lies under this name in the folders of ``path`` is a version manager's."""
+    found = shutil.which(name, path=path) if name else None
+    return found is not None and ("shims" in Path(found).parts or Path(found).resolve().name in _MANAGERS)

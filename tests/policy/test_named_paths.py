@@ -202,6 +202,66 @@ def test_a_version_is_asked_about_where_the_project_chooses_the_program(tmp_path
         assert check_command(command, Question(), tmp_path / "in").decision is Decision.ASK
 
 
+@pytest.mark.parametrize(
+    ("command", "file", "text"),
+    [
+        ("python3 --version", ".python-version", "../../evil"),
+        ("python --version", ".tool-versions", "python path:./evil"),
+        ("pip --version", "mise.toml", "[tools]\npython = 'path:./evil'"),
+        ("node --version", ".config/mise/config.toml", ""),
+        ("node -v", "package.json", '{"volta": {"node": "1.0.0"}}'),
+        ("npm --version", ".npmrc", "node-options=--require ./evil.js"),
+        ("npm -v", "package.json", '{"packageManager": "npm@https://example.org/evil.tgz"}'),
+        ("go version", "go.mod", "module a\n\ntoolchain go1.2.3-evil\n"),
+        ("go version", "go.work", "go 1.22\ntoolchain go1.2.3-evil\n"),
+        ("java -version", ".java-version", "evil"),
+        ("javac --version", ".sdkmanrc", "java=evil"),
+        ("ruby --version", ".ruby-version", "evil"),
+        ("deno --version", ".prototools", "deno = 'evil'"),
+        ("jq --version", ".tool-versions", "jq path:./evil"),
+    ],
+)
+def test_a_version_is_asked_about_where_a_file_chooses_the_program(root, command, file, text):
+    (root / "sub").mkdir()
+    for words in (command, f"cd sub && {command}"):
+        assert outcome(words, root) == "allow"
+    (root / file).parent.mkdir(parents=True, exist_ok=True)
+    (root / file).write_text(text)
+    for words in (command, f"cd sub && {command}", f"ls | head && {command}"):
+        assert outcome(words, root) == "ask"
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "text"),
+    [("go version", "go.mod", "module a\n\ngo 1.22\n"), ("npm -v", "package.json", '{"name": "a"}')],
+)
+def test_a_version_is_not_asked_about_where_nothing_chooses_the_program(root, command, file, text):
+    (root / file).write_text(text)
+    assert outcome(command, root) == "allow"
+
+
+def test_a_managers_file_in_the_home_folder_is_the_persons_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "in").mkdir()
+    (tmp_path / ".tool-versions").write_text("nodejs 20.1.0")
+    assert outcome("node --version", tmp_path / "in") == "allow"
+    assert outcome("node --version", tmp_path) == "ask"
+
+
+def test_any_program_that_a_version_manager_stands_in_for_is_asked_about(root, tmp_path, monkeypatch):
+    shims = tmp_path / "manager" / "shims"
+    shims.mkdir(parents=True)
+    (shims / "jq").write_text("#!/bin/sh\n")
+    (shims / "jq").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shims}:/usr/bin:/bin")
+    for command in ("jq . a.json", "cat a.json | jq .", "time jq . a.json"):
+        assert outcome(command, root) == "allow"
+    (root / ".tool-versions").write_text("jq path:./evil")
+    for command in ("jq . a.json", "cat a.json | jq .", "time jq . a.json"):
+        assert outcome(command, root) == "ask"
+    assert outcome("cat a.json", root) == "allow"
+
+
 @pytest.mark.parametrize("command", ["rg x", "git log | rg x", "time rg x", "jq . a.json", "python3 --version"])
 def test_a_program_that_lies_in_the_workspace_is_asked_about(root, monkeypatch, command):
     assert outcome(command, root) == "allow"
