@@ -232,11 +232,19 @@ def _check_loop(written: str, real: Path) -> None:
 
 
 def _real(path: Path) -> Path:
-    """The path with links followed, as far as it exists."""
+    """The path with links followed, as far as it exists.
+
+    Behind a circle ``resolve`` follows no more links but takes ``..`` back all the same: what it returns then may
+    hold links still, and no system would open the path.
+    """
     try:
-        return path.resolve()
+        real = path.resolve()
+        is_whole = real == real.resolve()
     except (RuntimeError, OSError):
-        raise _circle(str(path)) from None
+        is_whole = False
+    if not is_whole:
+        raise _circle(str(path))
+    return real
 
 
 def _circle(written: str) -> PathRefused:

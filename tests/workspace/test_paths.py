@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from codeagent.core.approvals import Access, ConcernKind
@@ -362,6 +362,8 @@ PIECES = st.sampled_from(
 
 
 @given(parts=st.lists(PIECES, max_size=7), is_absolute=st.booleans())
+@example(parts=["loop", "..", "out", "src"], is_absolute=False)
+@example(parts=["new", "..", "loop", "..", "out", "new"], is_absolute=True)
 @settings(max_examples=600, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_path_whatever_its_shape_is_written_outside_without_a_refusal(sandbox, world, parts, is_absolute):
     links = {
