@@ -239,12 +239,11 @@ def _real(path: Path) -> Path:
     """
     try:
         real = path.resolve()
-        is_whole = real == real.resolve()
+        if real == real.resolve():
+            return real
     except (RuntimeError, OSError):
-        is_whole = False
-    if not is_whole:
-        raise _circle(str(path))
-    return real
+        pass
+    raise _circle(str(path))
 
 
 def _circle(written: str) -> PathRefused:
