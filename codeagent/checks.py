@@ -84,10 +84,7 @@ def _model(settings: Settings, keys: Keys) -> Iterator[Check]:
     try:
         name = choose_model(settings.model, keys, Catalog())
     except ConfigError as error:
-        remedy = (
-            error.hint or "codeagent config set-key anthropic keeps a key; or set ANTHROPIC_API_KEY, or name a --model."
-        )
-        yield Check(name="model", state=CheckState.MISSING, finding=error.message, remedy=remedy)
+        yield Check(name="model", state=CheckState.MISSING, finding=error.message, remedy=error.hint or NoModel.WAYS)
         return
     yield Check(name="model", state=CheckState.GOOD, finding=str(name))
     try:

@@ -21,7 +21,7 @@ from codeagent.config.launch import PICK, Launch
 from codeagent.config.places import Places, find_places
 from codeagent.core.archive import Archive
 from codeagent.core.desk import Approver, Desk, Errand, KeyProblem, LocalServer
-from codeagent.core.errors import CodeagentError, ConfigError
+from codeagent.core.errors import CodeagentError, ConfigError, NoModel
 from codeagent.core.events import AgentEvent, Emit, TurnEnded, TurnStarted
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -79,7 +79,8 @@ def fail(error: CodeagentError) -> int:
     """Says what went wrong and what to do, and returns the exit code for it."""
     from codeagent.core.text import clean
 
-    print(f"codeagent: {clean(str(error))}", file=sys.stderr)
+    ways = f" {NoModel.WAYS}" if isinstance(error, NoModel) and not error.hint else ""
+    print(f"codeagent: {clean(str(error))}{ways}", file=sys.stderr)
     return USAGE if isinstance(error, ConfigError) else FAILED
 
 

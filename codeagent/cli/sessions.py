@@ -13,7 +13,7 @@ from pathlib import Path
 from codeagent.cli import undo
 from codeagent.cli.command_line import WordsParser
 from codeagent.config.places import Places, find_places
-from codeagent.core.archive import ExportForm, SessionSummary
+from codeagent.core.archive import ExportForm, SessionSummary, local_minute
 from codeagent.core.errors import ConfigError
 from codeagent.core.text import Redactor, clean, secrets_in
 from codeagent.keys import find_keys
@@ -30,7 +30,7 @@ _ID = f"the id, its beginning, or {_LATEST}"
 
 def run(words: Sequence[str], replay: Replay) -> int:
     """Reads the subcommand and runs it; returns the exit code. ``replay`` shows a record in the app."""
-    found = _parser().parse_args(words)
+    found = _parser().parse_args(words or ["list"])
     places, root = find_places(os.environ), Path.cwd().resolve()
     sessions = Sessions(places.sessions, root)
     redactor = Redactor((*secrets_in(os.environ), *find_keys(os.environ, places).secrets()))
@@ -53,7 +53,10 @@ class _Desk:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = WordsParser(prog="codeagent sessions", description="The stored sessions of this directory.")
+    parser = WordsParser(
+        prog="codeagent sessions",
+        description="The stored sessions of this directory; without a command, they are listed.",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
 
     def add(name: str, about: str, *, takes_id: bool = True, has_json: bool = False) -> argparse.ArgumentParser:
@@ -131,7 +134,7 @@ def _list(summaries: Sequence[SessionSummary], *, in_json: bool) -> int:
         turns = "1 turn" if summary.turns == 1 else f"{summary.turns} turns"
         cost = "" if summary.cost is None else f"${summary.cost:.2f}"
         title = clean(summary.title) + (f"  (from {clean(summary.place)}, which is gone)" if summary.place else "")
-        print(f"{summary.session_id}  {summary.updated_at}  {turns:>9}  {cost:>7}  {title}".rstrip())
+        print(f"{summary.session_id}  {local_minute(summary.updated_at)}  {turns:>9}  {cost:>7}  {title}".rstrip())
     return 0
 
 

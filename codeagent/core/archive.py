@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
 
 from codeagent.core.values import value
+
+
+def local_minute(moment: str) -> str:
+    """A time in ISO 8601 as clocks show it here, to the minute; what is no time stays as it is."""
+    try:
+        return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return moment
 
 
 @value

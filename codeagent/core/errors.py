@@ -55,6 +55,9 @@ class ConfigError(CodeagentError):
 class NoModel(ConfigError):
     """No model was chosen and none can be guessed, or the chosen one has no key."""
 
+    WAYS = "codeagent config set-key anthropic keeps a key; or set ANTHROPIC_API_KEY, or name a --model."
+    """What to do where no screen offers it, and nothing nearer is known."""
+
 
 class ProviderError(CodeagentError):
     """The model service failed."""

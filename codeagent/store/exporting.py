@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import assert_never
 
 from codeagent.core.approvals import Answer, Approve, Deny, Scope, Withdraw
-from codeagent.core.archive import ExportForm, SessionSummary
+from codeagent.core.archive import ExportForm, SessionSummary, local_minute
 from codeagent.core.context import HistoryCompacted
 from codeagent.core.diff import FileDiff
 from codeagent.core.events import (
@@ -183,5 +183,5 @@ def _first(call: ToolCall) -> str:
 def _facts(summary: SessionSummary) -> str:
     turns = "1 turn" if summary.turns == 1 else f"{summary.turns} turns"
     cost = "" if summary.cost is None else f"${summary.cost:.2f}"
-    when = summary.updated_at.replace("T", " ")[:16]
+    when = local_minute(summary.updated_at)
     return " · ".join(fact for fact in (when, summary.model, turns, cost, summary.session_id) if fact)

@@ -135,10 +135,14 @@ class Looks:
         return self._suits_terminal if name == AUTO else name
 
 
+_VARIANTS = {"-contrast": "in strong contrast", "-colour-blind": "changes in blue and orange, not green and red"}
+
+
 def _kind_of(palette: Palette) -> str:
     if palette.is_terminals_own:
         return "the terminal's own colours"
-    return "dark" if palette.is_dark else "light"
+    kind = "dark" if palette.is_dark else "light"
+    return next((f"{kind}, {words}" for ending, words in _VARIANTS.items() if palette.name.endswith(ending)), kind)
 
 
 class WithoutColour(LineFilter):

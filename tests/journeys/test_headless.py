@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -297,3 +298,11 @@ def test_a_folder_that_was_named_and_is_not_there_is_told(place, model_server):
     finished = place.run("-p", "hi", "--add-dir", "/no/such/folder")
     assert finished.stdout == "Fine.\n"
     assert "There is no directory /no/such/folder" in finished.stderr
+
+
+def test_without_a_model_it_says_how_to_get_one(place):
+    environ = {name: text for name, text in place.environ.items() if name in {"CODEAGENT_HOME", "PYTHONPATH"}}
+    finished = replace(place, environ={**environ, "ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": ""}).run("-p", "hi")
+    assert finished.returncode == 2
+    assert "No model yet" in finished.stderr
+    assert "codeagent config set-key anthropic" in finished.stderr

@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -142,3 +144,14 @@ def test_all_that_the_program_keeps_is_for_its_owner_alone_whatever_the_umask(pl
     assert any(path.suffix == ".jsonl" for path in kept)
     open_to_others = [path for path in kept if stat.S_IMODE(path.stat().st_mode) & 0o077]
     assert [path for path in open_to_others if "objects" not in path.parts] == []
+
+
+def test_without_a_command_sessions_are_listed_with_the_time_of_this_place(place, model_server):
+    replies(model_server, "One.")
+    place.run("-p", "mend the totals")
+    (session,) = listed(place)
+    here = replace(place, environ={**place.environ, "TZ": "HERE-14"})
+    there = datetime.fromisoformat(session["updated_at"]).astimezone(timezone(timedelta(hours=14)))
+    shown = here.run("sessions").stdout
+    assert f"  {there:%Y-%m-%d %H:%M}  " in shown
+    assert "mend the totals" in shown

@@ -73,7 +73,7 @@ def files_below(folder):
 
 def ask_and_answer(terminal, key):
     terminal.wait(QUESTION)
-    terminal.wait(r"tab prompt\s*$")
+    terminal.wait(r"tab transcript\s*$")
     terminal.pump(0.6)
     terminal.type(key)
     terminal.wait_gone(QUESTION)
@@ -100,7 +100,7 @@ def test_unanswered_nothing_of_a_hostile_project_takes_effect(hostile, model_ser
     before = files_below(hostile.root)
     with hostile.open() as terminal:
         terminal.wait(QUESTION)
-        terminal.wait(r"tab prompt\s*$")
+        terminal.wait(r"tab transcript\s*$")
         children = subprocess.run(["pgrep", "-P", str(terminal.pid)], capture_output=True, text=True, check=False)
         assert children.stdout == ""
         terminal.press("ctrl+c", "ctrl+c")
@@ -136,7 +136,7 @@ def test_trusted_its_harmless_part_counts_at_once_and_the_next_start_asks_nothin
     model_server.reply(Reply(parts=(Say("Good day."),)), Reply(parts=(Say("Again."),)))
     with hostile.open() as terminal:
         terminal.wait(QUESTION)
-        terminal.wait(r"tab prompt\s*$")
+        terminal.wait(r"tab transcript\s*$")
         terminal.pump(0.6)
         terminal.type("y")
         terminal.pump(0.5)
@@ -192,12 +192,12 @@ def test_a_sentence_and_a_paste_at_machine_speed_answer_nothing(place):
     (place.root / "AGENTS.md").write_text("Be brief.\n")
     with place.open() as terminal:
         terminal.wait(QUESTION)
-        terminal.wait(r"tab prompt\s*$")
+        terminal.wait(r"tab transcript\s*$")
         terminal.pump(0.6)
         terminal.send("yes please")
         terminal.wait("› yes please")
         terminal.press("ctrl+c")
-        terminal.wait(r"tab prompt\s*$")
+        terminal.wait(r"tab transcript\s*$")
         terminal.paste("y\ny\n")
         terminal.wait(QUESTION)
         terminal.wait("› y")
@@ -220,7 +220,7 @@ def test_a_first_message_waits_for_the_answer(place, model_server):
     with place.open("say hello") as terminal:
         terminal.wait(QUESTION)
         assert model_server.requests == []
-        terminal.wait(r"tab prompt\s*$")
+        terminal.wait(r"tab transcript\s*$")
         terminal.pump(0.6)
         terminal.type("r")
         terminal.wait("Good day")

@@ -321,3 +321,21 @@ async def test_pages_are_the_questions_when_it_is_longer_than_its_place_and_else
             await stage.pilot.press("pagedown", "pageup")
             await stage.until(lambda wanted=is_transcripts: transcript.follows is not wanted)
             await stage.press_slowly("y")
+
+
+async def test_the_status_line_says_where_tab_and_esc_lead(stage_of, ask_diff):
+    asking = Asking(ask_diff(hunks=1))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.until(lambda: "tab transcript · esc stop" in stage.text)
+        await stage.pilot.press("?")
+        await stage.until(lambda: "tab transcript · esc back" in stage.text)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "tab transcript · esc stop" in stage.text)
+        await stage.pilot.press("tab")
+        await stage.until(lambda: "esc prompt" in stage.text)
+        assert stage.app.main.transcript in stage.app.focused.ancestors_with_self
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "tab answer the question · esc stop" in stage.text)
+        assert stage.app.focused is stage.app.main.prompt

@@ -95,7 +95,7 @@ async def rich(emit, _approver):
 TURNS = {
     "retry": (waiting, typed("the totals are wrong\n", until=("Trying again in 8 s", "again in 8 s"))),
     "steered": (steered, typed("the totals are wrong\n", until=("refused the key", "f1 keys"))),
-    "thinking": (thinking, typed("why\n", "tab", "enter", until=("half of forty", "f1 keys"))),
+    "thinking": (thinking, typed("why\n", "tab", "enter", until=("half of forty", "esc prompt"))),
     "times": (scenes.tools_in_every_state, typed("the totals are wrong\n", "f2", until=("4,000 carts", "03:0"))),
     "own command": (scenes.done, typed("!pytest -q\n", until=("✓ bash", "f1 keys"))),
 }

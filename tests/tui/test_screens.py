@@ -108,7 +108,7 @@ def test_the_question_whether_a_project_is_trusted(picture, size, theme):
     async def ask(approver, opening):
         await approver.ask(scenes.PROJECT)
 
-    assert picture(shows("AGENTS.md", "trust", "tab prompt"), size, first=ask, theme=theme)
+    assert picture(shows("AGENTS.md", "trust", "tab transcript"), size, first=ask, theme=theme)
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])

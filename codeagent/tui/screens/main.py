@@ -215,9 +215,19 @@ class MainScreen(Screen[None]):
 
     def on_descendant_focus(self) -> None:
         """The status line names the keys of whoever has the keyboard."""
-        status = self.status.status
-        is_finding = self.find_bar.display and self.find_bar in (self.focused.ancestors if self.focused else ())
-        self.status.show(replace(status, is_answering=self.approval.has_keyboard, is_finding=is_finding))
+        around = self.focused.ancestors_with_self if self.focused else ()
+        self.status.show(
+            replace(
+                self.status.status,
+                is_answering=self.approval.has_keyboard,
+                is_reading=self.transcript in around,
+                is_finding=self.find_bar.display and self.find_bar in around,
+            )
+        )
+
+    def on_question_pane_looked_aside(self, event: ApprovalDialog.LookedAside) -> None:
+        """Esc goes back to the question first."""
+        self.status.show(replace(self.status.status, is_aside=event.is_aside))
 
     def action_next_pane(self) -> None:
         """Prompt, question, transcript, and round again."""

@@ -57,6 +57,7 @@ class RulesScreen(ModalScreen[None]):
     RulesScreen #new { display: none; height: auto; border-top: solid $rule; }
     RulesScreen.-adding #new { display: block; }
     RulesScreen #about { height: auto; min-height: 2; color: $text-muted; border-top: solid $rule; }
+    RulesScreen.-empty #new, RulesScreen.-empty #about { border-top: none; }
     """
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -209,6 +210,7 @@ class RulesScreen(ModalScreen[None]):
         self._list.add_options([Option(self._row(rule)) for rule in self._rules])
         self._list.highlighted = min(at, len(self._rules) - 1) if self._rules else None
         self._list.display = bool(self._rules)
+        self.set_class(not self._rules, "-empty")
 
     def _row(self, rule: StoredRule) -> Content:
         room = min(self.size.width - _FRAME, _WIDEST) - _FRAME - (len(self._rules) > _MOST_ROWS)

@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from codeagent.core.archive import Archive, Hit, SessionSummary, Speaker
+from codeagent.core.archive import Archive, Hit, SessionSummary, Speaker, local_minute
 from codeagent.core.desk import Opening
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import show_invisible
@@ -110,7 +110,7 @@ class SessionsScreen(ModalScreen[Opening | None]):
 
     def _session_row(self, session: SessionSummary) -> Content:
         turns = "1 turn" if session.turns == 1 else f"{session.turns} turns"
-        facts = [session.updated_at.replace("T", " ")[:16], turns]
+        facts = [local_minute(session.updated_at), turns]
         if session.cost is not None:
             facts.append(f"${session.cost:.2f}")
         if session.place:
@@ -131,7 +131,7 @@ class SessionsScreen(ModalScreen[Opening | None]):
             (show_invisible(words), "bold $accent"),
             show_invisible(after),
         )
-        about = f"      {hit.updated_at.replace('T', ' ')[:16]} · {show_invisible(hit.title)}"
+        about = f"      {local_minute(hit.updated_at)} · {show_invisible(hit.title)}"
         where = Content.styled(about, "$text-muted").truncate(self._width, ellipsis=True)
         return Content("\n").join([line.truncate(self._width, ellipsis=True), where])
 

@@ -57,6 +57,7 @@ class ApprovalDialog(QuestionPane):
             case _:
                 assert_never(view)
         self._redraw(from_start=not self._text.display)
+        self.post_message(self.LookedAside(is_aside=view is not View.QUESTION))
 
     async def on_key(self, event: events.Key) -> None:
         """Carries out each key before the next one is looked at, so that what follows goes where the keyboard went."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -18,6 +19,9 @@ from codeagent.tui.widgets.lines import Piece
 
 _FIRST, _MORE = 24, 48
 """So many lines of one side are read as one text, which is what colours cost: few, then many, as they are looked at."""
+
+_LONG_QUOTES = re.compile(r"\"{3}|'{3}")
+_OPENING = re.compile(r"(?:[=(\[{,:+]|\breturn|\byield|^)\s*[rbfu]{0,2}$", re.IGNORECASE)
 
 _SIDES = {LineKind.REMOVED: 0, LineKind.ADDED: 1}
 
@@ -64,12 +68,36 @@ class DiffPainter:
         return self._readings[hunk]
 
     def _painted(self, hunk: int, side: int, start: int) -> list[list[Piece]]:
-        """Old and new lines are each read as one text, so that strings over several lines come out right."""
+        """Old and new lines are each read as one text, so that strings over several lines come out right.
+
+        So do those that began further up, in Python.
+        """
         lines = self._diff.hunks[hunk].lines
         places = self._reading(hunk).texts[side][start : start + (_MORE if start else _FIRST)]
         code = "\n".join(shown(lines[place].text) for place in places)
-        painted = highlight(code, self._language, self._palette)
+        is_at_top = start == 0 and self._diff.hunks[hunk].new_start <= 1
+        opened = "" if is_at_top or self._language != "python" else _string_before(code)
+        painted = highlight(f"{opened}\n{code}", self._language, self._palette)[1:]
         return painted + [[] for _ in places[len(painted) :]]
+
+
+def _string_before(code: str) -> str:
+    """The quotes of the long string that Python code begins within, as its first such quotes tell; else empty."""
+    before = ""
+    for line in code.split("\n"):
+        found = _LONG_QUOTES.search(line)
+        if found is None:
+            before = line.strip() or before
+            continue
+        ahead, behind = line[: found.start()].strip(), line[found.end() :].strip()
+        if ahead:
+            opens = _OPENING.search(ahead) is not None
+        elif behind:
+            opens = behind[0] not in ").,;#%]}"
+        else:
+            opens = before.endswith((":", "(", "=", "[")) if before else code.count(found[0]) % 2 == 0
+        return "" if opens or line.count(found[0]) % 2 == 0 else found[0]
+    return ""
 
 
 def _read(lines: Sequence[DiffLine]) -> _Reading:

@@ -105,8 +105,8 @@ class OpenQuestion:
         was_warned, self.was_warned = self.was_warned, True
         if not self.unread or was_warned:
             return ""
-        lines = "1 more line" if self.unread == 1 else f"{self.unread} more lines"
-        return f"{lines} not seen: press again to go on"
+        lines = "1 line was" if self.unread == 1 else f"{self.unread} lines were"
+        return f"{lines} never in view: press again to answer all the same"
 
     def walk(self, by: int) -> None:
         """Goes to another hunk, stopping at the ends."""

@@ -60,6 +60,13 @@ class QuestionPane(Vertical, can_focus=True):
     class Turned(Message):
         """Another question came into view, or none is left: the keyboard has to be earned anew."""
 
+    class LookedAside(Message):
+        """The reasons, the rules or the text of a question came into view, or the question itself again."""
+
+        def __init__(self, *, is_aside: bool) -> None:
+            super().__init__()
+            self.is_aside = is_aside
+
     class Remarked(Message):
         """Something to tell the person in the status line."""
 
@@ -174,6 +181,7 @@ class QuestionPane(Vertical, can_focus=True):
             self.screen.set_focus(self._home)
         self.display = bool(self._questions)
         self._redraw(from_start=True)
+        self.post_message(self.LookedAside(is_aside=False))
         self.post_message(self.Turned())
 
     def _arm(self, after: float) -> None:

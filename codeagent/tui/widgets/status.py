@@ -26,7 +26,8 @@ class Status:
     """All that the line shows; ``context`` is the filled part of the window, from 0 to 1.
 
     With vi's keys in the prompt, ``vi_mode`` says what they mean where they are no text. A line
-    that ``is_covered`` stands beside a window, which names its own keys.
+    that ``is_covered`` stands beside a window, which names its own keys. ``is_aside`` is a question whose
+    reasons, rules or text are shown, and ``is_reading`` the keyboard in the transcript: there Esc goes back.
     """
 
     mode: Mode | None = None
@@ -40,6 +41,8 @@ class Status:
     is_connecting: bool = True
     is_working: bool = False
     is_answering: bool = False
+    is_aside: bool = False
+    is_reading: bool = False
     is_finding: bool = False
     is_covered: bool = False
     vi_mode: str = ""
@@ -156,20 +159,25 @@ class StatusLine(Widget):
         if status.below:
             new = f"↓ {status.below} new"
             return [Content.styled(f"{new} · ctrl+end", "$accent"), Content.styled(new, "$accent")]
-        if status.waiting:
-            return self._at_a_question()
+        if status.is_reading or status.waiting:
+            return self._beside_the_prompt()
         if status.is_working:
             hints = ("enter steer · alt+enter later · esc stop", "enter steer · esc stop", "esc stop")
         else:
             hints = (IDLE_HINTS, "ctrl+p commands · f1 keys", "f1 keys")
         return [Content(hint) for hint in hints]
 
-    def _at_a_question(self) -> list[Content]:
+    def _beside_the_prompt(self) -> list[Content]:
         status = self.status
+        if status.is_reading:
+            hints = ("↑ ↓ choose · enter open · c copy · esc prompt", "enter open · esc prompt", "esc prompt")
+            return [Content(hint) for hint in hints]
+        if status.is_answering and status.is_aside:
+            return [Content("tab transcript · esc back"), Content("esc back")]
         if not status.is_working:  # there is no turn to stop
-            return [Content("tab prompt") if status.is_answering else Content.styled("tab answer", "$text")]
+            return [Content("tab transcript") if status.is_answering else Content.styled("tab answer", "$text")]
         if status.is_answering:
-            return [Content("tab prompt · esc stop"), Content("tab prompt")]
+            return [Content("tab transcript · esc stop"), Content("esc stop")]
         return [Content.styled(text, "$text") for text in ("tab answer the question · esc stop", "tab answer")]
 
 

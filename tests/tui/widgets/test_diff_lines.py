@@ -43,6 +43,39 @@ def test_code_keeps_its_colours():
     assert colours["def"] == DARK.code.keyword
 
 
+BODY = "".join(f"    x{number} = {number}\n" for number in range(20))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'def f():\n    """What it does.\n\n    More of it.\n    And on.\n    To the end.\n    """\n    return old\n',
+        'x = """\na\nb\n"""\nreturn old\n',
+        'def f():\n    """Says it."""\n    return old\n',
+        'def f():\n    """\n    Says it.\n    """\n    return old\n',
+        "    x = '''one\n    two.\n    three.'''\n\n    return old\n",
+    ],
+    ids=["ends_alone", "assigned", "one_line", "begins_alone", "ends_behind_words"],
+)
+def test_code_after_a_long_string_that_began_further_up_is_code(code):
+    old = BODY + code
+    lines = render_diff(make_diff("a.py", old, old.replace("return old", "return new")), 60, DARK)
+    styles = [
+        piece.style.color.name
+        for line in lines
+        for piece in line.pieces
+        if piece.text.strip() == "return" and piece.style.color is not None
+    ]
+    assert styles == [DARK.code.keyword, DARK.code.keyword]
+
+
+def test_a_long_string_that_begins_in_a_hunk_is_one():
+    old = f'{BODY}def f():\n    return old\n\n\ndef g():\n    """Says\n    return twice\n'
+    lines = render_diff(make_diff("a.py", old, old.replace("return old", "return new")), 60, DARK)
+    kept = [piece.style.color.name for line in lines for piece in line.pieces if piece.text.strip() == "return"]
+    assert kept == [DARK.code.keyword, DARK.code.keyword]
+
+
 def test_each_hunk_has_a_heading_when_there_are_several():
     lines = render_diff(make_diff("a.txt", OLD, NEW), 40, DARK)
     assert [lines[start].text.split("─")[0].strip() for start in lines.hunk_starts] == ["line 5", "line 26"]

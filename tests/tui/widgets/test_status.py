@@ -32,7 +32,9 @@ async def test_the_keys_are_told_in_a_shorter_form_when_there_is_no_room(stage_o
 async def test_an_open_question_is_told_until_it_has_the_keyboard(stage_of):
     async with stage_of() as stage:
         assert "tab answer" in await shown(stage, replace(BUSY, waiting=1))
-        assert "tab prompt" in await shown(stage, replace(BUSY, waiting=1, is_answering=True))
+        line = await shown(stage, replace(BUSY, waiting=1, is_answering=True, running=0))
+        assert line.endswith("tab transcript · esc stop")
+        assert (await shown(stage, replace(BUSY, waiting=1, is_answering=True))).endswith("esc stop")
 
 
 async def test_missing_confinement_is_told_at_both_ends(stage_of):
