@@ -108,7 +108,7 @@ class ChangeTimeline:
         self._store.settle_all()
         done = self._store.log.balance().done
         if not done:
-            raise NothingToUndo("There is no change of the agent's to take back.")
+            raise NothingToUndo("The agent changed nothing here that could be taken back.")
         since = len(done) - 1
         while since > 0 and not done[since].is_sure:  # what may be the person's comes with the call before it
             since -= 1
@@ -118,7 +118,7 @@ class ChangeTimeline:
         self._store.settle_all()
         undone = self._store.log.balance().undone
         if not undone:
-            raise NothingToUndo("There is nothing to bring back: the last thing was no undo.")
+            raise NothingToUndo("There is nothing to bring back: nothing was taken back last.")
         return self._planned([undone[-1]], undone[-1].what, is_redo=True, turn=undone[-1].turn)
 
     def _rewind(self, turn: int) -> Reversal:

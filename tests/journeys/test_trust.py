@@ -140,7 +140,7 @@ def test_trusted_its_harmless_part_counts_at_once_and_the_next_start_asks_nothin
         terminal.pump(0.6)
         terminal.type("y")
         terminal.pump(0.5)
-        if "not seen" in terminal.text:
+        if "never in view" in terminal.text:
             terminal.type("y")
         terminal.wait_gone(QUESTION)
         say(terminal, "hello", "Good day")

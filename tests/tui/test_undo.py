@@ -212,7 +212,7 @@ async def test_where_there_is_nothing_to_undo_that_is_said(stage_of, tmp_path):
     store = ChangeStore(root, tmp_path / "state", "s1")
     async with stage_of(timeline=ChangeTimeline(store, asyncio.Lock(), lambda: False)) as stage:
         await command(stage, "/undo")
-        await stage.until(lambda: "no change of the agent's to take back" in stage.text)
+        await stage.until(lambda: "changed nothing here that could be taken back" in stage.text)
 
 
 async def test_while_the_agent_works_nothing_is_taken_back(stage_of, work):
