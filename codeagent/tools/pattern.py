@@ -18,6 +18,11 @@ _HEX = re.compile(r"\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[pP](?:[A-Z]|\{\w+\})"
 _POSIX = re.compile(r"\[:\^?[a-z]+:\]")
 _GLOB_PART = re.compile(r"(?:(?<=/)|^)\*\*/|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]|\\.|.", re.DOTALL)
 _GLOB_MARKS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+_BARRIERS = frozenset({"/", "**/", "**", "{", "}", ","})
+_MOST_FOLDER_STARS = 4
+_MOST_REPEATS = 100_000
+_DEEPEST = 200
+_LONGEST_NUMBER = 10
 _HINT = "Common regular expressions work: . * + ? {m,n} [] | () ^ $ \\b \\d \\w \\s (?i). Use `literal` for plain text."
 
 
@@ -47,6 +52,8 @@ def compile_glob(pattern: str, folder: Path) -> re.Pattern[str]:
         raise BadArguments("The file pattern is empty; `**` finds every file.")
     if pattern.startswith("!"):
         raise BadArguments(f"{pattern} says which files are not wanted; say which are.")
+    if pattern.count("**") > _MOST_FOLDER_STARS:
+        raise BadArguments(f"A file pattern has `**` at most {_MOST_FOLDER_STARS} times; use `path` for a folder.")
     pattern = pattern.removeprefix(str(folder)).removeprefix("./")
     anchored = pattern.removeprefix("/")
     if pattern.endswith("/"):
@@ -69,6 +76,8 @@ class _Reader:
         self._pattern = pattern
         self._at = 0
         self._out: list[str] = []
+        self._sizes = [0]  # of the pattern and each open group with its repetitions written out: what compiling takes
+        self._last = 0
 
     def read(self) -> str:
         while self._at < len(self._pattern):
@@ -77,10 +86,8 @@ class _Reader:
                 self._escape(_LETTERS)
             elif char == "[":
                 self._bracket()
-            elif char == "(":
-                if self._at and _FLAGS.match(self._pattern, self._at):
-                    raise self._problem("flags for the whole pattern stand at its start")
-                self._take(_GROUPS, "lookaround, back references and other special groups are not supported")
+            elif char in "()":
+                self._group(char)
             elif char == "{":
                 self._brace()
             elif char == "}":
@@ -96,6 +103,28 @@ class _Reader:
     def _put(self, text: str, width: int) -> None:
         self._out.append(text)
         self._at += width
+        self._last = 1
+        self._sizes[-1] += 1
+
+    def _group(self, char: str) -> None:
+        """The beginning or end of a group; one that was never opened is left to the compiler to tell."""
+        if char == "(":
+            if self._at and _FLAGS.match(self._pattern, self._at):
+                raise self._problem("flags for the whole pattern stand at its start")
+            self._take(_GROUPS, "lookaround, back references and other special groups are not supported")
+            self._sizes.append(0)
+            if len(self._sizes) > _DEEPEST:
+                raise self._problem("its groups are nested too deep")
+            return
+        self._put(char, 1)
+        if len(self._sizes) > 1:
+            self._last = self._sizes.pop()
+            self._grow(self._last)
+
+    def _grow(self, size: int) -> None:
+        self._sizes[-1] += size
+        if self._sizes[-1] > _MOST_REPEATS:
+            raise self._problem("it repeats too much")
 
     def _take(self, form: re.Pattern[str], problem: str) -> None:
         found = form.match(self._pattern, self._at)
@@ -108,6 +137,7 @@ class _Reader:
         if found is None or (found[1] is None and found[3] is None) or not self._out:
             self._put("\\{", 1)
         else:
+            self._grow(self._last * max(_number(found[1]), _number(found[3])))
             self._put(f"{{{found[1] or 0}{found[2] or ''}{found[3] or ''}}}", len(found[0]))
 
     def _escape(self, letters: frozenset[str]) -> None:
@@ -154,12 +184,25 @@ class _Reader:
         )
 
 
+def _number(digits: str | None) -> int:
+    """What the digits say; of very many, that it is too much."""
+    return 0 if not digits else int(digits) if len(digits) < _LONGEST_NUMBER else _MOST_REPEATS + 1
+
+
 def path_regex(pattern: str, *, has_choices: bool) -> str:
     """A shell pattern as a regular expression for a whole path; ``has_choices``: ``{a,b}`` is one or the other."""
     out: list[str] = []
     depth = 0
+    star: int | None = None  # the last one in this name: where another follows, nearest is best, so never look back
     for found in _GLOB_PART.finditer(pattern):
         part = found[0]
+        if part == "*" and star is not None:
+            out[star] = "(?>[^/]*?"
+            out.append(")")
+        if part == "*":
+            star = len(out)
+        elif part in _BARRIERS:
+            star = None
         if part == "**" and found.start() and found.end() == len(pattern) and pattern[-3] == "/":
             out.append(".+")
         elif part in _GLOB_MARKS:

@@ -6,7 +6,12 @@ import re
 import stat
 from pathlib import Path
 
-_HOOKS_PATH = re.compile(r"^[ \t]*(?:\[[^\]\n]*\][ \t]*)?hookspath[ \t]*=[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
+_PLACES = re.compile(
+    r"^[ \t]*(?:\[[^\]\n]*\][ \t]*)?"
+    r"(?:(path)|hookspath|attributesfile|fsmonitor|clean|smudge|process|textconv|command|external)[ \t]*=[ \t]*(.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Settings that name what git runs or reads settings from; ``include.path`` starts where the file lies."""
 _COMMENT = re.compile(r"[ \t]+[#;].*$")
 _LARGEST_CONFIG = 256 * 1024
 
@@ -27,7 +32,7 @@ def is_in_git_folder(path: Path, root: Path) -> bool:
 
 
 def is_hook(path: Path, root: Path) -> bool:
-    """Whether a repository around ``path``, at or below ``root``, is configured to take its hooks from there."""
+    """Whether a repository around ``path``, at or below ``root``, takes hooks, programs or settings from there."""
     return any(path.is_relative_to(hooks) for folder in _folders(path, root) for hooks in _hook_folders(folder))
 
 
@@ -62,15 +67,22 @@ def is_there(path: Path) -> bool:
 
 
 def _hook_folders(work_tree: Path) -> list[Path]:
-    """Where the repository of a work tree says that its hooks are, beside git's own folder."""
+    """Where the repository of a work tree says that its hooks and more settings are, beside git's own folder."""
     found: list[Path] = []
     for inside in _git_folders(work_tree / ".git"):
         for config in (inside / "config", inside / "config.worktree"):
-            for value in _HOOKS_PATH.findall(_small_text(config)):
-                name = _COMMENT.sub("", value).strip().strip('"')
-                if name:
-                    found.append((work_tree / Path(name).expanduser()).resolve())
+            for includes, value in _PLACES.findall(_small_text(config)):
+                start = inside if includes else work_tree
+                found += [(start / Path(name).expanduser()).resolve() for name in _names_in(value)]
     return found
+
+
+def _names_in(value: str) -> list[str]:
+    """The places that a setting may mean: all of it, and each of its words that is a path."""
+    whole = _COMMENT.sub("", value).strip().strip('"')
+    words = [word.strip("'\"") for word in whole.split()]
+    names = [whole, *(word for word in words if "/" in word.strip("./") and word != whole)]
+    return [name for name in names if name and "\0" not in name]
 
 
 def _git_folders(link: Path) -> list[Path]:

@@ -116,6 +116,34 @@ _START_FILES = {
     ".pre-commit-config.yaml": "it runs with every commit",
     ".npmrc": "npm takes settings from it that can make it run programs",
     ".yarnrc.yml": "yarn takes settings from it that can make it run programs",
+    ".devcontainer.json": "the editor can run programs from it when the folder is opened",
+    ".exrc": "an editor can run programs from it when the folder is opened",
+    ".nvim.lua": "an editor can run programs from it when the folder is opened",
+    ".nvimrc": "an editor can run programs from it when the folder is opened",
+    ".lvimrc": "an editor can run programs from it when the folder is opened",
+    ".dir-locals.el": "an editor can run programs from it when the folder is opened",
+    ".gdbinit": "a debugger runs it by itself",
+    ".lldbinit": "a debugger runs it by itself",
+    "gemini.md": "agents take instructions from it",
+    "agents.override.md": "agents take instructions from it",
+    ".cursorrules": "agents take instructions from it",
+    "opencode.json": "agents take instructions or settings from it",
+    "opencode.jsonc": "agents take instructions or settings from it",
+    ".aider.conf.yml": "agents take instructions or settings from it",
+    ".yarnrc": "yarn takes settings from it that can make it run programs",
+    ".pnpmfile.cjs": "pnpm runs it with every command",
+    ".travis.yml": "it runs on the build server",
+    "azure-pipelines.yml": "it runs on the build server",
+    "bitbucket-pipelines.yml": "it runs on the build server",
+    "jenkinsfile": "it runs on the build server",
+    ".drone.yml": "it runs on the build server",
+    ".woodpecker.yml": "it runs on the build server",
+    "appveyor.yml": "it runs on the build server",
+    ".mise.toml": "it chooses the programs that run here",
+    "mise.toml": "it chooses the programs that run here",
+    ".tool-versions": "it chooses the programs that run here",
+    "lefthook.yml": "git runs what it names",
+    ".lefthook.yml": "git runs what it names",
 }
 _START_FOLDERS = {
     (".codeagent",): "it configures this agent",
@@ -125,9 +153,20 @@ _START_FOLDERS = {
     (".github", "workflows"): "it runs on the build server",
     (".github", "actions"): "it runs on the build server",
     (".circleci",): "it runs on the build server",
+    (".claude",): "agents take instructions or settings from it",
+    (".codex",): "agents take instructions or settings from it",
+    (".cursor",): "agents take instructions or settings from it",
+    (".gemini",): "agents take instructions or settings from it",
+    (".opencode",): "agents take instructions or settings from it",
+    (".zed",): "an editor can run programs from it when the folder is opened",
+    (".fleet",): "an editor can run programs from it when the folder is opened",
+    (".buildkite",): "it runs on the build server",
+    (".woodpecker",): "it runs on the build server",
+    (".hg",): "it belongs to the own files of Mercurial, which can make it run programs",
     (".husky",): "git runs the scripts in it",
     (".githooks",): "git runs the scripts in it",
 }
+_START_ENDINGS = (".code-workspace",)
 _GIT_FOLDERS = frozenset({".git", "git~1"})
 
 
@@ -173,6 +212,8 @@ def start_reason(names: tuple[str, ...]) -> str:
         return _START_FILES[names[-1]]
     if names and names[-1] in _STARTS_AT_HOME:
         return "shells and desktops run such a file by themselves"
+    if names and names[-1].endswith(_START_ENDINGS):
+        return "the editor can run programs from it when it is opened"
     for folder, reason in _START_FOLDERS.items():
         if any(part == folder for part in _runs(names, len(folder))):
             return reason

@@ -68,3 +68,11 @@ def test_a_pattern_may_start_with_the_folder_s_own_path(searching):
 def test_patterns_that_choose_nothing_are_refused(searching, pattern):
     with pytest.raises(BadArguments):
         searching.run("glob", pattern=pattern)
+
+
+def test_a_pattern_with_many_stars_takes_no_longer_than_others(searching):
+    searching.put("a" * 200, "")
+    searching.put("a" * 199 + "b", "")
+    assert searching.text("glob", pattern="*a" * 20 + "*b") == "a" * 199 + "b"
+    with pytest.raises(BadArguments, match="at most 4 times"):
+        searching.run("glob", pattern="**a" * 9)

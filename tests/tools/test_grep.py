@@ -193,6 +193,24 @@ def test_a_missing_place_is_an_error(searching):
         searching.run("grep", pattern="x", path="gone")
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "a{1000000000}",
+        "[a-z]{99999999999999999999}",
+        ".{2,1000000}",
+        "(?:a{1000}){1000}",
+        "((a{100}b){100}c){100}",
+        "(a{90000})(b{90000})",
+        "x" + "(" * 100_000,
+        "(" * 5_000 + "a" + ")" * 5_000,
+    ],
+)
+def test_a_pattern_that_would_take_all_memory_to_compile_is_refused(pattern):
+    with pytest.raises(BadArguments, match=r"repeats too much|nested too deep"):
+        compile_pattern(pattern, literal=False)
+
+
 def test_a_pattern_that_explodes_is_broken_off(tmp_path):
     (tmp_path / "a.txt").write_text("a" * 60 + "b\n")
     (tmp_path / "b.txt").write_text("aa\n")

@@ -64,3 +64,7 @@ def test_git_agrees(tmp_path_factory, lines):
     listed = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split("\0")
     file = read_ignore_file("\n".join(lines))
     assert {name for name in names if not file.is_ignored(name)} == set(listed) & set(names)
+
+
+def test_a_line_with_many_stars_takes_no_longer_than_others():
+    assert read_ignore_file("*a" * 20 + "*b").is_ignored("a" * 250) is None

@@ -61,6 +61,26 @@ def test_scripts_in_a_configured_hook_folder_are_hooks(tmp_path, line):
     assert not is_hook(root / "tools" / "other", root)
 
 
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ("[include]\n\tpath = ../tools/gitconfig\n", "tools/gitconfig"),
+        ('[includeIf "gitdir:x"] path = "../tools/gitconfig"\n', "tools/gitconfig"),
+        ("[core]\n\tfsmonitor = tools/watch.sh\n", "tools/watch.sh"),
+        ("[core]\n\tattributesFile = tools/attributes\n", "tools/attributes"),
+        ('[filter "x"]\n\tclean = python3 ./tools/clean.py %f\n', "tools/clean.py"),
+        ('[diff "x"]\n\ttextconv = tools/show\n', "tools/show"),
+    ],
+)
+def test_what_git_is_set_to_run_or_to_read_settings_from_is_like_a_hook(tmp_path, line, place):
+    git(tmp_path, "init", "-q", ".")
+    with (tmp_path / ".git" / "config").open("a") as config:
+        config.write(line)
+    root = tmp_path.resolve()
+    assert is_hook(root / place, root)
+    assert not is_hook(root / "tools" / "other", root)
+
+
 def test_a_linked_work_tree_follows_the_settings_of_its_repository(tmp_path):
     main = tmp_path / "main"
     git(tmp_path, "init", "-q", "main")

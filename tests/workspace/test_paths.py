@@ -263,6 +263,19 @@ STARTERS = [
     ".githooks/pre-commit",
     ".husky/pre-push",
     ".gitlab-ci.yml",
+    "Jenkinsfile",
+    ".buildkite/pipeline.yml",
+    ".devcontainer.json",
+    "my.code-workspace",
+    ".zed/tasks.json",
+    ".dir-locals.el",
+    "sub/.exrc",
+    ".claude/settings.json",
+    ".cursor/mcp.json",
+    "GEMINI.md",
+    "sub/mise.toml",
+    "lefthook.yml",
+    ".hg/hgrc",
 ]
 
 
