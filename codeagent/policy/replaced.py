@@ -93,6 +93,9 @@ def _names(program: str, texts: Sequence[str], folder: Path) -> Iterator[str]:
     if program == "sort":
         yield from _sorted_into(texts)
     elif program in _COPYING:
+        for source in (operands if targets else operands[:-1]) if program == "mv" else ():
+            yield source  # undo takes the new file away: the old one must come back
+            yield from _inside(folder / source, source)
         yield from _copied(operands, targets, folder, is_exact=_is_exact(texts))
     else:
         yield from operands

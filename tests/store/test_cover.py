@@ -403,15 +403,42 @@ async def test_a_file_is_replaced_without_a_question_only_where_undo_brings_it_b
         assert verdict(messy, command.format("not-there.log")).decision is Decision.ALLOW
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mv ignored.log plain.txt",
+        "mv ignored.log a.txt",
+        "mv ign* plain.txt",
+        "mv ./notes/../ignored.log plain.txt",
+        "mv -t notes a.txt ignored.log",
+        "mv --target-dir notes ignored.log",
+        "mv ign* notes",
+        "mv notes/../ignored.log notes/plain.txt",
+        "mv build elsewhere",
+        'for f in *.log; do mv "$f" plain.txt; done',
+        "mv big/big.bin plain.bin",
+    ],
+)
+def test_what_is_moved_away_must_come_back(messy, command):
+    found = verdict(messy, command)
+    assert found.decision is Decision.ASK
+    assert "Undo would not bring back" in found.because
+
+
+@pytest.mark.parametrize("command", ["mv a.txt plain.txt", "mv new.txt a.txt", "mv -t notes a.txt"])
+def test_what_undo_brings_back_is_moved_without_a_question(messy, command):
+    assert verdict(messy, command).decision is Decision.ALLOW
+
+
 async def test_a_file_in_the_folder_that_is_copied_to_counts(messy):
     (messy.root / "ignored.o").write_text("other\n")
-    for command in ("cp ignored.o build", "mv ignored.o build/", "cp -t build ignored.o"):
+    for command in ("cp ignored.o build", "mv ignored.o build/", "cp -t build ignored.o", "mv ignored.log notes/"):
         assert verdict(messy, command).decision is Decision.ASK, command
     for command in (
         "cp new.txt build",
         "cp ignored.o notes",
         "cp -t notes ignored.o",
-        "mv ignored.log notes/",
+        "mv a.txt notes/",
         "cp ignored.log new.txt",
         "sed s/l/x/ ignored.log",
     ):
@@ -433,9 +460,9 @@ async def test_a_file_in_the_folder_that_is_copied_to_counts(messy):
         "cp -tbuild taken/ignored.o",
         "cp -rt build taken/ignored.o",
         "cp --target-directory=build taken/ignored.o",
-        "mv --target-dir build taken/ignored.o",
+        "cp --target-dir build taken/ignored.o",
         "install -m 644 -t build taken/ignored.o",
-        "mv taken/* build",
+        "cp taken/* build",
     ],
 )
 def test_files_that_are_replaced_without_being_named_count(messy, command):
