@@ -23,6 +23,8 @@ _PS_STYLE = re.compile(r"[auxwfjlvhTr]+|\d+")
 _PS_FORMAT = re.compile(r"(?!.*env)[a-z%,=_]+")
 _NUMBER = re.compile(r"\d{1,3}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
+_EXPANDED = re.compile(r"\$\{?([A-Za-z_]\w*)(?![\w+]|:\+)")
+_COMPARING = names("test [ [[")
 _XARGS_OPTION = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].*|--null|--no-run-if-empty", re.DOTALL)
 _XARGS_WHOLE = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].+|--.*", re.DOTALL)
 _TAR_LIST = re.compile(r"-?t[vzjJ]*f")
@@ -55,10 +57,18 @@ _TEST_JOINTS = names("! ( ) -a -o && ||")
 def reading(words: Sequence[Word]) -> Reading | str:
     """What a command reads, or in words why it may do more than read."""
     found = _reading(words)
+    if isinstance(found, Reading) and words[0].text not in _COMPARING and any(map(_shows_key, words)):
+        return "this variable may hold a key"
     globs = tuple(word for word in words if word.glob)
     if isinstance(found, str) or not globs or words[0].text == "[[":
         return found
     return replace(found, globs=globs)
+
+
+def _shows_key(word: Word) -> bool:
+    """Whether a variable that is called like a key stands in a word; ``${KEY:+set}`` and ``${#KEY}`` do not show it."""
+    named = () if word.is_known else _EXPANDED.findall(word.text)
+    return any(map(names_secret, named)) or any(map(_shows_key, word.values))
 
 
 def _reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one return a reason
