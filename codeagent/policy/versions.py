@@ -82,10 +82,12 @@ def chosen_by(files: Sequence[str], folder: Path, roots: Sequence[Path]) -> str:
     """The file in ``folder`` or above it that chooses which program really runs, or an empty string.
 
     What stands in the home folder or above is the person's own, unless they work right there.
+    npm's settings count in the workspace alone: it looks no higher than the package it is in.
     """
     for place in _upwards(folder, roots):
+        is_inside = any(place.is_relative_to(root) for root in roots)
         for name in files:
-            if is_there(place / name) and _chooses(place / name):
+            if (is_inside or name != ".npmrc") and is_there(place / name) and _chooses(place / name):
                 return str(place / name)
     return ""
 

@@ -240,6 +240,11 @@ def test_a_version_is_not_asked_about_where_nothing_chooses_the_program(root, co
     assert outcome(command, root) == "allow"
 
 
+def test_npms_settings_above_the_workspace_choose_nothing(root):
+    (root.parent / ".npmrc").write_text("registry=https://example.org\n")
+    assert outcome("npm --version", root) == "allow"
+
+
 def test_a_managers_file_in_the_home_folder_is_the_persons_own(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "in").mkdir()
