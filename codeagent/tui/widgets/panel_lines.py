@@ -181,7 +181,7 @@ def body_lines(
     command = preview.command if isinstance(preview, CommandPreview) else ""
     if isinstance(details, CommandDetails):
         command = details.command
-    if command and (most is None or "\n" in command or len(command) > width):
+    if "\n" in command or len(command) > width // (3 if most is None else 1):  # else it stands in the heading, whole
         parts.append(_command_lines(command, width, inks))
     if not isinstance(details, ChangeDetails) or result.outcome is not Outcome.OK:
         parts.append(_text_lines(name, result, width, inks, most))

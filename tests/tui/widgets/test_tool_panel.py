@@ -130,7 +130,7 @@ def test_a_long_output_opens_with_its_end_and_then_whole():
     whole = shown(block)
     block.toggle()
     assert "88 rows above" in brief[1]
-    assert (len(brief), len(whole), len(shown(block))) == (15, 103, 1)
+    assert (len(brief), len(whole), len(shown(block))) == (15, 102, 1)
 
 
 def test_an_open_edit_holds_its_diff():
