@@ -51,6 +51,7 @@ async def test_in_everything_the_agent_does(stage_of, text):
         emit(NoticeGiven(text=f"note {text}", level=Level.WARNING))
         emit(ThinkingStreamed(text=f"thought {text}"))
         emit(TextStreamed(text=f"said {text}\n\n`code {text}`\n\n- {text}\n\n| {text} |\n|---|\n| {text} |\n"))
+        emit(TextStreamed(text=f"\n```{text}\nwhole\n```\n\n[x]({text}) ![{text}](y)\n\n```{text}\nopen\n"))
         emit(CallStreamed(name=f"tool{text}", size=3))
         emit(RetryScheduled(attempt=1, attempts=2, seconds=9, reason=f"failed {text}."))
         for name in (f"tool{text}", "bash"):

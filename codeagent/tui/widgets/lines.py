@@ -87,12 +87,15 @@ class Line:
         return Line(pieces=_marked(self.pieces, span, mark), joint=self.joint, whole=self.whole, fill=self.fill)
 
     def strip(self, width: int, *, ground: Style | None = None) -> Strip:
-        """The row as Textual draws it; with a ``ground`` it is drawn on that, to the full width."""
+        """The row as Textual draws it; with a ``ground`` it is drawn on that, to the full width.
+
+        Whatever the pieces hold, no control character leaves from here.
+        """
         pieces, fill, taken = self.pieces, self.fill, self.width
         if ground is None:
-            segments = [Segment(piece.text, piece.style) for piece in pieces]
+            segments = [Segment(clean(piece.text), piece.style) for piece in pieces]
         else:
-            segments = [Segment(piece.text, ground + piece.style) for piece in pieces]
+            segments = [Segment(clean(piece.text), ground + piece.style) for piece in pieces]
             fill = ground + fill if fill is not None else ground
         if fill is not None and taken < width:
             segments.append(Segment(" " * (width - taken), fill))

@@ -9,7 +9,7 @@ from rich.style import Style
 
 from codeagent.tui.later import MarkdownToken
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import Piece
+from codeagent.tui.widgets.lines import Piece, presentable
 
 _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]}]")
 _CLICKABLE = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
@@ -20,7 +20,7 @@ def inline_pieces(tokens: Sequence[MarkdownToken], inks: Inks, base: Style) -> l
     """The children of an inline token; a line break in the source ends a line.
 
     A link that shows another text than its address is followed by the address,
-    so that nobody is led astray.
+    so that nobody is led astray. What was written as ``&#13;`` and the like is seen only here.
     """
     pieces: list[Piece] = []
     styles = [base]
@@ -41,7 +41,7 @@ def inline_pieces(tokens: Sequence[MarkdownToken], inks: Inks, base: Style) -> l
         else:
             shown += token.content
             pieces += _leaf(token, inks, styles[-1], address)
-    return pieces
+    return [piece if piece.text.isprintable() else piece._replace(text=presentable(piece.text)) for piece in pieces]
 
 
 def _leaf(token: MarkdownToken, inks: Inks, style: Style, address: str) -> Iterator[Piece]:

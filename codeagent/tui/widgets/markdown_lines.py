@@ -32,7 +32,8 @@ def code_block_lines(code: str, language: str, width: int, inks: Inks) -> list[L
     """Code on its own ground, the language named above it."""
     ground = inks.raised_ground
     margin = Piece(_CODE_MARGIN, ground, "")
-    label = language.split(maxsplit=1)[0][: max(width - 4, 0)] if language.split() else ""
+    words = presentable(language).split(maxsplit=1)
+    label = words[0][: max(width - 4, 0)] if words else ""
     blank = Piece(" " * max(width - len(label) - 1, 0), ground, "")
     lines = [Line(pieces=(blank, Piece(label, inks.faint + ground, ""), margin), whole="")]
     for pieces in highlight(code, label.lower(), inks.palette):

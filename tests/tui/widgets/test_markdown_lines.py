@@ -128,3 +128,9 @@ def test_nothing_is_ever_wider_than_the_screen(source, width):
     assert all(
         line.strip(width).cell_length <= width + line.text.count(" ") for line in markdown_lines(source, width, INKS)
     )
+
+
+def test_no_control_character_comes_out_of_entities_and_the_names_of_languages():
+    source = "a&#13;b &#12; &#x202e; `&#13;` [l&#13;](x&#13;)\n\n~~~ &#13;&#x202e;\nc\n~~~\n\n"
+    source += "```\x1b]0;t\x07\x9b2J\nc\n```\n"
+    assert "".join(drawn(source, 80)).isprintable()
