@@ -90,11 +90,9 @@ def test_keys_that_the_program_keeps_are_in_nothing_else(place, model_server):
 
 
 def test_commands_do_not_get_the_keys(keyed, model_server):
-    model_server.reply(
-        Reply(parts=(Call("bash", {"command": 'echo "a${ANTHROPIC_API_KEY}b${MY_SERVICE_TOKEN}c"'}),)),
-        Reply(parts=(Say("Done."),)),
-    )
-    events, code = keyed.events("-p", "go")
+    (keyed.root / "show.sh").write_text('echo "a${ANTHROPIC_API_KEY}b${MY_SERVICE_TOKEN}c"\n')
+    model_server.reply(Reply(parts=(Call("bash", {"command": "bash show.sh"}),)), Reply(parts=(Say("Done."),)))
+    events, code = keyed.events("--allow", "bash(bash show.sh)", "-p", "go")
     assert code == 0
     assert [event["text"].strip() for event in events if event["type"] == "tool_ended"] == ["abc"]
     assert holders(keyed) == []

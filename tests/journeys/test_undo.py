@@ -54,7 +54,7 @@ def test_undo_takes_back_the_last_call_then_the_one_before(place):
     undo(place, "--yes")
     assert tree(place.root) == start
     nothing = undo(place, "--yes")
-    assert (nothing.returncode, "no change" in nothing.stderr) == (1, True)
+    assert (nothing.returncode, "changed nothing here" in nothing.stderr) == (1, True)
     undo(place, "--redo", "--yes")
     undo(place, "--redo", "--yes")
     assert tree(place.root) == after
@@ -178,5 +178,5 @@ def test_killed_at_any_moment_all_that_was_done_can_be_taken_back_by_the_command
             undone = undo(place, "--yes")
             if undone.returncode != 0:
                 break
-        assert "no change" in undone.stderr
+        assert "changed nothing here" in undone.stderr
         assert tree(place.root) == start

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from textual.containers import Vertical
-from textual.widgets import Input
-
-from codeagent.tui.widgets.prompt_text import TextField
+from textual.widgets import Input, TextArea
 
 
 class AnswerText(Vertical):
@@ -15,16 +13,16 @@ class AnswerText(Vertical):
     AnswerText { display: none; height: 1; }
     AnswerText.-editing { height: 1fr; }
     AnswerText Input, AnswerText Input:focus { border: none; height: 1; padding: 0; background: $raised; }
-    AnswerText TextField, AnswerText TextField:focus {
+    AnswerText TextArea, AnswerText TextArea:focus {
         border: none; height: 1fr; padding: 0; background: $raised; scrollbar-size-vertical: 1;
     }
-    AnswerText TextField:light .text-area--cursor { color: $background; background: $text; }
+    AnswerText TextArea:light .text-area--cursor { color: $background; background: $text; }
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._sentence: Input | None = None
-        self._editor: TextField | None = None
+        self._editor: TextArea | None = None
         self._unedited = ""
 
     async def ask_sentence(self, hint: str) -> None:
@@ -40,7 +38,7 @@ class AnswerText(Vertical):
     async def edit(self, text: str, *, draft: str | None, line: int) -> None:
         """Shows ``text`` to be changed, or what was made of it before, with the cursor in ``line`` (from 0)."""
         if self._editor is None:
-            self._editor = TextField(soft_wrap=True, compact=True, highlight_cursor_line=False)
+            self._editor = TextArea(soft_wrap=True, compact=True, highlight_cursor_line=False)
             self._editor.cursor_blink = False
             await self.mount(self._editor)
         self._editor.load_text(text)
@@ -79,7 +77,7 @@ class AnswerText(Vertical):
             return 0
         return self._editor.document.line_count if self._editor is not None and self._editor.display else 1
 
-    def _show(self, field: Input | TextField) -> None:
+    def _show(self, field: Input | TextArea) -> None:
         for one in (self._sentence, self._editor):
             if one is not None:
                 one.display = one is field

@@ -21,15 +21,7 @@ _SHORTER = ("Ask for a change, or type / for commands", "Ask for a change")
 """What an empty prompt says where all of it does not fit."""
 
 
-class TextField(TextArea):
-    """A text to edit whose cursor stays in view when the field becomes smaller."""
-
-    def on_resize(self) -> None:
-        """Shows the place of the cursor."""
-        self.call_after_refresh(self.scroll_cursor_visible)
-
-
-class PromptText(TextField):
+class PromptText(TextArea):
     """The text of the prompt, with its marks."""
 
     DEFAULT_CSS = """
@@ -68,9 +60,10 @@ class PromptText(TextField):
         self._images = AttachedImages()
 
     def on_resize(self) -> None:
-        """An empty prompt says as much as fits."""
+        """An empty prompt says as much as fits; in any other the cursor stays in view."""
         fitting = (words for words in (PLACEHOLDER, *_SHORTER) if len(words) <= self.size.width)
         self.placeholder = next(fitting, _SHORTER[-1])
+        self.call_after_refresh(self.scroll_cursor_visible)
 
     def get_line(self, line_index: int) -> Text:
         """A line as it is drawn: what stands for a paste or an image stands out."""
