@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import tracemalloc
 
@@ -49,10 +50,13 @@ async def grown_by_turn(session, model_server, calls_of) -> float:
             tracemalloc.start()
     assert model_server.refusals == []
     model_server.requests.clear()
-    gc.collect()
-    held = tracemalloc.get_traced_memory()[0]
+    held = []
+    for _ in range(10):  # the threads of the last call may still be on their way out
+        gc.collect()
+        held.append(tracemalloc.get_traced_memory()[0])
+        await asyncio.sleep(0.05)
     tracemalloc.stop()
-    return held / TURNS
+    return min(held) / TURNS
 
 
 async def test_an_edit_leaves_its_diff_behind_not_the_file(session, model_server):
