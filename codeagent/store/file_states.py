@@ -54,13 +54,19 @@ def folder_name(name: str) -> str:
 
 def folder_state_of(path: Path) -> FileState | None:
     """How a folder stands now; None when there is none, or something else. Raises FileProblem."""
+    found = _looked_at(path)
+    if found is None or not stat.S_ISDIR(found.st_mode):
+        return None
+    return FileState(blob="", mode=stat.S_IMODE(found.st_mode))
+
+
+def _looked_at(path: Path) -> os.stat_result | None:
     try:
-        found = path.lstat()
+        return path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise FileProblem(f"{path} cannot be looked at: {error.strerror}.") from error
-    return FileState(blob="", mode=stat.S_IMODE(found.st_mode)) if stat.S_ISDIR(found.st_mode) else None
 
 
 def state_of(path: Path, blobs: Blobs) -> FileState | None:
@@ -68,13 +74,8 @@ def state_of(path: Path, blobs: Blobs) -> FileState | None:
 
     Raises FileProblem and CheckpointError. ``path`` is canonical save that it may be a link itself.
     """
-    try:
-        found = path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise FileProblem(f"{path} cannot be looked at: {error.strerror}.") from error
-    if stat.S_ISDIR(found.st_mode):
+    found = _looked_at(path)
+    if found is None or stat.S_ISDIR(found.st_mode):
         return None
     if stat.S_ISLNK(found.st_mode):
         return FileState(blob=blobs.add(os.fsencode(path.readlink())), mode=0o777, is_link=True)
