@@ -12,7 +12,6 @@ from typing import TypeVar
 from codeagent.agent.record import Record
 from codeagent.agent.shrinking import still_there
 from codeagent.config.launch import LATEST, Launch
-from codeagent.core.errors import FileProblem
 from codeagent.core.events import AgentEvent, Emit, SessionStarted, TurnEnded, TurnStarted
 from codeagent.core.messages import Message
 from codeagent.core.text import Redactor
@@ -20,7 +19,6 @@ from codeagent.core.values import value
 from codeagent.store.journal import JournalFile, NoJournal, Past
 from codeagent.store.seen_record import load_seen, save_seen
 from codeagent.store.sessions import Sessions
-from codeagent.workspace.files import read_bytes
 from codeagent.workspace.private import make_private_folder
 from codeagent.workspace.seen import SeenFiles
 
@@ -103,7 +101,7 @@ def open_keeping(launch: Launch, stored: Sessions, fork: Fork, redactor: Redacto
         session_id = _resumed(launch, stored, fork)
         journal, past = JournalFile.reopen(stored.path(session_id), redact=redactor.redact)
         logs, seen_file = stored.logs(session_id), stored.seen(session_id)
-        seen.restore(load_seen(seen_file), _content)
+        seen.restore(load_seen(seen_file))
     return Keeping(
         session_id=session_id,
         journal=journal,
@@ -126,10 +124,3 @@ def _resumed(launch: Launch, stored: Sessions, fork: Fork) -> str:
     if launch.forks or found.parent != stored.folder:
         return fork(found.stem)
     return found.stem
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        return read_bytes(path)
-    except FileProblem:
-        return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from codeagent.config.launch import LATEST, Launch
@@ -131,3 +133,16 @@ async def test_a_rewind_to_before_a_compaction_brings_the_messages_back_to_be_re
     await say_and_call(parts, model_server)
     assert model_server.refusals == []
     await finish(parts)
+
+
+async def test_between_two_turns_the_model_hears_once_of_a_file_that_somebody_else_changed(
+    opened, model_server, tmp_path
+):
+    parts, _ = opened()
+    await say_and_call(parts, model_server, READ)
+    (tmp_path / "work" / "a.txt").write_text(LONG + "more\n")
+    await say_and_call(parts, model_server, text="Second.")
+    sent = model_server.requests[-1].body["messages"][-1]["content"]
+    assert "files that you had read have changed: a.txt." in json.dumps(sent)
+    await say_and_call(parts, model_server, text="Third.")
+    assert "have changed" not in json.dumps(model_server.requests[-1].body["messages"][-1]["content"])

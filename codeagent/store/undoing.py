@@ -44,7 +44,7 @@ class Undoing:
         return self
 
     async def news(self) -> Sequence[str]:
-        """What happened to the files between the turns: taken back, or changed by the person."""
+        """What happened to the files between the turns: taken back, or changed by somebody else."""
         try:
             texts, known = await self.timeline.take_news()
         except CheckpointError:
@@ -54,7 +54,10 @@ class Undoing:
         if names:
             more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
             files = ", ".join(names[:_MOST_NAMED]) + more
-            texts = (*texts, f"Since you last looked, somebody else changed files that you had read: {files}.")
+            texts = (
+                *texts,
+                f"Since you last looked, files that you had read have changed: {files}. Read again what you need of them.",
+            )
         return texts
 
 

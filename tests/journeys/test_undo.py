@@ -83,20 +83,42 @@ def test_a_change_of_the_person_since_is_left_alone_until_they_say_so(place):
     assert (place.root / "cart.py").read_text() == "person\n"
 
 
-def test_the_model_hears_of_the_undo_with_the_next_message(place):
-    place.run("-p", "go", *script(place, ("bash", {"command": "sed -i s/full/agent/ cart.py"})), *AUTO)
-    undo(place, "--yes")
-    place.run("-c", "-p", "and now?", *script(place), *AUTO)
+def heard(place):
+    """What the model has been told as the person's side of the conversation, oldest first."""
     (record,) = [path for path in place.home.rglob("*.jsonl") if "data" in path.parts]
     said = [json.loads(line)["event"] for line in record.read_text().splitlines()]
-    texts = [
+    return [
         block["text"]
         for event in said
         if event["kind"] == "history_appended" and event["message"]["kind"] == "user"
         for block in event["message"]["blocks"]
     ]
+
+
+def test_the_model_hears_of_the_undo_with_the_next_message(place):
+    place.run("-p", "go", *script(place, ("bash", {"command": "sed -i s/full/agent/ cart.py"})), *AUTO)
+    undo(place, "--yes")
+    place.run("-c", "-p", "and now?", *script(place), *AUTO)
+    texts = heard(place)
     assert "took back a change of yours (bash sed -i s/full/agent/ cart.py)" in texts[-2]
     assert texts[-1] == "and now?"
+
+
+def test_the_model_hears_once_of_a_file_that_changed_before_the_session_was_opened_again(place):
+    reads = script(place, ("read", {"path": "cart.py"}))
+    place.run("-p", "go", *reads, *AUTO)
+    before = (place.root / "cart.py").read_text()
+    (place.root / "cart.py").write_text(before + "# by the person\n")
+    (line, *_) = before.splitlines()
+    edit = script(place, ("edit", {"path": "cart.py", "old": line, "new": "# by the agent"}))
+    place.run("-c", "-p", "and now?", *edit, *AUTO)
+    assert heard(place)[-2:] == [
+        "Since you last looked, files that you had read have changed: cart.py. Read again what you need of them.",
+        "and now?",
+    ]
+    assert (place.root / "cart.py").read_text() == before + "# by the person\n"
+    place.run("-c", "-p", "go on", *script(place), *AUTO)
+    assert heard(place)[-2:] == ["and now?", "go on"]
 
 
 def test_without_a_session_nothing_is_kept(place):

@@ -168,15 +168,22 @@ def test_a_forgotten_file_is_unread(seen):
     assert not knows(seen, "x\n", [1])
 
 
-def test_a_resumed_session_knows_what_is_still_the_same(seen):
+def test_a_resumed_session_knows_what_is_still_the_same_and_tells_of_the_rest_once(seen):
     other = Path("/w/b.py")
     seen.shown(PATH, TEN.encode(), [1, 2])
     seen.shown(other, b"x\n")
     resumed = SeenFiles()
-    resumed.restore(seen.snapshot(), {PATH: TEN.encode(), other: b"y\n"}.get)
-    assert resumed.paths() == (PATH,)
+    resumed.restore(seen.snapshot())
     assert knows(resumed, TEN, [1, 2])
     assert not knows(resumed, TEN, [3])
+    with pytest.raises(StaleFile):
+        resumed.require(other, b"y\n", [1], "b.py")
+    now = {PATH: TEN.encode(), other: b"y\n"}.get
+    assert resumed.changed(now) == (other,)
+    assert resumed.changed(now) == ()
+    again = SeenFiles()
+    again.restore(resumed.snapshot())
+    assert again.changed(now) == ()
 
 
 def test_what_left_the_conversation_is_no_longer_seen(seen):
