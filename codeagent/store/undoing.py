@@ -54,10 +54,8 @@ class Undoing:
         if names:
             more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
             files = ", ".join(names[:_MOST_NAMED]) + more
-            texts = (
-                *texts,
-                f"Since you last looked, files that you had read have changed: {files}. Read again what you need of them.",
-            )
+            told = f"Since you last looked, files that you had read have changed: {files}."
+            texts = (*texts, f"{told} Read again what you need of them.")
         return texts
 
 
