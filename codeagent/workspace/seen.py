@@ -157,7 +157,7 @@ class SeenFiles:
             return tuple(self._files.values())
 
     def restore(self, files: Sequence[SeenFile]) -> None:
-        """Takes over a snapshot; a file that changed since is one for ``changed`` to tell of and ``require`` to refuse."""
+        """Takes over a snapshot; where a file changed since, ``changed`` tells of it and ``require`` refuses."""
         with self._lock:
             self._files.update((known.path, known) for known in files)
 
