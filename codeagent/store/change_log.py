@@ -30,7 +30,8 @@ class Entry:
     ``what`` names the call in a few words; ``reverses`` are the ids of what an undo
     took back, or of the undo that a redo took back. ``made`` are the folders that a
     call made for its file, outermost first. Not ``is_sure``: it happened while a job
-    ran, and may as well be the person's doing.
+    ran, and may as well be the person's doing. ``place`` grows from call to call as
+    they stand on the screen; 0 where that is not known.
     """
 
     id: str
@@ -42,13 +43,14 @@ class Entry:
     reverses: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
     is_sure: bool = True
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
     """What is in force: calls that were not taken back, undos that can be taken back, reversals the model must hear of.
 
-    Each is ordered, the oldest first.
+    Each is in the order of the log, the oldest first.
     """
 
     done: tuple[Entry, ...]
@@ -78,6 +80,11 @@ class ChangeLog:
         """Everything, oldest first."""
         return tuple(self._entries)
 
+    @property
+    def last_place(self) -> int:
+        """The place of the lowest call."""
+        return max((entry.place for entry in self._entries), default=0)
+
     def next_id(self) -> str:
         """An id that no entry has yet."""
         self._count += 1
@@ -95,6 +102,7 @@ class ChangeLog:
             "reverses": list(entry.reverses),
             "made": list(entry.made),
             "sure": entry.is_sure,
+            "place": entry.place,
         }
         line = json.dumps(fields, separators=(",", ":")) + "\n"
         try:
@@ -161,6 +169,7 @@ def decode_entry(line: bytes) -> Entry | None:
             reverses=tuple(str(one) for one in fields["reverses"]),
             made=tuple(str(one) for one in fields["made"]),
             is_sure=fields.get("sure") is not False,
+            place=int(fields.get("place", 0)),
         )
     except (ValueError, KeyError, TypeError):
         return None

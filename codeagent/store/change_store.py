@@ -36,7 +36,8 @@ class Pending:
     """A changing call that has begun, kept on the disk until it is known what it did.
 
     For write and edit ``name`` is the file, ``before`` its state and ``proposal`` the
-    digest of the text that is to be written; a command has none of them.
+    digest of the text that is to be written; a command has none of them. ``place`` says
+    where the call stands among the others.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Pending:
     before: FileState | None = None
     proposal: str = ""
     made: tuple[str, ...] = ()
+    place: int = 0
 
 
 class ChangeStore:
@@ -155,6 +157,7 @@ class ChangeStore:
             "file": to_json([change]),
             "proposal": pending.proposal,
             "made": list(pending.made),
+            "place": pending.place,
         }
         path = self._pending_path(pending)
         try:
@@ -189,6 +192,7 @@ class ChangeStore:
                     call_id=pending.call_id,
                     changes=look.changes,
                     made=pending.made,
+                    place=pending.place,
                 )
             )
         elif pending.made:
@@ -257,5 +261,6 @@ def read_pending(path: Path) -> Pending | None:
             before=change.before,
             proposal=str(fields["proposal"]),
             made=tuple(str(one) for one in fields["made"]),
+            place=int(fields.get("place", 0)),
         )
     return None

@@ -12,7 +12,16 @@ from pathlib import Path
 from codeagent.core.approvals import Access, CommandPreview, DiffPreview, Mode
 from codeagent.core.diff import FileDiff
 from codeagent.core.errors import CheckpointError, FileProblem
-from codeagent.core.events import AgentEvent, CheckpointTaken, Emit, JobChanged, Level, NoticeGiven, TurnStarted
+from codeagent.core.events import (
+    AgentEvent,
+    CheckpointTaken,
+    Emit,
+    JobChanged,
+    Level,
+    NoticeGiven,
+    ToolStarted,
+    TurnStarted,
+)
 from codeagent.core.jobs import Job, JobState
 from codeagent.core.messages import CommandDetails, TextBlock, ToolCall, ToolResult
 from codeagent.core.protocols import Plan
@@ -41,6 +50,8 @@ class Checkpoints:
         self._tell = tell
         self._show = show
         self._turn = 0
+        self._places: dict[str, int] = {}
+        self._last_place = store.log.last_place
         self._begun: dict[str, Pending] = {}
         self._has_warned = False
         self._has_told_stake = False
@@ -48,10 +59,14 @@ class Checkpoints:
         self.busy = asyncio.Lock()
 
     def listen(self, event: AgentEvent) -> None:
-        """Learns which turn it is, and of jobs."""
+        """Learns which turn it is, in which order its calls stand, and of jobs."""
         match event:
             case TurnStarted(turn=turn):
                 self._turn = turn
+                self._places = {}
+            case ToolStarted(call_id=call_id):
+                self._last_place += 1
+                self._places[call_id] = self._last_place
             case JobChanged(job=job) if job.number in self._jobs or (job.is_running and self._has_begun_command()):
                 self._jobs[job.number] = job  # one that surely only reads began no call that is kept
             case _:
@@ -90,7 +105,8 @@ class Checkpoints:
         """Keeps what the call may change; denies only what was let through because it would be kept."""
         changing = [touch for touch in plan.touches if touch.access is Access.WRITE]
         preview = plan.preview
-        pending = Pending(id="", call_id=call.id, turn=self._turn, what=call.name)
+        place = self._places.get(call.id, 0)
+        pending = Pending(id="", call_id=call.id, turn=self._turn, what=call.name, place=place)
         if not changing:
             return ""
         must_be_kept = self._cover.is_promised(call.id)

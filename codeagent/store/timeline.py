@@ -21,6 +21,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.text import show_invisible
 from codeagent.store.change_log import Entry, Kind
+from codeagent.store.change_order import as_on_screen, folders_made
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.difference import diffs_of, joined, worth_showing
 from codeagent.store.file_states import FileChange
@@ -106,7 +107,7 @@ class ChangeTimeline:
 
     def _undo(self) -> Reversal:
         self._store.settle_all()
-        done = self._store.log.balance().done
+        done = self._done()
         if not done:
             raise NothingToUndo("The agent changed nothing here that could be taken back.")
         since = len(done) - 1
@@ -123,7 +124,7 @@ class ChangeTimeline:
 
     def _rewind(self, turn: int) -> Reversal:
         self._store.settle_all()
-        since = [entry for entry in self._store.log.balance().done if entry.turn >= turn]
+        since = [entry for entry in self._done() if entry.turn >= turn]
         if not since:
             raise NothingToUndo("No files were changed since then.")
         count = len(since)
@@ -154,7 +155,7 @@ class ChangeTimeline:
             raise StaleFile("The files changed since this was shown; nothing was done.", hint="Look at it again.")
         left = () if overwrites else tuple(item for item in items if item.standing in LEFT_ALONE)
         chosen = tuple(item for item in items if item not in left)
-        made = [folder for entry in entries for folder in entry.made]
+        made = folders_made(entries, store.log.entries)
         store.log.add(
             Entry(
                 id=store.log.next_id(),
@@ -163,7 +164,7 @@ class ChangeTimeline:
                 turn=reversal.turn,
                 changes=tuple(item.change for item in chosen),
                 reverses=reversal.entries,
-                made=() if reversal.is_redo else tuple(made),
+                made=() if reversal.is_redo else made,
             )
         )
         problems = apply(chosen, () if reversal.is_redo else made, store)
@@ -174,7 +175,7 @@ class ChangeTimeline:
     # --- looking
 
     def _all_turns(self) -> tuple[TurnChanges, ...]:
-        done = self._store.log.balance().done
+        done = self._done()
         numbers = sorted({*self._turns, *(entry.turn for entry in done if entry.turn in self._turns)})
         turns = (
             TurnChanges(
@@ -187,9 +188,11 @@ class ChangeTimeline:
         return tuple(turn for turn in turns if turn.diffs or not is_compaction(turn.text))
 
     def _changes(self, turn: int | None) -> tuple[FileDiff, ...]:
-        return self._diffs(
-            entry for entry in self._store.log.balance().done if entry.is_sure and turn in {None, entry.turn}
-        )
+        return self._diffs(entry for entry in self._done() if entry.is_sure and turn in {None, entry.turn})
+
+    def _done(self) -> tuple[Entry, ...]:
+        """What is in force, as it stands on the screen."""
+        return as_on_screen(self._store.log.balance().done)
 
     def _diffs(self, entries: Iterable[Entry]) -> tuple[FileDiff, ...]:
         changes = joined(change for entry in entries for change in entry.changes)
