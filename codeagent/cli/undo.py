@@ -16,6 +16,7 @@ from codeagent.store.change_store import ChangeStore
 from codeagent.store.journal import JournalFile
 from codeagent.store.sessions import Sessions
 from codeagent.store.timeline import ChangeTimeline
+from codeagent.workspace.process_tree import terminate_orphans
 
 _STANDINGS = {
     Standing.CLEAN: "",
@@ -46,6 +47,9 @@ def run(found: argparse.Namespace, places: Places, folder: Path) -> int:
     session_id = sessions.find(found.session) if found.session is not None else sessions.latest()
     journal, _ = JournalFile.reopen(sessions.path(session_id), redact=lambda text: text)
     try:
+        if ended := terminate_orphans():
+            said = f"codeagent: ended what an earlier run had left running: {', '.join(ended)}."
+            print(show_invisible(said), file=sys.stderr)
         store = ChangeStore(root, places.checkpoints / sessions.folder.name, session_id)
         return asyncio.run(_take_back(ChangeTimeline(store, asyncio.Lock(), lambda: False), found))
     finally:

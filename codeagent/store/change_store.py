@@ -23,6 +23,7 @@ from codeagent.store.file_states import (
     to_json,
 )
 from codeagent.store.restoring import remove_empty
+from codeagent.store.running_jobs import RunningJobs
 from codeagent.store.snapshots import Look, Snapshots, index_name
 from codeagent.workspace.files import decode, sweep_leftovers
 from codeagent.workspace.private import make_private_folder, open_private
@@ -63,7 +64,8 @@ class ChangeStore:
         self._snapshots: Snapshots | None = None
         self.log = ChangeLog(self._place / "changes.jsonl")
         self._blobs: Blobs | None = None
-        self._looked_at = len(self.log.entries)
+        self.jobs = RunningJobs(self._place)
+        self._looked_at = len(self.log.entries) if self.jobs.left is None else self.jobs.left.entries
 
     @property
     def git(self) -> PrivateGit:
@@ -101,8 +103,7 @@ class ChangeStore:
         self.settle_all()
         self.git.hold()
         self.snapshots.renew()
-        self.snapshots.set_mark()
-        self._looked_at = len(self.log.entries)
+        self._has_looked()
 
     def look_at_jobs(self, what: str, turn: int, *, is_sure: bool) -> Look:
         """Keeps what changed since the last look and is of no call; raises CheckpointError.
@@ -110,6 +111,13 @@ class ChangeStore:
         ``what`` names the jobs. Not ``is_sure``: the person may have done it.
         """
         self.settle_all()
+        return self._keep_jobs(what, turn, is_sure=is_sure)
+
+    def note_jobs(self, names: Sequence[str], turn: int) -> None:
+        """Remembers over a kill of the program which jobs run; raises CheckpointError."""
+        self.jobs.note(names, turn, self._looked_at)
+
+    def _keep_jobs(self, what: str, turn: int, *, is_sure: bool) -> Look:
         self.git.hold()
         look = self.snapshots.look()
         look = replace(look, changes=self._of_no_call(look.changes))
@@ -119,9 +127,14 @@ class ChangeStore:
                 id=self.log.next_id(), kind=Kind.CALL, what=what, turn=turn, changes=look.changes, is_sure=is_sure
             )
             self.log.add(entry)
+        self._has_looked()
+        return look
+
+    def _has_looked(self) -> None:
+        """The last known state of all files is that after the last entry of the log."""
         self.snapshots.set_mark()
         self._looked_at = len(self.log.entries)
-        return look
+        self.jobs.looked_at(self._looked_at)
 
     def name_of(self, path: Path) -> str:
         """How the log calls a file."""
@@ -199,9 +212,9 @@ class ChangeStore:
             folders = [self.path_of(name) for name in pending.made]  # made for a file that was not written
             sweep_leftovers(folders[-1])
             remove_empty(folders)
-        self._pending_path(pending).unlink(missing_ok=True)
         if not pending.name:
-            self._looked_at = len(self.log.entries)
+            self._has_looked()
+        self._pending_path(pending).unlink(missing_ok=True)
         return look
 
     def _adopt(self, look: Look) -> None:
@@ -222,10 +235,22 @@ class ChangeStore:
                 others.append(FileChange(name=name, before=known[name], after=self.state_of(name)))
         return tuple(one for one in others if one.before != one.after and one.name not in made)
 
-    def settle_all(self) -> None:
-        """Finds out what calls did whose end nobody saw; raises CheckpointError."""
+    def settle_all(self) -> Look:
+        """Finds out what calls and jobs did whose end nobody saw; raises CheckpointError.
+
+        Returns what may be the doing of jobs that ran when the program was killed.
+        """
         while (pending := self.pending()) is not None:
             self.settle(pending)
+        left = self.jobs.left
+        if left is None:
+            return Look(changes=())
+        look = Look(changes=())
+        if self.git.index.exists():
+            self.snapshots.go_back()
+            look = self._keep_jobs(left.what, left.turn, is_sure=False)
+        self.jobs.forget_left(self._looked_at)
+        return look
 
     def _written(self, pending: Pending, *, is_done: bool) -> tuple[FileChange, ...]:
         path = self.path_of(pending.name)

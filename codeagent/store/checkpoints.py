@@ -84,7 +84,7 @@ class Checkpoints:
             if job is None or self._begun:
                 return ""
             try:
-                look, diffs = await asyncio.to_thread(self._look_at, [job], is_sure=by_itself)
+                look, diffs = await asyncio.to_thread(self._look_at, [job], [number], is_sure=by_itself)
             except (CheckpointError, OSError) as error:
                 self._warn(error)
                 return ""
@@ -95,7 +95,7 @@ class Checkpoints:
         """Keeps what jobs changed that ran until now, when the session ends; blocks for a moment."""
         if self._jobs and not self._begun and not self.busy.locked():
             with suppress(CheckpointError, OSError):
-                self._look_at([*self._jobs.values()], is_sure=False)
+                self._look_at([*self._jobs.values()], [*self._jobs], is_sure=False)
 
     def start_anew(self) -> None:
         """No job of an earlier run of the program runs any more."""
@@ -118,7 +118,7 @@ class Checkpoints:
                 elif isinstance(preview, CommandPreview):
                     pending = replace(pending, what=f"{call.name} {_first_line(preview.command)}")
                     over = self._jobs_over()
-                    begun = await asyncio.to_thread(self._keep_all, pending)
+                    begun = await asyncio.to_thread(self._keep_all, pending, over)
                     self._forget(over)
                 else:
                     return ""
@@ -156,7 +156,7 @@ class Checkpoints:
         async with self.busy:
             over = [] if begun.name else self._jobs_over()
             try:
-                found = await asyncio.to_thread(self._settle, begun, is_done=is_done)
+                found = await asyncio.to_thread(self._settle, begun, over, is_done=is_done)
             except (CheckpointError, OSError) as error:
                 self._warn(error)
                 return None
@@ -201,25 +201,34 @@ class Checkpoints:
         store.begin(begun)
         return begun
 
-    def _keep_all(self, pending: Pending) -> Pending:
+    def _keep_all(self, pending: Pending, over: Sequence[int]) -> Pending:
         store = self._store
         if jobs := [*self._jobs.values()]:
-            self._look_at(jobs, is_sure=all(map(_ended_by_itself, jobs)))
+            self._look_at(jobs, over, is_sure=all(map(_ended_by_itself, jobs)))
         else:
             store.look_before()
         begun = replace(pending, id=store.log.next_id())
         store.begin(begun)
         return begun
 
-    def _look_at(self, jobs: Sequence[Job], *, is_sure: bool) -> tuple[Look, tuple[FileDiff, ...]]:
+    def _look_at(self, jobs: Sequence[Job], over: Sequence[int], *, is_sure: bool) -> tuple[Look, tuple[FileDiff, ...]]:
         """What changed while jobs ran, by them or by the person, and by no call."""
-        what = ", ".join(f"{job.name} ({_first_line(job.command)})" for job in jobs)
+        what = ", ".join(map(_named_job, jobs))
         look = self._store.look_at_jobs(what, self._turn, is_sure=is_sure)
+        self._note_running(over)
         look = replace(look, changes=worth_showing(look.changes))
         return look, diffs_of(look.changes, self._store.blobs)
 
-    def _settle(self, begun: Pending, *, is_done: bool) -> tuple[Look, tuple[FileDiff, ...]]:
+    def _note_running(self, over: Sequence[int]) -> None:
+        """Keeps over a kill of the program which jobs run besides those that are over."""
+        running = [job for number, job in self._jobs.items() if number not in over]
+        self._store.note_jobs([*map(_named_job, running)], self._turn)
+
+    def _settle(self, begun: Pending, over: Sequence[int], *, is_done: bool) -> tuple[Look, tuple[FileDiff, ...]]:
+        self._note_running(())  # first: what the call started may outlive this program from now on
         look = self._store.settle(begun, is_done=is_done)
+        if over:
+            self._note_running(over)
         shown = replace(look, changes=worth_showing(look.changes))
         return shown, diffs_of(shown.changes, self._store.blobs) if shown.changes and not begun.name else ()
 
@@ -247,6 +256,10 @@ def _with_changes(result: ToolResult, look: Look, diffs: Sequence[FileDiff]) -> 
             details, changes=tuple(diffs), changed_files=len(look.changes), uncovered=look.uncovered[:_MOST_NAMED]
         )
     return replace(result, blocks=(*result.blocks, TextBlock(text="\n".join(notes))), details=details)
+
+
+def _named_job(job: Job) -> str:
+    return f"{job.name} ({_first_line(job.command)})"
 
 
 def _ended_by_itself(job: Job) -> bool:

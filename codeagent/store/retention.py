@@ -13,6 +13,7 @@ from codeagent.core.errors import CheckpointError
 from codeagent.store.blobs import Blobs
 from codeagent.store.change_log import ChangeLog
 from codeagent.store.change_store import read_pending
+from codeagent.store.running_jobs import RUNNING_JOBS
 from codeagent.workspace.held_objects import let_go
 from codeagent.workspace.private_git import PrivateGit, Surroundings
 
@@ -47,7 +48,8 @@ def _clear(folder: Path, days: float) -> int:
     kept = [session for session in sessions if session.is_dir()]
     indexes = sorted((folder / "sessions").glob("*/*.index"), key=lambda path: path.stat().st_mtime, reverse=True)
     for index in indexes[_INDEXES_KEPT:]:
-        if not any(index.parent.glob("pending-*.json")):
+        is_needed = any(index.parent.glob("pending-*.json")) or (index.parent / RUNNING_JOBS).exists()
+        if not is_needed:
             for path in index.parent.glob(f"{index.stem}.*"):
                 path.unlink()
     removed = 0

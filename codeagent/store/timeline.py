@@ -93,8 +93,17 @@ class ChangeTimeline:
             return await asyncio.to_thread(self._changes, turn)
 
     async def take_news(self) -> tuple[tuple[str, ...], tuple[Path, ...]]:
-        """What the model must hear of reversals, once, and the files that they were about."""
+        """What the model must hear of reversals, once, and the files that they were about.
+
+        The person is told of files that jobs may have changed which were cut off with the program.
+        """
         async with self._busy:
+            left = self._store.jobs.left
+            look = await asyncio.to_thread(self._store.settle_all)
+            if left is not None and look.changes and self._tell is not None:
+                changed = _counted(worth_showing(look.changes))
+                text = f"{left.what}: {changed} changed since, by it or by you. /undo shows what."
+                self._tell(NoticeGiven(text=f"{text[0].upper()}{text[1:]}"))
             return await asyncio.to_thread(self._news)
 
     async def _on_thread(self, work: Callable[[], Result]) -> Result:

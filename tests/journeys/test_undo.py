@@ -127,6 +127,39 @@ def test_without_a_session_nothing_is_kept(place):
     assert list(place.home.rglob("changes.jsonl")) == []
 
 
+def test_what_a_job_changed_before_a_kill_is_offered_and_left_alone_until_the_person_says_so(place):
+    start = tree(place.root)
+    gate = place.root.parent / "gate"
+    os.mkfifo(gate)
+    job = f"read -r _ < {gate}; echo job > job.txt; echo done > {gate}; sleep 600"
+    call = {"name": "bash", "arguments": {"command": job, "background": True}}
+    steps = place.root.parent / "script.jsonl"
+    steps.write_text("\n".join(map(json.dumps, [{"say": "", "calls": [call]}, {"say": "Late.", "delay": 600}])))
+    running = subprocess.Popen(
+        [*PROGRAM, "-p", "go", "--model", f"scripted/{steps}", *AUTO],
+        cwd=place.root,
+        env={**os.environ, **place.environ},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not [*place.home.rglob("running-jobs.json")] or [*place.home.rglob("pending-*.json")]:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    gate.write_text("go\n")
+    assert gate.read_text() == "done\n"
+    running.kill()
+    running.wait(20)
+    (place.root / "mine.txt").write_text("mine\n")
+    shown = undo(place, "--yes")
+    assert "cut off when codeagent was killed" in shown.stdout
+    assert "changed while a job ran, by it or by you" in shown.stdout
+    assert tree(place.root) == {**start, "job.txt": b"job\n", "mine.txt": b"mine\n"}
+    undo(place, "--redo", "--yes")
+    undo(place, "--yes", "--overwrite")
+    assert tree(place.root) == start
+
+
 def test_a_session_that_is_open_elsewhere_is_not_touched(place):
     steps = script(place, ("bash", {"command": "sed -i s/full/agent/ cart.py; touch ready; sleep 30"}))
     running = subprocess.Popen(

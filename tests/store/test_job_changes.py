@@ -7,10 +7,11 @@ import pytest
 
 from codeagent.core.changes import Standing
 from codeagent.core.errors import NothingToUndo
-from codeagent.core.events import JobChanged
+from codeagent.core.events import JobChanged, NoticeGiven
 from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import ToolContext
 from codeagent.job_reports import news_for_model
+from codeagent.store.change_store import Pending
 from codeagent.tools.bash import BashArguments, BashTool
 from codeagent.workspace.jobs import Jobs
 
@@ -170,3 +171,95 @@ async def test_a_job_that_changes_nothing_says_nothing(ground, works):
     assert (await works.end()).changed == ""
     with pytest.raises(NothingToUndo):
         await ground.undo()
+
+
+async def test_what_a_job_did_when_the_program_was_killed_is_offered_at_the_next_start(ground, works, tree_of):
+    await works.start(f"{works.until('on')}; echo job > job.txt; {works.until('written')}; sleep 600")
+    await ground.write("agents.txt", "the agent's\n")
+    before = tree_of(ground.root)
+    works.go("on")
+    works.go("written")
+    works.jobs.close()  # the program is killed: nobody looks
+    (ground.root / "a.txt").write_text("the person's\n")
+    ground.reopen()
+    await ground.undoing.news()
+    (notice,) = [event.text for event in ground.events if isinstance(event, NoticeGiven)]
+    assert notice.startswith("Job 1 (")
+    assert notice.endswith(
+        ", cut off when codeagent was killed: 2 files changed since, by it or by you. /undo shows what."
+    )
+    plan = await ground.timeline.plan_undo()
+    assert plan.what == "write agents.txt"
+    assert {file.path: file.standing for file in plan.files} == {
+        "a.txt": Standing.UNSURE,
+        "agents.txt": Standing.CLEAN,
+        "job.txt": Standing.UNSURE,
+    }
+    await ground.timeline.carry_out(plan)
+    assert ((ground.root / "a.txt").read_text(), (ground.root / "job.txt").exists()) == ("the person's\n", True)
+    await ground.redo()
+    await ground.undo(overwrites=True)
+    assert tree_of(ground.root) | {"agents.txt": before["agents.txt"]} == before
+    ground.reopen()
+    await ground.undoing.news()
+    assert len([event for event in ground.events if isinstance(event, NoticeGiven)]) == 4  # and undo, redo, undo
+
+
+@pytest.mark.parametrize("end", ["by itself", "with the session"])
+async def test_a_job_that_is_over_is_not_in_question_at_the_next_start(ground, works, end):
+    await works.start(f"{works.until('on')}; echo job > job.txt")
+    if end == "by itself":
+        works.go("on")
+        await works.end()
+    else:
+        works.jobs.close()
+        ground.undoing.hook.close()
+    count = len(ground.store.log.entries)
+    (ground.root / "a.txt").write_text("the person's\n")
+    ground.reopen()
+    await ground.undoing.news()
+    await ground.bash("true")
+    assert len(ground.store.log.entries) == count
+
+
+async def test_killed_in_a_command_beside_a_job_both_can_be_taken_back(ground, works, tree_of):
+    before = tree_of(ground.root)
+    await works.start(f"{works.until('on')}; echo job > job.txt; {works.until('written')}; sleep 600")
+    await ground.bash("echo first > first.txt")
+    ground.store.begin(Pending(id="c99", call_id="x", turn=1, what="bash second"))
+    (ground.root / "second.txt").write_text("second\n")
+    works.go("on")
+    works.go("written")
+    works.jobs.close()
+    ground.reopen()
+    assert (await ground.timeline.plan_undo()).what == "bash second"
+    while ground.store.log.balance().done:
+        await ground.undo(overwrites=True)
+    assert tree_of(ground.root) == before
+
+
+async def test_a_kill_in_the_middle_of_keeping_what_jobs_did_keeps_it_once(ground, works):
+    await works.start(f"{works.until('on')}; echo job > job.txt; {works.until('written')}; sleep 600")
+    works.go("on")
+    works.go("written")
+    works.jobs.close()
+    place = ground.state / "sessions" / "s1"
+    for cut_off_before in ("the log", "the mark"):
+        kept = {path.name: path.read_bytes() for path in place.iterdir()}
+        times = {path.name: path.stat() for path in place.iterdir()}
+        ground.reopen()
+        ground.store.settle_all()
+        for name, content in kept.items():  # what was not reached yet is as it was; the index had gone on
+            if (
+                name.endswith(".mark")
+                or name == "running-jobs.json"
+                or (cut_off_before == "the log" and name == "changes.jsonl")
+            ):
+                (place / name).unlink(missing_ok=True)
+                (place / name).write_bytes(content)
+                os.utime(place / name, ns=(times[name].st_atime_ns, times[name].st_mtime_ns))
+        if cut_off_before == "the log" and "changes.jsonl" not in kept:
+            (place / "changes.jsonl").unlink()
+    ground.reopen()
+    ground.store.settle_all()
+    assert [[change.name for change in entry.changes] for entry in ground.store.log.entries] == [["job.txt"]]
