@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import ssl
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -23,6 +24,9 @@ _LONGEST_QUOTE = 200
 _LONGEST_PAGE = 20_000
 _PAGE = seldom(r"\s*<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TAG = seldom(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_SHORTEST_SECRET = 6  # less, such as the "none" for a server without a key, may be a word of any message
+_NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"})
+_NUMBER = seldom(r"^\[Errno -?\d+\] ")
 _RETRIES_WHEN_REFUSED = 3  # some seconds: enough for a server that is being started again
 _BUSY = frozenset({408, 409, 425, 429, 499})
 _STATUS_OF_TYPE = {
@@ -152,8 +156,13 @@ class Service:
             )
         if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError | ConnectionResetError):
             return ProviderUnavailable(f"{self.place} closed the connection without an answer.")
+        if _tls_reason(cause) in _NO_TLS:
+            return ProviderRejected(
+                f"{self.place} does not speak HTTPS{_quoted(self._safe(_words_of(cause)))}",
+                hint=f"Check {self.url_variable}: a server of your own may want http://.",
+            )
         return ProviderUnavailable(
-            f"{self.place} cannot be reached{_quoted(self._safe(str(cause)))}",
+            f"{self.place} cannot be {_failed_at(cause)}{_quoted(self._safe(_words_of(cause)))}",
             hint=f"Check the network, and {self.url_variable} if it is set.",
         )
 
@@ -205,7 +214,7 @@ class Service:
     def _safe(self, text: str) -> str:
         words = _TAG().sub(" ", text[:_LONGEST_PAGE]) if _PAGE().match(text) else text
         short = " ".join(clean(words).split())
-        if self.secret:
+        if len(self.secret) >= _SHORTEST_SECRET:
             short = short.replace(self.secret, "[redacted]")
         short = Redactor((self.secret,)).redact(short)
         return short if len(short) <= _LONGEST_MESSAGE else short[:_LONGEST_MESSAGE] + " …"
@@ -225,7 +234,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return seconds
     try:
         when = parsedate_to_datetime(written)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (when - datetime.now(UTC)).total_seconds())
@@ -276,6 +285,24 @@ def _trouble(status: int) -> str:
             return "is overloaded"
         case _:
             return f"failed (HTTP {status})"
+
+
+def _failed_at(cause: BaseException) -> str:
+    return "found" if isinstance(cause, socket.gaierror) else "reached"
+
+
+def _tls_reason(cause: BaseException) -> str:
+    """The name that OpenSSL has for a failure; an error made in Python has none."""
+    return (getattr(cause, "reason", None) or "") if isinstance(cause, ssl.SSLError) else ""
+
+
+def _words_of(cause: BaseException) -> str:
+    """What the system says of a failure, without its numbers: in words of its own, and in small letters."""
+    if isinstance(cause, ssl.SSLError):
+        return _tls_reason(cause).replace("_", " ").lower()
+    if isinstance(cause, OSError) and cause.strerror:
+        return cause.strerror[:1].lower() + cause.strerror[1:]
+    return "" if isinstance(cause, UnicodeError) else _NUMBER().sub("", str(cause))
 
 
 def _quoted(said: str) -> str:

@@ -304,6 +304,37 @@ def test_no_secret_gets_into_a_message():
     assert "hunter2" not in text
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "cannot be found: name or service not known. Check the net"),
+        (OSError(101, "Network is unreachable"), "cannot be reached: network is unreachable. Check the network"),
+        (OSError("[Errno 113] No route to host"), "cannot be reached: No route to host. Check the network"),
+        (UnicodeError("label empty or too long"), "cannot be reached. Check the network"),
+        (ssl.SSLError(1, "[SSL] record layer failure (_ssl.c:1006)"), "cannot be reached"),
+    ],
+)
+def test_what_the_system_says_of_the_network_is_told_without_its_numbers(error, told):
+    text = str(SERVICE.unreachable(error))
+    assert told in text
+    assert "Errno" not in text
+    assert "_ssl.c" not in text
+
+
+async def test_a_server_that_speaks_plain_http_at_an_https_address_is_told_at_once(model_server):
+    provider = OpenAIChatProvider("m", KEY, model_server.openai_url.replace("http:", "https:"))
+    error = await failure(provider)
+    await provider.aclose()
+    assert isinstance(error, ProviderRejected)
+    assert "does not speak HTTPS" in str(error)
+    assert "OPENAI_BASE_URL" in error.hint
+
+
+def test_the_stand_in_for_a_key_is_no_secret():
+    service = Service(name="A", url="http://a.test", model="m", key_variable="K", url_variable="U", secret="none")
+    assert "none of them" in str(service.refused(400, {}, '{"error": "none of them"}'))
+
+
 def test_the_place_leaves_out_name_and_password():
     assert SERVICE.place == "https://acme.test:8443"
 
@@ -315,6 +346,8 @@ def test_the_place_leaves_out_name_and_password():
         ({"retry-after": "0.5"}, 0.5),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 +99999999999999999"}, None),
+        ({"retry-after": "Mon, 01 Jan 99999 00:00:00 GMT"}, None),
         ({"retry-after": "-5"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "inf"}, None),
