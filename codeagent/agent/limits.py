@@ -11,11 +11,13 @@ class Limits:
 
     ``steps`` is model requests a turn, ``parallel`` calls running at once,
     ``tool_seconds`` the time of a call whose tool names none. ``first_byte_seconds``
-    and ``idle_seconds`` bound the silence before and within a reply. A failed
-    request is made again ``retries`` times; the pauses start at ``retry_seconds``,
-    double, and end at ``longest_pause``. ``continuations`` says how often in a row
-    the model may go on after its output limit. ``max_cost`` is US dollars. At
-    ``compact_at`` of the window room is made; None leaves it to the person.
+    and ``idle_seconds`` bound the silence before and within a reply; for
+    ``quiet_seconds``, or the first of them where that is longer, a service may send
+    signs of life and nothing of the reply. A failed request is made again
+    ``retries`` times; the pauses start at ``retry_seconds``, double, and end at
+    ``longest_pause``. ``continuations`` says how often in a row the model may go on
+    after its output limit. ``max_cost`` is US dollars. At ``compact_at`` of the
+    window room is made; None leaves it to the person.
     """
 
     steps: int = 50
@@ -23,6 +25,7 @@ class Limits:
     tool_seconds: float = 60
     first_byte_seconds: float = 600
     idle_seconds: float = 120
+    quiet_seconds: float = 1_800
     retries: int = 6
     retry_seconds: float = 1
     longest_pause: float = 30

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 
 from codeagent.agent.limits import Limits
 from codeagent.agent.record import Record
@@ -21,6 +22,7 @@ from codeagent.core.events import (
 from codeagent.core.messages import AssistantMessage, StopReason, Usage
 from codeagent.core.protocols import (
     CallPiece,
+    ModelEvent,
     ModelRequest,
     NoticePiece,
     Provider,
@@ -31,6 +33,7 @@ from codeagent.core.protocols import (
 )
 
 _LONGEST_RETRY_AFTER = 300
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
 class Asker:
@@ -88,12 +91,14 @@ class Asker:
         self._pieces.clear()
         self._lose()
         stream = provider.stream(request)
-        clock = asyncio.timeout(self._limits.first_byte_seconds)
-        now = asyncio.get_running_loop().time
+        limits, now = self._limits, asyncio.get_running_loop().time
+        clock = asyncio.timeout(limits.first_byte_seconds)
+        progress = _Progress(max(limits.quiet_seconds, limits.first_byte_seconds), now())
         try:
             async with clock:
                 async for event in stream:
-                    clock.reschedule(now() + self._limits.idle_seconds)
+                    progress.take(event, now())
+                    clock.reschedule(min(now() + limits.idle_seconds, progress.until))
                     if isinstance(event, ReplyFinished):
                         self._pieces.clear()
                         self._counted = None
@@ -105,7 +110,7 @@ class Asker:
                     elif self._is_shown:
                         self._pass_on(event)
         except TimeoutError as error:
-            raise ProviderUnavailable("The model has gone silent; the connection was closed.") from error
+            raise progress.gone_silent(now()) from error
         finally:
             if isinstance(stream, AsyncGenerator):
                 await stream.aclose()
@@ -130,6 +135,34 @@ class Asker:
         return max(spread, retry_after or 0.0)
 
 
+@dataclass(slots=True)
+class _Progress:
+    """Until when a reply must have grown: signs of life alone keep no connection open for ever."""
+
+    seconds: float
+    since: float
+    last: ModelEvent | None = None
+
+    @property
+    def until(self) -> float:
+        return self.since + self.seconds
+
+    def take(self, event: ModelEvent, now: float) -> None:
+        match event:
+            case TextPiece(text="") | ThinkingPiece(text=""):
+                return
+            case CallPiece() if event == self.last:
+                return
+            case _:
+                self.since, self.last = now, event
+
+    def gone_silent(self, now: float) -> ProviderUnavailable:
+        if now < self.until:
+            return ProviderUnavailable("The model has gone silent; the connection was closed.")
+        text = f"The service sent nothing but signs of life for {_long(self.seconds)}; the connection was closed."
+        return ProviderUnavailable(text, most_retries=1)
+
+
 def _counted(model: str, usage: Usage) -> AssistantMessage:
     """What stands for a reply that is not whole yet, where it has to be paid for."""
     return AssistantMessage(blocks=(), stop=StopReason.CANCELLED, model=model, usage=usage)
@@ -140,8 +173,17 @@ def _given_up(error: ProviderUnavailable, attempts: int) -> ProviderUnavailable:
     wait = error.retry_after or 0
     hints = [error.hint] if error.hint else []
     if wait > _LONGEST_RETRY_AFTER:
-        hints.append(f"It asks to be left alone for {max(1, round(wait / 60))} minutes.")
+        hints.append(f"It asks to be left alone for {_long(wait)}.")
     elif attempts > 1:
         hints.append(f"It was asked {attempts} times.")
     hints.append("Send the message again later, or choose another model.")
     return ProviderUnavailable(error.message, hint=" ".join(hints), status=error.status, retry_after=error.retry_after)
+
+
+def _long(seconds: float) -> str:
+    """A wait that is too long, in words; what a service makes up beyond a day is told as no more than that."""
+    if seconds > _DAY:
+        return "more than a day"
+    if seconds > 2 * _HOUR:
+        return f"{round(seconds / _HOUR)} hours"
+    return f"{round(seconds / _MINUTE)} minutes"

@@ -54,15 +54,27 @@ async def read_payloads(
             raise service.not_a_stream(content_type, text.decode("utf-8", "replace"))
 
 
-async def next_payloads(reads: AsyncGenerator[list[bytes]], *, is_finished: bool) -> list[bytes] | None:
-    """The next read's payloads, None after the last; a finished reply waits only a while for what may follow it."""
-    if not is_finished:
-        return await anext(reads, None)
-    try:
-        async with asyncio.timeout(_WAIT_FOR_REST):
-            return await anext(reads, None)
-    except TimeoutError:
-        return None
+class Patience:
+    """How long a finished reply still waits for what may follow it: its usage, more of its text, its proper end.
+
+    Signs of life do not lengthen the wait.
+    """
+
+    def __init__(self) -> None:
+        self._until: float | None = None
+
+    async def next_payloads(self, reads: AsyncGenerator[list[bytes]]) -> list[bytes] | None:
+        """The next read's payloads; None after the last, or when the wait is over."""
+        try:
+            async with asyncio.timeout_at(self._until):
+                return await anext(reads, None)
+        except TimeoutError:
+            return None
+
+    def note(self, *, is_finished: bool, has_grown: bool) -> None:
+        """What the last read brought; with what finishes a reply, and with each addition, the wait begins anew."""
+        if is_finished and (has_grown or self._until is None):
+            self._until = asyncio.get_running_loop().time() + _WAIT_FOR_REST
 
 
 async def read_to_end(reads: AsyncIterator[list[bytes]]) -> None:

@@ -13,7 +13,7 @@ import httpx2
 from codeagent.core.errors import ProviderError, ProviderRejected, ProviderUnavailable
 from codeagent.core.messages import AssistantMessage, Message, Usage
 from codeagent.core.protocols import ModelEvent, ModelRequest, NoticePiece, ReplyFinished, UsagePiece
-from codeagent.providers.connection import next_payloads, read_payloads, read_to_end
+from codeagent.providers.connection import Patience, read_payloads, read_to_end
 from codeagent.providers.failures import Service
 from codeagent.providers.history import EncodedHistory
 from codeagent.providers.joined import JoinedMessages
@@ -157,13 +157,15 @@ class LiveProvider(ABC, Generic[FormT]):
     async def _stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         response = await self._ask(request)
         reply = self._reply(request)
-        counted = reply.usage
+        counted, patience = reply.usage, Patience()
         try:
             service = self._connection.service
             async with aclosing(read_payloads(response, service, is_taken=lambda: reply.is_finished)) as reads:
-                while (payloads := await next_payloads(reads, is_finished=reply.is_finished)) is not None:
+                while (payloads := await patience.next_payloads(reads)) is not None:
                     _take(reply, payloads)
-                    for event in reply.display.drain():
+                    shown = reply.display.drain()
+                    patience.note(is_finished=reply.is_finished, has_grown=shown != [SIGN_OF_LIFE])
+                    for event in shown:
                         yield event
                     if reply.usage != counted:
                         counted = reply.usage

@@ -8,7 +8,7 @@ import pytest
 from codeagent.agent.limits import Limits
 from codeagent.core.errors import ProviderUnavailable
 from codeagent.core.events import ReplyEnded, RetryScheduled, TextStreamed, ToolStarted, TurnEnd, UsageReported
-from codeagent.core.protocols import ReplyFinished, TextPiece
+from codeagent.core.protocols import CallPiece, ReplyFinished, TextPiece, ThinkingPiece
 from tests.agent.stage import FAST, Model, Shell, Stage, call, reply
 
 
@@ -89,6 +89,23 @@ async def test_a_service_that_wants_an_hour_is_not_waited_for():
     )
 
 
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (301, "5 minutes"),
+        (9_000, "2 hours"),
+        (86_000, "24 hours"),
+        (9_999_999, "more than a day"),
+        (1e300, "more than a day"),
+    ],
+)
+async def test_a_wait_beyond_reason_is_told_in_words_that_a_person_can_use(seconds, told):
+    stage = Stage(Model(ProviderUnavailable("Busy.", retry_after=seconds)))
+    ended = await stage.send()
+    assert f"left alone for {told}." in ended.text
+    assert stage.of(RetryScheduled) == []
+
+
 async def test_after_the_last_retry_the_turn_ends_with_the_reason():
     stage = Stage(Model(*[ProviderUnavailable("The service is down.")] * 9))
     ended = await stage.send()
@@ -106,6 +123,38 @@ async def test_silence_before_or_within_a_reply_is_noticed_and_tried_again(piece
     stage = Stage(Model(silent_after(*pieces), reply("Here.")), limits=limits)
     assert (await stage.send()).text == "Here."
     assert "silent" in stage.of(RetryScheduled)[0].reason
+
+
+@pytest.mark.parametrize("sign", [ThinkingPiece(text=""), TextPiece(text=""), CallPiece(name="write", size=0)])
+@pytest.mark.parametrize("first", [(), (TextPiece(text="One piece"),)])
+async def test_signs_of_life_alone_keep_no_request_open_for_ever(first, sign):
+    async def alive(request):
+        for piece in first:
+            yield piece
+        while True:
+            yield sign
+            await asyncio.sleep(0.001)
+
+    limits = Limits(retries=5, retry_seconds=0.001, first_byte_seconds=0.01, idle_seconds=60, quiet_seconds=0.05)
+    stage = Stage(Model(alive, alive), limits=limits)
+    ended = await stage.send()
+    assert ended.reason is TurnEnd.ERROR
+    assert ended.text.startswith("The service sent nothing but signs of life for 0 minutes; the connection was closed.")
+    assert len(stage.of(RetryScheduled)) == 1
+
+
+async def test_a_reply_that_grows_between_its_signs_of_life_is_left_alone():
+    async def slow(request):
+        for number in range(5):
+            yield TextPiece(text=f"{number}")
+            for _ in range(20):
+                yield ThinkingPiece(text="")
+                await asyncio.sleep(0.002)
+        yield ReplyFinished(message=reply("01234"))
+
+    limits = Limits(retries=0, first_byte_seconds=0.01, idle_seconds=60, quiet_seconds=20)
+    stage = Stage(Model(slow), limits=limits)
+    assert (await stage.send()).text == "01234"
 
 
 async def test_a_slow_stream_that_keeps_moving_is_left_alone():

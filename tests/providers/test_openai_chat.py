@@ -106,6 +106,21 @@ async def test_silence_after_the_finish_reason_does_not_cost_the_reply(model_ser
     assert len(model_server.requests) == 2
 
 
+async def test_pings_after_the_finish_reason_do_not_hold_the_reply_for_ever(model_server, chat):
+    end = data_lines({"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]})
+    model_server.reply(RawStream(chunks=(*end, *[b": ping\n\n"] * 1_000), pace=0.05))
+
+    assert (await ask(chat)).text == "hi"
+    assert not model_server.answered_at
+
+
+async def test_text_after_the_finish_reason_is_part_of_the_reply(model_server, chat):
+    late = ({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]} for text in ("One ", "and ", "two."))
+    model_server.reply(RawStream(chunks=data_lines(*late, "[DONE]")))
+
+    assert (await ask(chat)).text == "One and two."
+
+
 async def test_calls_without_ids_get_different_ones(model_server, chat):
     function = {"name": "read", "arguments": "{}"}
     model_server.reply(odd(calling(index=0, function=function), calling(index=1, function=function), DONE))
