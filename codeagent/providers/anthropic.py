@@ -34,6 +34,7 @@ from codeagent.providers.history import (
     parse_arguments,
     result_texts,
     tools_used,
+    with_fields,
 )
 from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.left_out import LeftOut
@@ -177,7 +178,7 @@ class MessagesDialect:
     def reply(self, message: AssistantMessage) -> tuple[Said, ...]:
         """Text, thinking that bears this provider's signature, and calls."""
         parts: list[bytes] = []
-        for block in message.blocks:
+        for block, fields in with_fields(message.blocks, PROVIDER):
             match block:
                 case TextBlock():
                     if text := block.text.rstrip():
@@ -190,7 +191,7 @@ class MessagesDialect:
                     if block.provider == PROVIDER and (item := parse_object(block.payload_json)):
                         parts.append(to_json(item))
                 case ToolCall():
-                    parts.append(_call(block))
+                    parts.append(_call(block, fields))
         return (Said(role="assistant", parts=tuple(parts)),) if parts else ()
 
     def results(self, calls: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[Said, ...]:
@@ -207,9 +208,9 @@ def _image(block: ImageBlock) -> JsonObject:
     return {"type": "image", "source": {"type": "base64", "media_type": block.media_type, "data": block.data}}
 
 
-def _call(call: ToolCall) -> bytes:
+def _call(call: ToolCall, fields: JsonObject) -> bytes:
     arguments = parse_arguments(call.arguments_json) or {}
-    return to_json({"type": "tool_use", "id": call.id, "name": clean_name(call.name), "input": arguments})
+    return to_json({**fields, "type": "tool_use", "id": call.id, "name": clean_name(call.name), "input": arguments})
 
 
 def _result(call: ToolCall, result: ToolResult) -> bytes:

@@ -20,11 +20,13 @@ from codeagent.core.messages import (
 )
 from codeagent.core.text import storable
 from codeagent.providers.failures import Service
+from codeagent.providers.history import kept_fields
 from codeagent.providers.pieces import Display, GrowingText
 from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse_object
 from codeagent.providers.tally import OutputTally
 
 PROVIDER = "anthropic"
+_KNOWN_FIELDS = frozenset({"type", "id", "name", "input", "cache_control"})
 _STOPS = {
     "end_turn": StopReason.END_TURN,
     "stop_sequence": StopReason.END_TURN,
@@ -98,7 +100,7 @@ class MessagesReply:
         """The whole reply; raises ProviderUnavailable when the stream ended before it was whole."""
         if not self.is_finished:
             raise self._service.broke_off()
-        blocks = tuple(made for block in self._blocks.values() if (made := self._made(block)) is not None)
+        blocks = tuple(made for block in self._blocks.values() for made in self._made(block))
         has_calls = any(isinstance(block, ToolCall) for block in blocks)
         usual = StopReason.TOOL_USE if has_calls else StopReason.END_TURN
         return AssistantMessage(blocks=blocks, stop=_STOPS.get(self._stop, usual), model=self._model, usage=self.usage)
@@ -152,21 +154,22 @@ class MessagesReply:
         elif block.kind == "text":
             self.display.text(text)
 
-    def _made(self, block: _Block) -> AssistantBlock | None:
+    def _made(self, block: _Block) -> list[AssistantBlock]:
         text = storable(str(block.text))
         match block.kind:
             case "text":
-                return TextBlock(text=text) if text else None
+                return [TextBlock(text=text)] if text else []
             case "thinking":
-                return ThinkingBlock(text=text, signature=block.signature, provider=PROVIDER)
+                return [ThinkingBlock(text=text, signature=block.signature, provider=PROVIDER)]
             case "tool_use":
-                return ToolCall(
+                call = ToolCall(
                     id=self._fresh_id(as_text(block.start.get("id"))),
                     name=storable(as_text(block.start.get("name"))),
                     arguments_json=text or self._arguments_at_start(block),
                 )
+                return [*kept_fields(PROVIDER, block.start, _KNOWN_FIELDS), call]
             case _:
-                return OpaqueBlock(provider=PROVIDER, payload_json=json.dumps(_as_it_came(block, text)))
+                return [OpaqueBlock(provider=PROVIDER, payload_json=json.dumps(_as_it_came(block, text)))]
 
     def _arguments_at_start(self, block: _Block) -> str:
         """A call that streams no arguments has those it began with, unless it was cut off before any came."""

@@ -16,7 +16,8 @@ from codeagent.providers.history import parse_arguments
 from codeagent.providers.pieces import GrowingText
 from codeagent.providers.sse import as_object, as_text, as_written
 
-_KNOWN_FIELDS = frozenset({"index", "id", "type", "function"})
+KNOWN_FIELDS = frozenset({"index", "id", "type", "function"})
+"""All others are the server's own, which wants them back, such as Gemini's ``extra_content`` with its signatures."""
 
 
 @dataclass(slots=True)
@@ -56,7 +57,7 @@ class GrowingCalls:
         call = self._call_of(piece, name, arguments)
         call.id = call.id or as_text(piece.get("id"))
         self._name(call, name)
-        call.others |= {key: value for key, value in piece.items() if key not in _KNOWN_FIELDS}
+        call.others |= {key: value for key, value in piece.items() if key not in KNOWN_FIELDS}
         is_repeated = name and call.is_whole and arguments == str(call.arguments)
         if arguments and not is_repeated:
             call.arguments.add(arguments)

@@ -25,8 +25,9 @@ from codeagent.core.messages import (
     Usage,
 )
 from codeagent.core.text import storable
-from codeagent.providers.chat_calls import GrowingCall, GrowingCalls
+from codeagent.providers.chat_calls import KNOWN_FIELDS, GrowingCall, GrowingCalls
 from codeagent.providers.failures import Service
+from codeagent.providers.history import kept_fields
 from codeagent.providers.pieces import Display, GrowingText
 from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse_object
 from codeagent.providers.tally import OutputTally, output_of, usage_of
@@ -34,8 +35,6 @@ from codeagent.providers.written_text import WrittenText
 
 REASONING_DETAILS = "reasoning_details"
 """OpenRouter's items of reasoning, which must come back as they were, with their signatures."""
-CALL_FIELDS = "call_fields"
-"""Fields that a server adds to a call and wants back, such as Gemini's ``extra_content`` with its signatures."""
 _THINKING_KEYS = ("reasoning_content", "reasoning")
 _STOPS = {
     "length": StopReason.MAX_TOKENS,
@@ -127,7 +126,7 @@ class ChatReply:
         first = next((choice for choice in choices if not choice.get("index")), as_object(None))
         if first:
             self._take_choice(first)
-        self._count(as_object(chunk.get("usage")))
+        self._count(as_object(chunk.get("usage")), is_whole=bool(self._stop) and not first)
         self._count(as_object(first.get("usage")))
 
     def _take_choice(self, choice: JsonObject) -> None:
@@ -156,11 +155,11 @@ class ChatReply:
         if text := text.strip() if self._written.calls else text:
             blocks.append(TextBlock(text=text))
         for call in self._calls.all:
-            blocks += [*self._opaque(CALL_FIELDS, call.others), self._made(call)]
+            blocks += [*kept_fields(self._model, call.others, KNOWN_FIELDS), self._made(call)]
         stop = stop or (StopReason.TOOL_USE if self._calls.all else StopReason.END_TURN)
         return AssistantMessage(blocks=tuple(blocks), stop=stop, model=self._model, usage=self.usage)
 
-    def _count(self, reported: JsonObject) -> None:
+    def _count(self, reported: JsonObject, *, is_whole: bool = False) -> None:
         """Counts come at the end or in each chunk, in one piece or in several; those of the prompt never fall."""
         if not reported:
             return
@@ -170,6 +169,8 @@ class ChatReply:
         prompt, cached, stored = (self._counts[name] for name in ("prompt", "cached", "stored"))
         output = output_of(prompt, counts["completion"], cached + stored, counts["total"])
         calls = sum(call.arguments.size for call in self._calls.all)
+        if is_whole:
+            self._output.report_whole(output)
         self._output.report(output, self._content.text.size + self._content.thinking.size + calls)
         self.usage = usage_of(prompt, self._output.total, cached, stored, total=self._counts["total"])
 

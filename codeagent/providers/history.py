@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, Protocol, assert_never
 
 from codeagent.core.json_types import JsonObject, JsonValue
@@ -21,6 +22,7 @@ from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
     Message,
+    OpaqueBlock,
     Outcome,
     ResultsMessage,
     TextBlock,
@@ -31,13 +33,14 @@ from codeagent.core.messages import (
 from codeagent.core.protocols import ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.left_out import LeftOut
-from codeagent.providers.sse import to_json
+from codeagent.providers.sse import as_object, parse_object, to_json
 
 NO_OUTPUT = "(no output)"
 NO_RESULT = "No result was recorded for this call; it may or may not have run."
 EMPTY_MESSAGE = "(empty message)"
 CONTINUE = "Continue."
 _LONGEST_RAW_ARGUMENTS = 4_000
+_CALL_FIELDS = "call_fields"
 
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
@@ -267,3 +270,23 @@ def result_texts(call: ToolCall, result: ToolResult) -> list[str]:
         quoted = raw if len(raw) <= _LONGEST_RAW_ARGUMENTS else raw[:_LONGEST_RAW_ARGUMENTS] + " …"
         texts.insert(0, f"The arguments of this call were not a JSON object. As written: {quoted}")
     return texts
+
+
+def kept_fields(owner: str, fields: JsonObject, known: frozenset[str]) -> list[OpaqueBlock]:
+    """The block that stands before a call of ``owner``; none where its fields are all ``known``."""
+    others = {key: value for key, value in fields.items() if key not in known and value is not None}
+    return [OpaqueBlock(provider=owner, payload_json=json.dumps({_CALL_FIELDS: others}))] if others else []
+
+
+def fields_of(block: AssistantBlock | None, owner: str) -> JsonObject:
+    """What such a block keeps for ``owner``; nothing where it is another block, or another's."""
+    if not isinstance(block, OpaqueBlock) or block.provider != owner:
+        return {}
+    return as_object((parse_object(block.payload_json) or {}).get(_CALL_FIELDS))
+
+
+def with_fields(blocks: Iterable[AssistantBlock], owner: str) -> Iterator[tuple[AssistantBlock, JsonObject]]:
+    """The blocks but for those that keep fields, each call with the fields that ``owner`` had added to it."""
+    for before, block in pairwise((None, *blocks)):
+        if block is not None and not fields_of(block, owner):
+            yield block, fields_of(before, owner) if isinstance(block, ToolCall) else {}

@@ -40,10 +40,12 @@ _ABOUT_ONE = seldom(
     re.IGNORECASE,
 )
 _ABOUT_THINKING = seldom(
-    r"thinking|signature|encrypted|reasoning|server_tool_use|input tag|(?:content|input)\b.{0,40}\btype\b",
+    r"thinking|signature|encrypted|reasoning|server_tool_use|input tag|(?:content|input)\b.{0,40}\btype\b"
+    r"|extra inputs|additional propert|not persisted"
+    r"|(?:unknown|unrecognized|unexpected|invalid) (?:field|param|item|value)",
     re.IGNORECASE,
 )
-"""What only its own service can read: thinking, and blocks of kinds that nobody knows."""
+"""What only its own service can read: thinking, and blocks, items and fields that nobody else knows."""
 
 _AGAIN = 8  # messages: after the history was made shorter, its end may hold new ones
 NO_IMAGES = "does not take images"

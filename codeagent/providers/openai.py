@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
+    AssistantBlock,
     AssistantMessage,
     ImageBlock,
     OpaqueBlock,
@@ -32,6 +33,7 @@ from codeagent.providers.history import (
     clean_name,
     result_texts,
     sound_arguments,
+    with_fields,
 )
 from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.live import Encoder, LiveProvider
@@ -142,18 +144,24 @@ class ResponsesDialect:
         return (Said(role="user", parts=tuple(parts or [to_json(_text(EMPTY_MESSAGE))])),)
 
     def reply(self, message: AssistantMessage) -> tuple[Said, ...]:
-        """Text, calls, and the model's own reasoning before the item that it led to."""
+        """Text, calls, the model's own reasoning before the item that it led to, and all other items as they came.
+
+        What still waits for an output is left out, as the service refuses it.
+        """
         items: list[bytes] = []
         pending: list[bytes] = []
-        phase = ""
-        for block in message.blocks:
+        phase, answered = "", self._answered(message)
+        for block, fields in with_fields(message.blocks, self._model):
             match block:
                 case OpaqueBlock():
-                    item = parse_object(block.payload_json) if block.provider == self._model else None
-                    if item and item.get("type") == PHASE:
+                    item = self._own(block)
+                    if item.get("type") == PHASE:
                         phase = as_text(item.get("phase"))
-                    elif item:
+                    elif item.get("type") == "reasoning":
                         pending.append(to_json(item))
+                    elif item and as_text(item.get("call_id")) in answered:
+                        items += [*pending, to_json(item)]
+                        pending.clear()
                 case TextBlock():
                     if block.text.strip():
                         said: JsonObject = {"role": "assistant", "content": block.text}
@@ -161,11 +169,24 @@ class ResponsesDialect:
                         pending.clear()
                     phase = ""
                 case ToolCall():
-                    items += [*pending, _call(block)]
+                    items += [*pending, _call(block, fields)]
                     pending.clear()
                 case ThinkingBlock():
                     pass  # a summary for people
         return (Said(role="assistant", parts=tuple(items)),) if items else ()
+
+    def _own(self, block: AssistantBlock) -> JsonObject:
+        """An item that only this model's service understands."""
+        if not isinstance(block, OpaqueBlock) or block.provider != self._model:
+            return {}
+        return parse_object(block.payload_json) or {}
+
+    def _answered(self, message: AssistantMessage) -> set[str]:
+        """The ids under which both a call and its output came; and none at all, which what has no such id bears."""
+        found: dict[bool, set[str]] = {True: {""}, False: {""}}
+        for item in map(self._own, message.blocks):
+            found[as_text(item.get("type")).endswith("_output")].add(as_text(item.get("call_id")))
+        return found[True] & found[False]
 
     def results(self, calls: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[Said, ...]:
         """One output item for each call, images included."""
@@ -188,9 +209,9 @@ def _image(block: ImageBlock) -> JsonObject:
     return {"type": "input_image", "image_url": f"data:{block.media_type};base64,{block.data}", "detail": "auto"}
 
 
-def _call(call: ToolCall) -> bytes:
+def _call(call: ToolCall, fields: JsonObject) -> bytes:
     name, arguments = clean_name(call.name), sound_arguments(call.arguments_json)
-    return to_json({"type": "function_call", "call_id": call.id, "name": name, "arguments": arguments})
+    return to_json({**fields, "type": "function_call", "call_id": call.id, "name": name, "arguments": arguments})
 
 
 def _result(call: ToolCall, result: ToolResult) -> bytes:

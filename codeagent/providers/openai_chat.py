@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Literal
 
 from codeagent.core.json_types import JsonObject, JsonValue
@@ -25,7 +24,7 @@ from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
-from codeagent.providers.chat_reply import CALL_FIELDS, REASONING_DETAILS, ChatReply
+from codeagent.providers.chat_reply import REASONING_DETAILS, ChatReply
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
     NO_OUTPUT,
@@ -34,11 +33,12 @@ from codeagent.providers.history import (
     clean_name,
     result_texts,
     sound_arguments,
+    with_fields,
 )
 from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.live import Encoder, LiveProvider
 from codeagent.providers.openai_connection import OpenAIConnection
-from codeagent.providers.sse import as_object, parse_object, to_json
+from codeagent.providers.sse import parse_object, to_json
 
 PREFIX = "openai-chat"
 
@@ -177,16 +177,13 @@ class ChatDialect:
 
     def _calls(self, message: AssistantMessage) -> list[JsonValue]:
         """The calls, each with the fields that its server added to it, such as the signature of a thought."""
-        calls: list[JsonValue] = []
-        for before, block in pairwise((None, *message.blocks)):
-            if isinstance(block, ToolCall):
-                calls.append({**self._kept(before, CALL_FIELDS), **_call(block)})
-        return calls
+        blocks = with_fields(message.blocks, self._model)
+        return [{**fields, **_call(block)} for block, fields in blocks if isinstance(block, ToolCall)]
 
     def _thinking(self, message: AssistantMessage) -> JsonObject:
         """Thinking goes back as the server's own items, else under the name it came with, kept as its signature."""
         for block in message.blocks:
-            if kept := self._kept(block, REASONING_DETAILS):
+            if kept := self._details(block):
                 return kept
         own = [
             block
@@ -195,14 +192,12 @@ class ChatDialect:
         ]
         return {own[0].signature: "".join(block.text for block in own)} if own else {}
 
-    def _kept(self, block: AssistantBlock | None, kind: str) -> JsonObject:
-        """What a block keeps of that kind for the model that it came from."""
+    def _details(self, block: AssistantBlock) -> JsonObject:
+        """The items of reasoning that a block keeps for the model that they came from."""
         if not isinstance(block, OpaqueBlock) or block.provider != self._model:
             return {}
         payload = parse_object(block.payload_json) or {}
-        if kind == CALL_FIELDS:
-            return as_object(payload.get(CALL_FIELDS))
-        return {kind: payload[kind]} if payload.get(kind) else {}
+        return {REASONING_DETAILS: payload[REASONING_DETAILS]} if payload.get(REASONING_DETAILS) else {}
 
 
 def _image(block: ImageBlock) -> bytes:

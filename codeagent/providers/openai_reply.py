@@ -20,12 +20,14 @@ from codeagent.core.messages import (
 )
 from codeagent.core.text import storable
 from codeagent.providers.failures import Service
+from codeagent.providers.history import kept_fields
 from codeagent.providers.pieces import Display, GrowingText
 from codeagent.providers.sse import as_count, as_list, as_object, as_text, as_written, parse_object
 from codeagent.providers.tally import output_of, usage_of
 
 PHASE = "phase"
 _COUNTS = ("input", "output", "total", "cached", "stored")
+_KNOWN_FIELDS = frozenset({"type", "id", "call_id", "name", "arguments", "status"})
 _INCOMPLETE = {
     "max_output_tokens": StopReason.MAX_TOKENS,
     "max_tokens": StopReason.MAX_TOKENS,
@@ -180,7 +182,7 @@ class ResponsesReply:
                 opaque = [OpaqueBlock(provider=self._model, payload_json=marker)] if phase and text else []
                 return [*opaque, TextBlock(text=text)] if text else []
             case "function_call":
-                return [self._made_call(item)]
+                return [*kept_fields(self._model, fields, _KNOWN_FIELDS), self._made_call(item)]
             case "reasoning":
                 summary = storable(str(item.text) or _texts(fields, "summary"))
                 shown = [ThinkingBlock(text=summary, provider=self._model)] if summary else []
@@ -188,8 +190,9 @@ class ResponsesReply:
                 is_whole = item.is_done and bool(kept.get("encrypted_content"))
                 opaque = [OpaqueBlock(provider=self._model, payload_json=json.dumps(kept))] if is_whole else []
                 return [*shown, *opaque]
-            case _:
-                return []
+            case _:  # such as a call of the service's own tools, or a compaction of its own
+                is_whole = item.is_done and bool(as_text(fields.get("type")))
+                return [OpaqueBlock(provider=self._model, payload_json=json.dumps(fields))] if is_whole else []
 
     def _made_call(self, item: _Item) -> ToolCall:
         """Arguments as they streamed; without any, those the finished item has."""

@@ -8,18 +8,30 @@ from codeagent.core.messages import Usage
 class OutputTally:
     """Counts of output tokens as a stream reports them, together with how much it has said by then.
 
-    Most services report the whole so far, so that no count ever falls; some report
-    what was added since the last time. A count that falls, or that stands still
-    while more is said, gives the second kind away.
+    All three protocols say that a report is of the whole so far: Messages calls the
+    counts of ``message_delta`` cumulative, Chat Completions sends one report after
+    the last choice, Responses one with the whole response. Some servers report what
+    was added since the last time all the same. A count that falls, or that stands
+    still while more is said, gives them away; counts that only grow are believed to
+    be what the protocol says, as nothing tells them apart.
+
+    https://docs.anthropic.com/en/docs/build-with-claude/streaming,
+    https://platform.openai.com/docs/api-reference/chat/create (``stream_options``)
     """
 
     def __init__(self) -> None:
         self._most = 0
         self._sum: int = 0
-        self._last = 0
+        self._last: int = 0
         self._said = 0
-        self._falls = False
-        self._stands_still = False
+        self._falls: bool = False
+        self._stands_still: bool = False
+        self._whole = 0
+
+    def report_whole(self, count: int) -> None:
+        """The report at the place where the protocol has the whole; it holds unless an earlier one was more."""
+        if count >= self._most:
+            self._whole = count
 
     def report(self, count: int, said: int) -> None:
         """One report; ``said`` is how many characters have come so far, those that came with it included."""
@@ -36,6 +48,8 @@ class OutputTally:
     @property
     def total(self) -> int:
         """The reply's output tokens so far."""
+        if self._whole:
+            return self._whole
         is_added_up = self._falls or (self._stands_still and self._sum <= self._said)
         return self._sum if is_added_up else self._most
 

@@ -166,6 +166,27 @@ async def test_a_service_that_will_not_have_its_own_blocks_back_is_asked_without
     assert "refused" in stage.of(NoticeGiven)[0].text
 
 
+async def test_fields_that_a_service_adds_to_a_call_go_back_with_it(scene):
+    stage = scene.stage()
+    caller = {"type": "direct"}
+    begun = opened(0, "tool_use", id="t1", name="note", input={}, caller=caller)
+    spoken = data_lines(start(), begun, delta(0, "input_json_delta", partial_json=ONE), closed(0), *ended())
+    scene.server.reply(RawStream(chunks=spoken), say("Done."))
+    assert (await stage.send()).text == "Done."
+    [sent] = scene.server.requests[-1].messages[1]["content"]
+    assert sent == {"type": "tool_use", "id": "t1", "name": "note", "input": {"say": "one"}, "caller": caller}
+    await scene.is_well(stage)
+
+
+async def test_a_service_that_will_not_have_its_own_fields_back_is_asked_without_them(scene):
+    stage = scene.stage()
+    begun = opened(0, "tool_use", id="t1", name="note", input={"say": "one"}, shape="cube")
+    scene.server.reply(RawStream(chunks=data_lines(start(), begun, closed(0), *ended())), say("Done."))
+    assert (await stage.send()).text == "Done."
+    assert scene.notes == ["one"]
+    assert len(scene.server.refusals) == 1
+
+
 @pytest.mark.parametrize(
     "error",
     [

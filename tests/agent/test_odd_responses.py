@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codeagent.core.events import RetryScheduled, TextStreamed, TurnEnd
+from codeagent.core.events import NoticeGiven, RetryScheduled, TextStreamed, TurnEnd
 from codeagent.providers.openai import OpenAIProvider
 from tests.agent.services import Scene
 from tests.server.replies import RawStream, data_lines, say
@@ -83,11 +83,10 @@ UNDERSTOOD: dict[str, tuple[object, ...]] = {
         ended(call(id="fc_9")),
     ),
     "reasoning without what is encrypted": (added(0, REASONING), done(0, REASONING), done(1, call()), ended()),
-    "events and items that nobody knows": (
+    "events that nobody knows, and an item that never was whole": (
         event("hologram.delta", delta="x"),
         {"type": "keepalive"},
         added(0, {"type": "hologram", "id": "h1"}),
-        done(0, {"type": "hologram", "id": "h1"}),
         done(1, call()),
         ended(),
     ),
@@ -104,6 +103,61 @@ async def test_it_is_understood_as_the_one_call_that_was_meant(scene, name):
     assert (end.reason, end.text) == (TurnEnd.DONE, "Done.")
     assert scene.notes == ["one"]
     await scene.is_well(stage)
+
+
+SEARCH = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "x"}}
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2VjcmV0"}
+WAITING = {"type": "custom_tool_call", "id": "ct_1", "call_id": "x1", "name": "draw", "input": "a cube"}
+PROGRAM = {"type": "program", "id": "p_1", "call_id": "p1", "code": "1 + 1"}
+PRINTED = {"type": "program_output", "id": "p_2", "call_id": "p1", "output": "2"}
+
+
+def asked_for(*items: dict[str, object]) -> RawStream:
+    return RawStream(chunks=data_lines(*(done(at, item) for at, item in enumerate(items)), ended(*items)))
+
+
+def sent_back(scene) -> list[object]:
+    """What of the model's own reply stands in the last request."""
+    return [item for item in scene.server.requests[-1].messages if item.get("role") != "user"]
+
+
+async def test_items_of_the_services_own_tools_go_back_as_they_came(scene):
+    stage = scene.stage()
+    scene.server.reply(asked_for(THOUGHT, SEARCH, message("Found."), call(namespace="notes")), say("Done."))
+    assert (await stage.send()).text == "Done."
+    thought, search, text, called, _ = sent_back(scene)
+    assert (thought, search) == (THOUGHT, SEARCH)
+    assert text["content"] == "Found."
+    assert called["namespace"] == "notes"
+    assert scene.notes == ["one"]
+    await scene.is_well(stage)
+
+
+async def test_a_call_that_waits_for_an_output_nobody_gave_is_not_sent_back(scene):
+    stage = scene.stage()
+    scene.server.reply(asked_for(WAITING, call()), say("Done."))
+    assert (await stage.send()).text == "Done."
+    assert [item["type"] for item in sent_back(scene)] == ["function_call", "function_call_output"]
+    await scene.is_well(stage)
+
+
+async def test_what_came_with_its_output_goes_back_with_it(scene):
+    stage = scene.stage()
+    scene.server.reply(asked_for(PROGRAM, PRINTED, call()), say("Done."))
+    await stage.send()
+    asked = next(request for request in scene.server.requests if b"program_output" in request.raw)
+    assert [item for item in asked.messages if item.get("call_id") == "p1"] == [PROGRAM, PRINTED]
+    assert scene.notes == ["one"]
+
+
+@pytest.mark.parametrize("item", [{"type": "hologram", "id": "h1"}, call(shape="cube")])
+async def test_a_service_that_will_not_have_its_own_items_back_is_asked_without_them(scene, item):
+    stage = scene.stage()
+    scene.server.reply(asked_for(item, *([call()] if item["type"] == "hologram" else [])), say("Done."))
+    assert (await stage.send()).text == "Done."
+    assert scene.notes == ["one"]
+    assert len(scene.server.refusals) == 1
+    assert "refused" in stage.of(NoticeGiven)[0].text
 
 
 REFUSED = {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "I cannot."}]}

@@ -28,3 +28,14 @@ def test_counts_that_once_fall_are_added_up(steps):
         said += 10
         tally.report(tokens, said)
     assert tally.total == sum(added)
+
+
+@given(REPORTS, st.integers(0, 9_000))
+def test_the_whole_at_its_proper_place_holds_unless_an_earlier_report_was_more(steps, whole):
+    tally, said = OutputTally(), 0
+    for tokens, characters in steps:
+        said += characters
+        tally.report(tokens, said)
+    before, most = tally.total, max(tokens for tokens, _ in steps)
+    tally.report_whole(whole)
+    assert tally.total == (whole if whole >= most else before)

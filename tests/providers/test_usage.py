@@ -86,6 +86,21 @@ def chunk(text: str, usage: object = None, *, finish: str | None = None) -> dict
             id="each chunk tells what it added, and the end the whole",
         ),
         pytest.param(
+            (
+                *(chunk("word ", counted(9, count)) for count in (5, 3, 4)),
+                chunk("", finish="stop"),
+                {"choices": [], "usage": counted(9, 13)},
+                DONE,
+            ),
+            Usage(input_tokens=9, output_tokens=13),
+            id="what was added falls, and the end tells a whole that is more than the sum",
+        ),
+        pytest.param(
+            (*(chunk("word ", counted(9, count)) for count in (3, 5, 9)), chunk("", finish="stop"), DONE),
+            Usage(input_tokens=9, output_tokens=9),
+            id="counts that only grow are the whole, as the protocol has it",
+        ),
+        pytest.param(
             (*(chunk("a", counted(9, 20)) for _ in range(5)), chunk("", finish="stop"), DONE),
             Usage(input_tokens=9, output_tokens=20),
             id="each chunk has the total of the end",

@@ -176,6 +176,8 @@ def _check_call(block: dict[str, object], place: str, used: set[str]) -> str:
     used.add(identity)
     if not _TOOL_NAME.match(str(block.get("name", ""))):
         raise Refused(f"{place}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
+    if unknown := sorted(set(block) - {"type", "id", "name", "input", "cache_control", "caller"}):
+        raise Refused(f"{place}.tool_use.{unknown[0]}: Extra inputs are not permitted")
     if not isinstance(block.get("input"), dict):
         raise Refused(f"{place}.tool_use.input: Input should be a valid dictionary")
     return identity

@@ -15,6 +15,7 @@ __all__ = ["check", "error_body", "stream", "stream_error"]
 
 _TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 _LONGEST_ID = 64
+_OF_THE_SERVICE = {"web_search_call", "code_interpreter_call", "mcp_call", "mcp_list_tools", "compaction"}
 _FIELDS = {
     "model", "input", "instructions", "stream", "store", "include", "tools", "reasoning", "max_output_tokens",
     "tool_choice", "parallel_tool_calls", "prompt_cache_key", "text", "metadata",
@@ -66,13 +67,20 @@ def _check_items(items: list[dict[str, object]], *, stores: bool) -> None:
             case "reasoning":
                 _check_reasoning(item, where, items[at + 1 :], stores=stores)
             case _:
-                raise Refused(f"Invalid value: '{kind}' for '{where}.type'.")
+                _check_of_the_service(item, where)
         if kind == "message" and waiting and item.get("role") == "user":
             raise Refused(f"No tool output found for function call {waiting[0]}.")
     if waiting:
         raise Refused(f"No tool output found for function call {waiting[0]}.")
     if items[-1].get("role") == "assistant":
         raise Refused("The input must end with something for the model to answer.")
+
+
+def _check_of_the_service(item: dict[str, object], where: str) -> None:
+    if item["type"] not in _OF_THE_SERVICE:
+        raise Refused(f"Invalid value: '{item['type']}' for '{where}.type'.")
+    if item.get("status") not in {None, "completed", "failed"}:
+        raise Refused(f"Invalid value for '{where}.status'.")
 
 
 def _check_message(item: dict[str, object], where: str) -> None:
@@ -107,6 +115,8 @@ def _check_call(item: dict[str, object], where: str, used: set[str]) -> str:
     used.add(identity)
     if not _TOOL_NAME.match(str(item.get("name", ""))):
         raise Refused(f"Invalid '{where}.name': string does not match pattern '^[a-zA-Z0-9_-]+$'.")
+    if unknown := sorted(set(item) - {"type", "id", "call_id", "name", "arguments", "status", "namespace"}):
+        raise Refused(f"Unknown parameter: '{where}.{unknown[0]}'.")
     if not isinstance(item.get("arguments"), str):
         raise Refused(f"Invalid type for '{where}.arguments': expected a string.")
     return identity
@@ -125,7 +135,10 @@ def _check_reasoning(item: dict[str, object], where: str, rest: list[dict[str, o
     if not stores and not item.get("encrypted_content"):
         raise Refused(f"Item with id '{item['id']}' not found. Items are not persisted when `store` is set to false.")
     following = next(iter(rest), {})
-    is_own = following.get("type") in {"function_call", "reasoning"} or following.get("role") == "assistant"
+    is_own = (
+        following.get("type") in {"function_call", "reasoning", *_OF_THE_SERVICE}
+        or following.get("role") == "assistant"
+    )
     if not is_own:
         raise Refused(f"Item '{item['id']}' of type 'reasoning' was provided without its required following item.")
 
