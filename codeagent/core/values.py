@@ -8,6 +8,7 @@ them: ``fields``, ``replace``, ``asdict``, pydantic, type checkers.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from typing import TypeVar, dataclass_transform
 
@@ -23,19 +24,17 @@ def value(cls: type[Class]) -> type[Class]:
     defaults = {one.name: one.default for one in known if one.default is not MISSING}
     factories = {one.name: one.default_factory for one in known if one.default_factory is not MISSING}
 
+    hold = object.__setattr__  # a value whose __dict__ nobody asks for has none, and takes half the memory
+
     def init(self: object, **given: object) -> None:
-        if not given.keys() <= names:
-            unknown = ", ".join(sorted(given.keys() - names))
-            raise TypeError(f"{cls.__name__} has no field {unknown}")
-        held = self.__dict__
-        held.update(defaults)
+        held = {**defaults, **given}
         for name, make in factories.items():
             if name not in given:
                 held[name] = make()
-        held.update(given)
-        if len(held) != len(names):
-            missing = ", ".join(sorted(names - held.keys()))
-            raise TypeError(f"{cls.__name__} lacks {missing}")
+        if held.keys() != names:
+            raise TypeError(_mismatch(cls.__name__, held.keys() - names, names - held.keys()))
+        for name, one in held.items():
+            hold(self, name, one)
 
     for name, method in (
         ("__init__", init),
@@ -47,6 +46,12 @@ def value(cls: type[Class]) -> type[Class]:
     ):
         setattr(made, name, method)
     return made
+
+
+def _mismatch(name: str, unknown: Collection[str], missing: Collection[str]) -> str:
+    if unknown:
+        return f"{name} has no field {', '.join(sorted(unknown))}"
+    return f"{name} lacks {', '.join(sorted(missing))}"
 
 
 def _set(self: object, name: str, to: object) -> None:

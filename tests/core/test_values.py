@@ -1,6 +1,7 @@
 """Values are frozen dataclasses for all that looks at them."""
 
 import time
+import tracemalloc
 from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, is_dataclass, replace
 
 import pytest
@@ -78,6 +79,23 @@ def test_pydantic_checks_and_writes_it():
     assert adapter.validate_json(adapter.dump_json(Point(x=1, tags=("é",)))) == Point(x=1, tags=("é",))
     with pytest.raises(ValidationError):
         adapter.validate_python({"x": "no number"})
+
+
+def test_it_takes_no_more_memory_than_an_object_that_was_written_by_hand():
+    class Written:
+        def __init__(self) -> None:
+            self.x, self.y, self.tags = 1, 2, ()
+
+    def size(make) -> int:
+        kept = [None] * 1_000
+        make()
+        tracemalloc.start()
+        kept[:] = [make() for _ in kept]
+        taken = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        return taken // len(kept)
+
+    assert size(lambda: Point(x=1)) <= size(Written)
 
 
 def test_it_costs_less_to_define_than_a_dataclass():

@@ -22,13 +22,13 @@ from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import EMPTY, Line
 from codeagent.tui.widgets.times import time_line, with_time
 
-_DRAWN_BLOCKS = 256
-_DRAWN_LINES = 2_000
+_DRAWN_BLOCKS = 128
+_DRAWN_LINES = 1_000
 _DRAWN_ANYHOW = 64
 """So many blocks are kept drawn, however long they are: more than a screen shows of long ones."""
 
-_KEPT_STRIPS = 1_000
-"""Rows that are kept ready for the screen, several screens full; each takes a kilobyte and more."""
+_KEPT_STRIPS = 240
+"""Rows that are kept ready for the screen, some screens full; each takes six kilobytes with all that belongs to it."""
 
 _LONGEST_WALK = 2_000
 
