@@ -56,14 +56,14 @@ _LOG_VALUED = (
     " decorate-refs decorate-refs-exclude encoding"
 )
 _DIFF = Allowed(
-    flags="pusaRzwbWtqmc",
+    flags="pusaRzwbWtqmcMCBD",
     valued="USG",
     longs=names(_DIFF_LONGS),
     long_valued=names(_DIFF_VALUED),
     counts=True,
 )
 _LOG = Allowed(
-    flags="pusaRzwbWtqmciEFPg",
+    flags="pusaRzwbWtqmcMCBDiEFPg",
     valued="USGnL",
     longs=names(_DIFF_LONGS + _LOG_LONGS),
     long_valued=names(_DIFF_VALUED + _LOG_VALUED),
@@ -125,7 +125,7 @@ _COMMANDS: Mapping[str, Allowed] = {
         long_valued=names("candidates match exclude"),
     ),
     "tag": Allowed(
-        flags="lni",
+        flags="lni0123456789",  # the digits spell -n3
         longs=names("list column no-column color ignore-case contains no-contains merged no-merged"),
         long_valued=names("sort format points-at"),
     ),
@@ -334,10 +334,11 @@ def _files(command: str, given: Given, base: Word | None) -> Reading | str:
                 paths.append(Word(text, is_known=word.is_known))
                 continue
             paths.append(word)
-            _, colon, behind = text.partition(":")
-            if colon and behind and word.is_known:
-                paths.append(Word(behind))
-        paths += [Word(value.text.rpartition(":")[2] or ".", is_known=value.is_known) for value in given.of("L")]
+            if word.is_known:
+                colons = (at for at, character in enumerate(text) if character == ":")
+                paths += [Word(text[at + 1 :]) for at in colons if text[at + 1 :]]
+        if command != "blame":  # there a line range names no file
+            paths += [Word(value.text.rpartition(":")[2] or ".", is_known=value.is_known) for value in given.of("L")]
     elif not all(word.is_known for word in given.operands):
         return f"git {command}: its operands are not known before it runs"
     return Reading(paths=tuple(paths), base=base, uses_git=True)

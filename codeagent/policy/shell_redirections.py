@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -75,6 +76,8 @@ class RedirectionReader:
         self._words += targets[1:]
         if operator in {">&", "<&"} and target.is_fixed and _DESCRIPTOR.fullmatch(target.text):
             return
+        if target.text == "-":
+            target = replace(target, text="./-")  # a file of that name, not the standard input as for programs
         direction = Direction.READS if operator in {"<", "<&"} else Direction.WRITES
         self.files.append(Redirection(Direction.APPENDS if ">>" in operator else direction, target))
 

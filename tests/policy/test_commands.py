@@ -22,6 +22,11 @@ TOKENS = (
     "|&>|{p1,p2}|[|]|time |coproc |function f |f()|eval |'p1 a'|\"p2 b\"|$((|1+1|E|;;|!|''|\"\""
 )
 SOUP = (*TOKENS.split("|"), "|", "||", "|&")
+OPENINGS = ("[ ", "[[ ", "[", "[[", "[\n", "[[\n", "[ a ", "[[ a ", "[ -f a ", "[[ -f a ")
+CONDITION = (
+    *("p0", " p0 ", "p1 ", " a ", "a", " ! ", " = ", " =~ ", " -a ", " -o ", "&&", " || ", "|", " & ", ";", "\n"),
+    *(" \\\n", "(", ")", " > o ", " < /dev/null ", '"', "'", " ]", " ]]", " ]", " ]]", "]", "]]", "; p1"),
+)
 
 
 class Grammar:
@@ -140,6 +145,15 @@ def test_what_bash_runs_was_said_before_for_scripts_that_mean_something(machine)
 def test_what_bash_runs_was_said_before_for_any_soup_of_tokens(machine):
     chance = random.Random(7)
     soups = ["".join(chance.choices(SOUP, k=chance.randint(2, 9))) for _ in range(600)]
+    assert assert_nothing_else_runs(machine, soups) > 60
+
+
+def test_what_bash_runs_was_said_before_where_conditions_begin_or_end_oddly(machine):
+    chance = random.Random(7)
+    soups = [
+        chance.choice(OPENINGS) + "".join(chance.choices(CONDITION, k=length)) + chance.choice((" ]", " ]]", "]", "]]"))
+        for length in chance.choices(range(1, 5), k=2500)
+    ]
     assert assert_nothing_else_runs(machine, soups) > 60
 
 

@@ -1,0 +1,200 @@
+"""Which files a git command would show contents of: the same command is run, but for names in place of contents."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+
+from codeagent.workspace.git import run_git
+from codeagent.workspace.git_places import is_there
+
+_FOR_DIFF = ("--name-status", "-z", "--no-relative", "--line-prefix=", "--no-color", "--no-ext-diff", "--no-textconv")
+_FOR_NAMES = ("--format=", *_FOR_DIFF)
+_IN_THE_WAY = frozenset(
+    {"--graph", "-s", "--no-patch", "--name-only", "--name-status", "--check", "-q", "--quiet", "--exit-code"}
+    | {"--log-size"}
+)
+_MUST_BE_LAST = ("--format", "--pretty", "--oneline", "--relative", "--line-prefix")
+"""Options that would put other text around the names: ours must come behind them."""
+
+_MANY_REFS = ("--all", "--branches", "--tags", "--remotes", "--glob", "--bisect", "--reflog")
+_COMBINING = frozenset({"-c", "--cc", "-m", "--combined-all-paths", "--remerge-diff"})
+_SECONDS = 3.0
+
+
+def shown_names(folder: Path, words: Sequence[str], named: Sequence[str]) -> tuple[str, ...] | None:
+    """The files whose contents a git command in ``folder`` would show; None when that is not known.
+
+    ``words`` are the command and what follows it, ``named`` the commits or paths among them. The names start at the
+    top of the repository. What git prints besides may be among them, a file's old name when it was moved as well.
+    """
+    found = _names(folder, words, named)
+    return None if found is None else (*_behind_colons(named), *found)
+
+
+def _behind_colons(named: Sequence[str]) -> Iterator[str]:
+    """What ``COMMIT:PATH`` may name: both parts may hold further colons."""
+    for word in named:
+        for at, character in enumerate(word):
+            if character == ":" and word[at + 1 :] and not word.startswith(("./", "../"), at + 1):
+                yield word[at + 1 :]
+
+
+def _names(folder: Path, words: Sequence[str], named: Sequence[str]) -> tuple[str, ...] | None:
+    command, rest = words[0], list(words[1:])
+    end = rest.index("--") if "--" in rest else len(rest)
+    options, limits = rest[:end], rest[end:]
+    if command == "grep":
+        return _searched(folder, named, limits)
+    if ranges := _line_ranges(options):
+        return _followed(folder, ranges, named)
+    if command == "status":
+        staged, changed = (_asked(folder, "diff", given, [], named) for given in (["--cached"], []))
+        return None if staged is None or changed is None else (*staged, *changed)
+    if command in {"show", "cat-file"}:
+        return _of_objects(folder, command, options, limits, named)
+    if command in {"diff", "diff-tree"} and any(_is_without_names(folder, word) for word in named):
+        return None
+    return _asked(folder, command, options, limits, named)
+
+
+def _of_objects(
+    folder: Path, command: str, options: Sequence[str], limits: Sequence[str], named: Sequence[str]
+) -> tuple[str, ...] | None:
+    """The files in commits that are shown; a commit or a tag by itself holds no contents."""
+    objects = [word for word in named if ".." not in word]
+    shown = _objects(folder, objects)
+    if shown is None or any(word.startswith(_MANY_REFS) for word in options):
+        return None  # a tag may stand for contents
+    if shown == () or command == "cat-file":
+        return ()
+    return _asked(folder, command, [word for word in options if word not in objects or word in shown], limits, named)
+
+
+def _asked(
+    folder: Path, command: str, options: Sequence[str], limits: Sequence[str], named: Sequence[str]
+) -> tuple[str, ...] | None:
+    """The names that git prints for the command; None when that fails or takes long."""
+    added = _FOR_DIFF if command == "diff" else _FOR_NAMES
+    if "--graph" in options:
+        added = (*added, "--topo-order")
+    if command == "diff-tree":
+        added = (*added, "-r")  # patches go into folders by themselves, names do not
+    given = [word for word in options if word not in _IN_THE_WAY]
+    found: list[str] = []
+    is_combined = command == "show" or any(word in _COMBINING or word.startswith("--diff-merges") for word in given)
+    # Of a merge, git names a moved file by its new name only: told apart from moves, the old one is there as well.
+    for moves in ((), ("--no-renames",)) if is_combined else ((),):
+        end_of_time = time.monotonic() + _SECONDS
+        out = run_git(folder, command, *given, *added, *moves, *limits, seconds=_SECONDS)
+        if out is None and not any(word.startswith(_MUST_BE_LAST) for word in given):
+            # Some take options only before paths.
+            out = run_git(folder, command, *added, *moves, *given, *limits, seconds=_SECONDS)
+        if out is None:
+            is_refused = time.monotonic() < end_of_time and _names_nothing(folder, named)
+            return () if is_refused else None
+        found += [name for name in out.replace("\n", "\0").split("\0") if name]
+    return tuple(dict.fromkeys(found))
+
+
+def _line_ranges(options: Sequence[str]) -> list[str]:
+    """The values of ``-L``."""
+    return [word[2:] or value for word, value in pairwise([*options, ""]) if word.startswith("-L")]
+
+
+def _followed(folder: Path, ranges: Sequence[str], named: Sequence[str]) -> tuple[str, ...] | None:
+    """The files of which lines are followed through the history, by all the names that they had."""
+    found: list[str] = []
+    for path in dict.fromkeys(written.rpartition(":")[2] for written in ranges):
+        out = run_git(folder, "log", "--follow", *_FOR_NAMES, *named, "--", path, seconds=_SECONDS)
+        if out is None:
+            return () if _names_nothing(folder, named) else None
+        found += [name for name in out.replace("\n", "\0").split("\0") if name]
+    return tuple(found)
+
+
+def _objects(folder: Path, objects: Sequence[str]) -> tuple[str, ...] | None:
+    """Those among ``objects`` that are shown as changes, HEAD when none is named; None where contents are shown.
+
+    Contents of one file (``COMMIT:PATH``) do not count: they are judged by their path. Nothing is shown where
+    git refuses.
+    """
+    commits = [word for word in objects if ":" not in word]
+    if objects and not commits:
+        return ()
+    kinds = [_kind(folder, word) for word in commits]
+    if _Kind.MISSING in kinds:
+        return ()
+    return None if _Kind.CONTENTS in kinds else tuple(commits) or ("HEAD",)
+
+
+def _is_without_names(folder: Path, word: str) -> bool:
+    """Whether a word stands for contents that git does not call by their path, or not by all of it."""
+    parts = [part for part in (word, *word.replace("...", "..").split("..")) if part]
+    return any(
+        (not part.endswith(":") and _type(folder, part) == "tree")
+        if ":" in part
+        else _kind(folder, part) is _Kind.CONTENTS
+        for part in dict.fromkeys(parts)
+    )
+
+
+def _searched(folder: Path, named: Sequence[str], limits: Sequence[str]) -> tuple[str, ...] | None:
+    """The files that ``git grep`` searches in commits among ``named`` or else as git knows them now."""
+    kinds = {word: kind for word in named if (kind := _type(folder, word))}
+    if not kinds:
+        return _listed(folder, "ls-files", *(limits or ["--", *named]))
+    found: list[str] = []
+    for word, kind in kinds.items():
+        top = word.rpartition(":")[2]
+        if kind == "blob" and ":" in word:
+            continue  # one file, judged by its path
+        if (
+            kind == "blob"
+            or top.startswith(("./", "../"))
+            or (kind == "tree" and top == word and not word.endswith("^{tree}"))
+        ):
+            return None  # where it lies is not told
+        names = _listed(folder, "ls-tree", "-r", "--name-only", word)
+        if names is None:
+            return None
+        found += [str(Path(top) / name) for name in names] if ":" in word else names
+    return tuple(found)
+
+
+def _listed(folder: Path, *words: str) -> tuple[str, ...] | None:
+    command, *rest = words
+    out = run_git(folder, command, "--full-name", "-z", *rest, seconds=_SECONDS)
+    return None if out is None else tuple(name for name in out.split("\0") if name)
+
+
+def _names_nothing(folder: Path, objects: Sequence[str]) -> bool:
+    """Whether git refuses the command because a commit in it does not exist, be it the first one."""
+    named = [part for word in objects for part in word.replace("...", "..").split("..")]
+    return any(_kind(folder, word) is _Kind.MISSING for word in ("HEAD", *named) if word)
+
+
+class _Kind(StrEnum):
+    """What a word stands for."""
+
+    COMMIT = "commit"
+    CONTENTS = "contents"
+    MISSING = "missing"
+
+
+def _kind(folder: Path, word: str) -> _Kind:
+    kind = _type(folder, word if ":" in word else f"{word}^{{}}")
+    if kind is None:
+        # Several commits or none, such as HEAD^!, or a path.
+        is_one = is_there(folder / word) or run_git(folder, "rev-parse", word, "--", seconds=_SECONDS) is not None
+        return _Kind.COMMIT if is_one else _Kind.MISSING
+    return _Kind.COMMIT if kind in {"commit", "tag"} else _Kind.CONTENTS
+
+
+def _type(folder: Path, word: str) -> str | None:
+    """The type of the object that a word names; None when it names none."""
+    kind = run_git(folder, "cat-file", "-t", word, seconds=_SECONDS)
+    return kind.strip() if kind is not None else None

@@ -1,0 +1,146 @@
+"""Git commands that print contents answer for the files that these are from, however the commits are written."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from codeagent.core.approvals import Decision
+from codeagent.policy.check import Question, check_command
+
+DENIED = Question(deny=("read(private/*.txt)",))
+HISTORY = """
+git init -q -b main; git config user.name me; git config user.email me@x
+mkdir private src
+seq 30 > .env; echo SECRET=1 >> .env; echo a > a.txt; echo p > private/p.txt; echo s > src/s.txt
+git add -f .; git commit -qm 'fix: one'
+git tag start; git tag a-file HEAD:.env; git tag -a a-file-with-words -m x HEAD:.env; git tag a-folder HEAD:private
+sed -i '$d' .env; git commit -qam two
+git mv .env settings.txt; git commit -qm three; git tag -a release -m release
+echo b >> settings.txt; echo s >> src/s.txt; git commit -qam four
+echo p >> private/p.txt; git commit -qam five
+echo s >> src/s.txt; git commit -qam six; git tag -a harmless -m 'nothing private'
+"""
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory):
+    """A repository of which an older commit holds a file with secrets, under another name now."""
+    root = tmp_path_factory.mktemp("history")
+    subprocess.run(["/bin/bash", "-ec", HISTORY], cwd=root, check=True)
+    return root
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        # Tags, whose own text comes before the names.
+        "git show release",
+        "git show --stat -p release",
+        # What stands for several commits.
+        "git show start~0^@ release^!",
+        "git show release^!",
+        "git show release^-",
+        "git show ^start release",
+        "git show start..main~3",
+        # Contents without a name.
+        "git show a-file",
+        "git show a-file-with-words",
+        "git show --tags",
+        "git show --all",
+        "git diff a-file a.txt",
+        "git diff a-file-with-words HEAD:a.txt",
+        "git diff HEAD:a.txt a-file",
+        "git diff a-file..HEAD:a.txt",
+        "git grep SECRET a-file",
+        "git grep SECRET a-folder",
+        # Commits that are written with colons.
+        "git show 'main^{/fix:}:.env'",
+        "git show 'main@{2035-01-01 00:00:00}:.env'",
+        "git cat-file -p 'main@{5 minutes:ago}:.env'",
+        "git grep SECRET start:",
+        # Options that put other text around the names or show fewer of them.
+        "git log --log-size -p",
+        "git show --log-size release",
+        "git diff --line-prefix=x start",
+        "git diff --line-prefix x start",
+        "git diff --relative start",
+        "git diff --diff-filter=R start release",
+        "git log --graph -p -4",
+        # Moved files.
+        "git log -p --follow -- settings.txt",
+        "git log -L 1,3:settings.txt",
+        "git log -L '/1/,/3/:settings.txt'",
+        "git log -L 1,1:a.txt -L 1,1:settings.txt",
+    ],
+)
+def test_contents_of_a_file_with_secrets_are_never_shown_unasked(history, command):
+    assert check_command(command, Question(), history).decision is Decision.ASK
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        ("git show HEAD~1", Decision.DENY),
+        ("cd src && git show HEAD:private/p.txt", Decision.DENY),
+        ("git -C src cat-file -p HEAD:private/p.txt", Decision.DENY),
+        ("cd src && git show HEAD:./../private/p.txt", Decision.DENY),
+        ("cd private && git show HEAD:./p.txt", Decision.DENY),
+        ("cd private && git diff --relative HEAD~2", Decision.DENY),
+        ("cd private && git log -p --relative HEAD~2..", Decision.DENY),
+        ("git grep p HEAD:private", Decision.DENY),
+        ("git grep p HEAD:", Decision.DENY),
+        ("cd private && git grep p HEAD:./", Decision.ASK),
+        ("git grep p a-folder", Decision.ASK),
+        ("git diff HEAD~2:private HEAD:private", Decision.ASK),
+        ("git diff-tree -p HEAD~2:private HEAD:private", Decision.ASK),
+        ("git diff-tree -p HEAD~2:private a-folder", Decision.ASK),
+        ("git log -L 1,1:private/p.txt", Decision.DENY),
+        ("git grep s HEAD:src", Decision.ALLOW),
+        ("git show HEAD -- src", Decision.ALLOW),
+        ("cd src && git diff --relative HEAD~1", Decision.ALLOW),
+    ],
+)
+def test_contents_answer_to_rules_by_their_whole_path(history, command, decision):
+    assert check_command(command, DENIED, history).decision is decision
+
+
+@pytest.mark.parametrize("option", ["-v", "-vv", "--verbose"])
+def test_status_with_contents_shows_staged_and_other_changes(history, option):
+    assert check_command(f"git status {option}", DENIED, history).decision is Decision.ALLOW
+    before = (history / "private/p.txt").read_text()
+    try:
+        (history / "private/p.txt").write_text("other\n")
+        assert check_command(f"git status {option}", DENIED, history).decision is Decision.DENY
+    finally:
+        (history / "private/p.txt").write_text(before)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git show",
+        "git show harmless",
+        "git show harmless^!",
+        "git show HEAD~1 HEAD",
+        "git diff",
+        "git diff HEAD~2",
+        "git diff HEAD~2..HEAD",
+        "git diff HEAD~1 -- src",
+        "git diff -M HEAD~2 HEAD",
+        "git diff HEAD~1:src/s.txt HEAD:src/s.txt",
+        "git log -p -2",
+        "git log --graph -p -2",
+        "git log -p --follow -- src/s.txt",
+        "git log -L 1,1:src/s.txt",
+        "git blame -L 1,1 src/s.txt",
+        "git blame -L '/s/,+1' src/s.txt",
+        "git grep s HEAD",
+        "git grep s HEAD -- src",
+        "git show HEAD:src/s.txt",
+        "git show nothing-of-the-kind",
+    ],
+)
+def test_other_contents_need_no_question(history, command):
+    assert check_command(command, Question(), history).decision is Decision.ALLOW
