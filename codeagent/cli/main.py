@@ -22,10 +22,9 @@ from codeagent.config.places import Places, find_places
 from codeagent.core.archive import Archive
 from codeagent.core.desk import Approver, Desk, Errand, KeyProblem, LocalServer
 from codeagent.core.errors import CodeagentError, ConfigError, NoModel
-from codeagent.core.events import AgentEvent, Emit, TurnEnded, TurnStarted
+from codeagent.core.events import Emit
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
-_SELDOM = 60  # collections of the young before one of all: that one stops the screen for as long as all is looked at
 _LAST_STREAM = 2  # the number of standard error
 
 
@@ -201,42 +200,25 @@ def _replay(path: Path, speed: float) -> int:
 
 async def open_desk(launch: Launch, emit: Emit, approver: Approver) -> Desk:
     """Opens a session for a screen that already stands: what is heavy is loaded on a thread."""
+    from codeagent.cli.housekeeping import tidy_after_turns, wake_collector
+    from codeagent.workspace.heap import share_heap
+
+    share_heap()
     wiring = await asyncio.to_thread(_load_wiring)
     try:
-        return await wiring(launch, _tidy_after_turns(emit), approver)
+        return await wiring(launch, tidy_after_turns(emit), approver)
     finally:
-        _wake_collector()
-
-
-def _tidy_after_turns(emit: Emit) -> Emit:
-    """Tells events on; memory that a turn needed is given back when it has ended.
-
-    What the first turn finds, such as a long past that is shown again, is never
-    looked through for garbage: that would stop the screen in the middle of a reply.
-    """
-    from codeagent.workspace.heap import give_back
-
-    is_new = True
-
-    def tell(event: AgentEvent) -> None:
-        nonlocal is_new
-        emit(event)
-        if isinstance(event, TurnStarted) and is_new:
-            is_new = False
-            gc.freeze()
-        elif isinstance(event, TurnEnded):
-            give_back()
-
-    return tell
+        wake_collector()
 
 
 async def _open_headless(launch: Launch, emit: Emit) -> Errand:
+    from codeagent.cli.housekeeping import wake_collector
     from codeagent.wiring import open_headless
 
     try:
         return await open_headless(launch, emit)
     finally:
-        _wake_collector()
+        wake_collector()
 
 
 def _load_wiring() -> OpenDesk:
@@ -246,19 +228,6 @@ def _load_wiring() -> OpenDesk:
 
     start_log(os.environ)
     return wired
-
-
-def _wake_collector() -> None:
-    """Garbage is collected from now on, but never looked for among what was loaded: that pause would be seen.
-
-    By now everything is loaded, the model's SDK too, which takes a fifth longer while garbage is looked for.
-    """
-    from codeagent.workspace.heap import give_back
-
-    give_back()
-    gc.freeze()
-    gc.set_threshold(700, 10, _SELDOM)
-    gc.enable()
 
 
 def require_terminal() -> None:
