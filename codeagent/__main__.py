@@ -1,5 +1,6 @@
 """Runs the program, for ``python -m codeagent`` and for the command: the instant prompt first, then all the rest."""
 
+import gc
 import os
 import sys
 
@@ -7,7 +8,8 @@ from codeagent.cli.first_frame import show_first_frame
 
 
 def main() -> int:
-    """Runs the program and returns its exit code."""
+    """Runs the program and returns its exit code; the garbage collector rests until everything is loaded."""
+    gc.disable()
     frame = show_first_frame(sys.argv[1:], os.environ)
     from codeagent.cli.main import main as run
 

@@ -10,10 +10,11 @@ from codeagent.core.values import value
 from codeagent.keys import KEY_VARIABLES, key_service, usable_key
 from codeagent.providers.catalog import ProviderKind
 from codeagent.providers.failures import Service
-from codeagent.providers.listing import key_problem
+from codeagent.providers.listing import key_problem, list_models
 
 _ANTHROPIC_URL, _OPENAI_URL = "https://api.anthropic.com", "https://api.openai.com/v1"
 _ANTHROPIC_VERSION = "2023-06-01"
+_LIST_SECONDS = 2.0
 _CHECK_SECONDS = 5.0
 _UNAUTHORIZED = 401
 
@@ -32,6 +33,12 @@ def model_list(kind: ProviderKind, key: str, settings: ModelSettings) -> ModelLi
         url = (settings.anthropic_base_url or _ANTHROPIC_URL).rstrip("/").removesuffix("/v1") + "/v1"
         return ModelList(url=url, headers={"x-api-key": key, "anthropic-version": _ANTHROPIC_VERSION})
     return ModelList(url=settings.openai_base_url or _OPENAI_URL, headers={"Authorization": f"Bearer {key}"})
+
+
+def listed_models(settings: ModelSettings, kind: ProviderKind, key: str) -> tuple[str, ...]:
+    """The models of a service, as it lists them; none when it does not say. Waits for seconds: call it on a thread."""
+    place = model_list(kind, key, settings)
+    return list_models(place.url, place.headers, seconds=_LIST_SECONDS)
 
 
 def check_key(service: str, entered: str, settings: ModelSettings) -> KeyProblem | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from codeagent.agent.session import Session
@@ -13,24 +13,25 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.protocols import Provider
 from codeagent.keys import Keys
 from codeagent.model_list import LastList
-from codeagent.model_services import model_list
 from codeagent.models import NO_KEY_NEEDED, key_kind
 from codeagent.providers.catalog import EFFORTS, Catalog, Effort, ModelName, ProviderKind
-from codeagent.providers.listing import list_models
 
-_LIST_SECONDS = 2.0
 _ORDER = (ProviderKind.ANTHROPIC, ProviderKind.OPENAI, ProviderKind.OPENAI_CHAT)
 
 
 @dataclass(slots=True)
 class ModelSwitch:
-    """Which models there are, which one answers and how hard it thinks; ``make`` builds the client, on a thread."""
+    """Which models there are, which one answers and how hard it thinks.
+
+    ``make`` builds the client, on a thread; ``ask`` asks a service, by a key, which models it has, on a thread too.
+    """
 
     catalog: Catalog
     settings: ModelSettings
     keys: Keys
     last_list: LastList
     make: Callable[[ModelName, Effort | None], Provider]
+    ask: Callable[[ModelSettings, ProviderKind, str], Sequence[str]]
     effort: Effort | None = None
     name: ModelName | None = None
 
@@ -87,9 +88,7 @@ class ModelSwitch:
         return {kind: key.secret if key else NO_KEY_NEEDED for kind, key in found.items() if key or own.get(kind)}
 
     def _listed(self, kind: ProviderKind, key: str) -> list[str]:
-        place = model_list(kind, key, self.settings)
-        found = list_models(place.url, place.headers, seconds=_LIST_SECONDS)
-        return [f"{kind}/{name}" for name in found]
+        return [f"{kind}/{name}" for name in self.ask(self.settings, kind, key)]
 
     def _choice(self, name: str) -> ModelChoice:
         card = self.catalog.card(name)

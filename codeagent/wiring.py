@@ -20,7 +20,7 @@ from codeagent.agent.record import Record
 from codeagent.agent.session import Session, before
 from codeagent.brought import Brought, look_at_project, with_asking, without_asking
 from codeagent.config.launch import Launch
-from codeagent.config.settings import Settings
+from codeagent.config.settings import ModelSettings, Settings
 from codeagent.config.sources import LoadedSettings, load_settings
 from codeagent.core.approvals import Mode
 from codeagent.core.archive import Archive, ExportForm, SessionSummary
@@ -213,9 +213,14 @@ def make_switch(settings: Settings, launch: Launch) -> ModelSwitch:
     """The models that can be chosen, and what makes the client for one."""
     catalog, keys = Catalog(launch.places.models_file), find_keys(launch.environ, launch.places)
     make = partial(make_provider, settings, keys, catalog)
-    return ModelSwitch(
-        catalog, settings.model, keys, LastList(launch.places.listed_models), make, effort=settings.model.effort
-    )
+    last_list = LastList(launch.places.listed_models)
+    return ModelSwitch(catalog, settings.model, keys, last_list, make, _ask_service, effort=settings.model.effort)
+
+
+def _ask_service(settings: ModelSettings, kind: ProviderKind, key: str) -> Sequence[str]:
+    from codeagent.model_services import listed_models
+
+    return listed_models(settings, kind, key)
 
 
 def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelName, effort: Effort | None) -> Provider:

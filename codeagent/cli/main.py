@@ -31,10 +31,8 @@ _LAST_STREAM = 2  # the number of standard error
 def main(words: Sequence[str] | None = None, *, frame: FirstFrame | None = None) -> int:
     """Runs the program and returns its exit code; errors are one sentence on standard error.
 
-    The garbage collector rests until everything is loaded: there is no garbage yet.
     ``frame`` is the instant prompt, where it stands already.
     """
-    gc.disable()
     open_closed_streams()
     try:
         try:

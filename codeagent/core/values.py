@@ -2,50 +2,67 @@
 
 ``dataclasses`` compiles six methods for each class, a third of a millisecond;
 with a hundred and more classes that is a good part of the time to the first
-frame. Values share theirs instead. They are dataclasses for all that looks at
-them: ``fields``, ``replace``, ``asdict``, pydantic, type checkers.
+frame. Values share theirs instead, and their fields are looked at when the first
+one is made. They are dataclasses for all that looks at them: ``fields``,
+``replace``, ``asdict``, pydantic, type checkers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
-from typing import TypeVar, dataclass_transform
+from functools import cache
+from typing import NamedTuple, TypeVar, dataclass_transform
 
 Class = TypeVar("Class")
+
+_hold = object.__setattr__  # a value whose __dict__ nobody asks for has none, and takes half the memory
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 def value(cls: type[Class]) -> type[Class]:
     """Makes the class a frozen, keyword-only dataclass, compared and hashed by its fields."""
-    made = dataclass(init=False, repr=False, eq=False, match_args=False, kw_only=True)(cls)
-    known = fields(made)  # pyright: ignore[reportArgumentType] - a dataclass by now
-    names = frozenset(one.name for one in known)
-    defaults = {one.name: one.default for one in known if one.default is not MISSING}
-    factories = {one.name: one.default_factory for one in known if one.default_factory is not MISSING}
+    for name, shared in _SHARED.items():
+        setattr(cls, name, shared)
+    return cls
 
-    hold = object.__setattr__  # a value whose __dict__ nobody asks for has none, and takes half the memory
 
-    def init(self: object, **given: object) -> None:
-        held = {**defaults, **given}
-        for name, make in factories.items():
-            if name not in given:
-                held[name] = make()
-        if held.keys() != names:
-            raise TypeError(_mismatch(cls.__name__, held.keys() - names, names - held.keys()))
-        for name, one in held.items():
-            hold(self, name, one)
+class _Shape(NamedTuple):
+    """What a value is made of."""
 
-    for name, method in (
-        ("__init__", init),
-        ("__setattr__", _set),
-        ("__delattr__", _delete),
-        ("__repr__", _repr),
-        ("__eq__", _eq),
-        ("__hash__", _hash),
-    ):
-        setattr(made, name, method)
-    return made
+    names: frozenset[str]
+    defaults: Mapping[str, object]
+    factories: Mapping[str, Callable[[], object]]
+
+
+@cache
+def _shape(cls: type) -> _Shape:
+    known = fields(cls)
+    return _Shape(
+        names=frozenset(one.name for one in known),
+        defaults={one.name: one.default for one in known if one.default is not MISSING},
+        factories={one.name: one.default_factory for one in known if one.default_factory is not MISSING},
+    )
+
+
+class _Fields:
+    """Stands for what ``dataclasses`` knows of a class, until somebody asks; then that takes its place."""
+
+    def __get__(self, _: object, cls: type) -> object:
+        dataclass(init=False, repr=False, eq=False, match_args=False, kw_only=True)(cls)
+        return vars(cls)["__dataclass_fields__"]
+
+
+def _init(self: object, **given: object) -> None:
+    names, defaults, factories = _shape(type(self))
+    held = {**defaults, **given}
+    for name, make in factories.items():
+        if name not in given:
+            held[name] = make()
+    if held.keys() != names:
+        raise TypeError(_mismatch(type(self).__name__, held.keys() - names, names - held.keys()))
+    for name, one in held.items():
+        _hold(self, name, one)
 
 
 def _mismatch(name: str, unknown: Collection[str], missing: Collection[str]) -> str:
@@ -73,3 +90,14 @@ def _eq(self: object, other: object) -> bool:
 
 def _hash(self: object) -> int:
     return hash((type(self), *(self.__dict__[name] for name in sorted(self.__dict__))))
+
+
+_SHARED: Mapping[str, object] = {
+    "__dataclass_fields__": _Fields(),
+    "__init__": _init,
+    "__setattr__": _set,
+    "__delattr__": _delete,
+    "__repr__": _repr,
+    "__eq__": _eq,
+    "__hash__": _hash,
+}

@@ -6,13 +6,16 @@ import asyncio
 import hashlib
 
 import httpx2
-import openai
 
 from codeagent.core.errors import ProviderRejected
 from codeagent.core.text import storable
 from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import HEADERS, timeouts
 from codeagent.providers.failures import Service
+from codeagent.providers.left_aside import import_leaving
+
+import_leaving("openai.types", "openai")  # near 400 modules that describe answers, which are read as they come
+import openai  # noqa: E402 - not before the line above
 
 DEFAULT_URL = "https://api.openai.com/v1"
 

@@ -66,6 +66,20 @@ def test_a_value_of_another_class_is_another_value():
     assert Point(x=1) != Other(x=1)
 
 
+def test_a_value_that_builds_on_another_has_the_fields_of_both():
+    @value
+    class Place(Point):
+        name: str = "here"
+
+    class Named(Place):
+        pass
+
+    assert Place(x=1, name="a") == Place(x=1, name="a")
+    assert [one.name for one in fields(Place)] == ["x", "y", "tags", "name"]
+    assert (Named(x=1).name, Named(x=1).tags) == ("here", ())
+    assert [one.name for one in fields(Point)] == ["x", "y", "tags"]
+
+
 def test_it_reads_like_a_dataclass():
     assert "x=1" in repr(Point(x=1))
     assert [one.name for one in fields(Point)] == ["x", "y", "tags"]
@@ -107,4 +121,4 @@ def test_it_costs_less_to_define_than_a_dataclass():
 
     ours = min(cost(value) for _ in range(3))
     theirs = min(cost(dataclass(frozen=True, slots=True, kw_only=True)) for _ in range(3))
-    assert ours < theirs
+    assert ours < theirs / 4
