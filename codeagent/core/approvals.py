@@ -155,7 +155,8 @@ class VerdictPart:
 class Verdict:
     """What the policy says, and why; ``remedy`` names the rule or flag that would allow it.
 
-    ``is_covered``: it is allowed because undo brings back what it would delete.
+    ``losses``: what would be lost if it ran, a sentence each. ``is_covered``: it is allowed because undo brings back
+    what it would delete.
     """
 
     decision: Decision
@@ -163,6 +164,7 @@ class Verdict:
     parts: tuple[VerdictPart, ...] = ()
     is_opaque: bool = False
     remedy: str = ""
+    losses: tuple[str, ...] = ()
     is_covered: bool = False
 
 

@@ -54,6 +54,7 @@ def verdict_as_json(verdict: Verdict) -> JsonObject:
         "verdict": verdict.decision.value,
         "opaque": verdict.is_opaque,
         "because": verdict.because,
+        "losses": list(verdict.losses),
         "parts": [
             {"words": list(part.words), "verdict": part.decision.value, "because": part.because}
             for part in verdict.parts
@@ -63,7 +64,7 @@ def verdict_as_json(verdict: Verdict) -> JsonObject:
 
 def verdict_as_text(verdict: Verdict) -> str:
     """The verdict for people: first the outcome, then each part with its reason."""
-    lines = [f"{verdict.decision.value}: {verdict.because}"]
+    lines = [f"{verdict.decision.value}: {verdict.because}", *(f"  ! {loss}" for loss in verdict.losses)]
     if len(verdict.parts) > 1 or any(part.because != verdict.because for part in verdict.parts):
         lines += [f"  {part.decision.value:<5}  {' '.join(part.words)}  ({part.because})" for part in verdict.parts]
     if verdict.remedy:

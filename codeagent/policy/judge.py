@@ -27,7 +27,7 @@ from codeagent.policy.named_paths import NamedPaths
 from codeagent.policy.own_programs import own_program
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
-from codeagent.policy.rules import RuleSet, path_pattern, quoted_word
+from codeagent.policy.rules import RuleSet, exact_rule, path_pattern, remedy
 from codeagent.policy.shell_script import Direction, SimpleCommand
 from codeagent.policy.trees import whole_reading
 from codeagent.policy.versions import chosen_by, steering_files
@@ -192,6 +192,7 @@ class CommandCase:
             parts=parts,
             is_opaque=self.analysis.is_opaque,
             remedy=remedy(rules) if can_be_allowed and decision is Decision.ASK else "",
+            losses=self.lost,
             is_covered=decision is Decision.ALLOW and any(ruling.is_covered for ruling in rulings),
         )
 
@@ -280,6 +281,11 @@ class CommandCase:
         return not others and not cover.gap(kept)
 
     @cached_property
+    def lost(self) -> tuple[str, ...]:
+        """What would be lost when it runs, a sentence each."""
+        return self.losses.of_line(self.analysis, self.changes)
+
+    @cached_property
     def _is_covered(self) -> bool:
         """Whether undo would bring back all that this would delete, where it is confined and all is certain."""
         if self.cover is None or not self._around.is_confined:
@@ -308,7 +314,7 @@ class CommandCase:
             return Ruling(command=command, decision=Decision.ALLOW, because=because)
         wanted = [found.rule for found in asked]
         if needs_rule:
-            wanted.append(exact_rule(command))
+            wanted.append(exact_rule(command.words))
         return Ruling(
             command=command,
             decision=Decision.ASK,
@@ -385,15 +391,3 @@ def _sentence(text: str) -> str:
     if text.startswith(("it ", "what ", "the rule ", "where ", "changes ", "plan mode ", "edits mode ", "auto mode ")):
         text = text[:1].upper() + text[1:]
     return text if text.endswith(".") else f"{text}."
-
-
-def exact_rule(command: Command) -> str:
-    """The rule that allows a command word for word; empty when its words are not all known."""
-    if not all(word.is_fixed for word in command.words):
-        return ""
-    return f"bash({' '.join(quoted_word(word.text) for word in command.words)})"
-
-
-def remedy(rules: Sequence[str]) -> str:
-    """Flags that would allow what ``rules`` cover, quoted for a shell."""
-    return " ".join("--allow '" + rule.replace("'", "'\\''") + "'" for rule in rules)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from codeagent.policy.at_stake import Stake, at_stake
@@ -14,6 +15,7 @@ from codeagent.policy.replaced import Replaced, replaced_files
 from codeagent.policy.shell_script import Direction
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
+from codeagent.workspace.git_places import is_there
 
 
 class RunsOn:
@@ -40,6 +42,12 @@ class Losses:
                 yield sentence
             for target in self._overwritten(found):
                 yield f"The contents of {target.text} would be replaced."
+
+    def of_line(self, analysis: Analysis, changes: Callable[[Command], str]) -> tuple[str, ...]:
+        """The sentences on all of it; none where surely nothing of what it would delete or overwrite is there."""
+        found = tuple(dict.fromkeys(chain.from_iterable(map(self.sentences, analysis.commands))))
+        stake = self.stake(analysis, changes) if found else None
+        return () if stake is not None and not any(map(is_there, stake)) else found
 
     def stake(self, analysis: Analysis, changes: Callable[[Command], str]) -> Stake:
         """The files that all of it would delete or overwrite; None when that is not certain.

@@ -64,9 +64,8 @@ def warnings(preview: Preview, case: CommandCase | None, cover: Cover | None, sh
             f"{preview.held_back} It would run once more, without the sandbox: it can then write wherever you can."
         )
     if case is not None:
-        losses = [sentence for command in case.analysis.commands for sentence in case.losses.sentences(command)]
-        found += losses
-        if losses and isinstance(preview, CommandPreview):
+        found += case.lost
+        if case.lost and isinstance(preview, CommandPreview):
             found += _stake(preview, case, cover, show)
         found += [f"It is not certain what this does: {doubt.reason}." for doubt in case.analysis.doubts]
     if isinstance(preview, CommandPreview) and has_invisible(preview.command):

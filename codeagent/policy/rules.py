@@ -214,6 +214,18 @@ def path_pattern(path: str) -> str:
     return escaped if escaped.startswith(("/", "~")) or "/" in escaped else f"./{escaped}"
 
 
+def exact_rule(words: Sequence[Word]) -> str:
+    """The rule that allows a command word for word; empty when its words are not all known."""
+    if not all(word.is_fixed for word in words):
+        return ""
+    return f"bash({' '.join(quoted_word(word.text) for word in words)})"
+
+
+def remedy(rules: Sequence[str]) -> str:
+    """Flags that would allow what ``rules`` cover, quoted for a shell."""
+    return " ".join("--allow '" + rule.replace("'", "'\\''") + "'" for rule in rules)
+
+
 @lru_cache(maxsize=512)
 def _path_spec(pattern: str) -> GitIgnoreSpec:
     return GitIgnoreSpec.from_lines([pattern])

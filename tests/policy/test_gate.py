@@ -187,6 +187,31 @@ async def test_auto_mode_asks_before_work_is_destroyed_and_says_what_would_be_lo
     assert person.requests[0].offers == ()
 
 
+@pytest.mark.parametrize(
+    ("command", "is_lost"),
+    [
+        ("rm -rf build", False),
+        ("rm -rf build dist/*", False),
+        ("rm -rf build && ls", False),
+        ("rm -rf long.txt", True),
+        ("rm -rf build long.txt", True),
+        ("rm -rf link", True),
+        ('rm -rf "$BUILD"', True),
+        ("rm -rf ~/build", True),
+        # By the time it runs something may be there.
+        ("mv long.txt build && rm -rf build", True),
+        ("mkdir build; rm -rf build", True),
+        ("make & rm -rf build", True),
+    ],
+)
+async def test_nothing_is_lost_where_nothing_is_there(root, command, is_lost):
+    (root / "link").symlink_to("nowhere")
+    person = Person(Deny())
+    await Desk(root, person).check("bash", command=command)
+    assert bool(person.requests[0].warnings) is is_lost
+    assert bool(person.requests[0].verdict.losses) is is_lost
+
+
 async def test_the_mode_of_the_moment_counts(root):
     desk = Desk(root)
     assert isinstance(await desk.check("write", path="a.txt", content="x"), Denied)

@@ -309,7 +309,8 @@ class MemoryWorkbench:
 
     def explain(self, command: str) -> Verdict:
         part = VerdictPart(words=tuple(command.split()), decision=Decision.ASK, because="no rule covers it")
-        return Verdict(decision=Decision.ASK, because="It may change things.", parts=(part,))
+        losses = ("x would be deleted.",) if command.startswith("rm") else ()
+        return Verdict(decision=Decision.ASK, because="It may change things.", parts=(part,), losses=losses)
 
     async def run_command(self, command: str, progress: Progress) -> ToolResult:
         self.ran.append(command)

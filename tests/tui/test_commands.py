@@ -57,6 +57,7 @@ async def test_permissions_lists_rules_and_explains_a_command(stage_of):
         await stage.type("/permissions rm [x]\n")
         await stage.until(lambda: "no rule covers it" in stage.text)
         assert "rm [x]" in stage.text
+        assert "! x would be deleted." in stage.text
 
 
 async def test_doctor_says_what_is_missing_and_how_to_mend_it(stage_of):

@@ -85,6 +85,7 @@ def verdict_text(command: str, verdict: Verdict) -> Content:
         Content.assemble((show_invisible(command), "bold")),
         Content.assemble(_decision(verdict.decision), "  ", show_invisible(verdict.because)),
     ]
+    lines += [Content.styled(f"     ! {show_invisible(loss)}", "$warning") for loss in verdict.losses]
     for part in verdict.parts:
         words = show_invisible(" ".join(part.words))
         lines += [Content(), Content.assemble(_decision(part.decision), "  ", words)]
