@@ -16,13 +16,13 @@ from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.message import Message
 from textual.widget import Widget
 
 from codeagent.core.first_words import ASK_BACKGROUND
 from codeagent.tui.answers import Answers
-from codeagent.tui.escapes import ESCAPE, Escapes
+from codeagent.tui.escapes import ESCAPE, Escapes, Pasted, Pastes
 from codeagent.tui.keys import characters_with_alt
 
 _AS_ONE, _SHOWN = "\x1b[?2026h", "\x1b[?2026l"
@@ -80,7 +80,7 @@ class TerminalDriver(LinuxDriver):
         self._is_ready = threading.Event()
         self._is_driving = False
         self._answers = Answers()
-        self._escapes = Escapes(self.with_alt)
+        self._escapes, self._pastes = Escapes(self.with_alt), Pastes()
         self._told: bool | None = None
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._typed_ahead = ""
@@ -171,7 +171,8 @@ class TerminalDriver(LinuxDriver):
                         return
                     self._take(parser, self._decode(arrived))
                 else:
-                    self._pass_on(parser, self._answers.give_up_waiting() + self._escapes.give_up_waiting())
+                    self._pass_on(parser, self._answers.give_up_waiting())
+                    self._take_parts(parser, self._escapes.give_up_waiting())
 
     def _read_waiting(self) -> bytes:
         """What was typed while the terminal still made a newline of Enter; several are a text, which is never sent."""
@@ -184,10 +185,17 @@ class TerminalDriver(LinuxDriver):
         return waiting.replace(b"\n", b"\r") if waiting.count(b"\n") == 1 else waiting
 
     def _take(self, parser: XTermParser, arrived: str) -> None:
-        is_escape, arrived = self._escapes.join(arrived)
+        is_escape, arrived = self._escapes.join(arrived, is_pasted=self._pastes.is_open)
         if is_escape:
             self._press_escape()
-        self._pass_on(parser, self._sift(arrived))
+        self._take_parts(parser, arrived)
+
+    def _take_parts(self, parser: XTermParser, arrived: str) -> None:
+        for part in self._pastes.part(arrived):
+            if isinstance(part, Pasted):
+                self.process_message(Paste(part.text))
+            else:
+                self._pass_on(parser, self._sift(part))
 
     def _pass_on(self, parser: XTermParser, text: str) -> None:
         for piece in self._escapes.part(text):

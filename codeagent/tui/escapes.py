@@ -1,4 +1,4 @@
-"""The Escape key, told from what terminals send with Alt: both begin with the same byte.
+"""What begins with the escape byte: the Escape key, told from keys with Alt, and pastes, of which nothing is a key.
 
 A terminal sends a key in one piece, so a byte that came by itself was the Escape key
 even when a letter follows at once. Within one piece a letter belongs to Alt only where
@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from codeagent.core.text import clean
 
 ESCAPE = "\x1b"
 
 _PASTE, _PASTE_END = "\x1b[200~", "\x1b[201~"
+_LINE_END = re.compile(r"\r\n?")
 _UNFINISHED = re.compile(r"\x1b(?:\[(?:2(?:00?)?)?)?\Z")
 _CONTINUES = "[]O"  # what a control sequence, an answer or a function key goes on with
 _FUNCTION_KEY = re.compile(r"\x1bO(?:[A-DFHM-Sj-y]|\Z)")
@@ -28,15 +32,16 @@ class Escapes:
         """``with_alt`` are the characters that mean something with Alt held down."""
         self._with_alt = frozenset(with_alt)
         self._held = ""
-        self._is_paste = False
-        self._pasted_end = ""
 
-    def join(self, arrived: str) -> tuple[bool, str]:
-        """Whether an Escape held back from before was a key of its own, and what goes on now."""
+    def join(self, arrived: str, *, is_pasted: bool = False) -> tuple[bool, str]:
+        """Whether an Escape held back from before was a key of its own, and what goes on now.
+
+        ``is_pasted``: it begins inside a paste, where there are no keys.
+        """
         held, self._held = self._held, ""
-        is_key = held == ESCAPE and not self._is_paste and arrived[:1] not in _CONTINUES
+        is_key = held == ESCAPE and not is_pasted and arrived[:1] not in _CONTINUES
         text = arrived if is_key else held + arrived
-        if not self._is_paste and (unfinished := _UNFINISHED.search(text)):
+        if unfinished := _UNFINISHED.search(text):
             self._held = unfinished[0]
             text = text[: unfinished.start()]
         return is_key, text
@@ -47,16 +52,10 @@ class Escapes:
         return held
 
     def part(self, text: str) -> Iterator[str]:
-        """The text in pieces; one that is nothing but an Escape is that key."""
-        start = at = self._end_of_paste(text) if self._is_paste else 0
-        if at:
-            yield text[:at]
+        """Typed text in pieces; one that is nothing but an Escape is that key."""
+        start = at = 0
         while (at := text.find(ESCAPE, at)) >= 0:
-            if text.startswith(_PASTE, at):
-                self._is_paste, self._pasted_end = True, ""
-                at += len(_PASTE)
-                at += self._end_of_paste(text[at:])
-            elif arrow := _ALT_ARROW.match(text, at):
+            if arrow := _ALT_ARROW.match(text, at):
                 yield from (text[start:at], f"\x1b[1;3{arrow[1]}")
                 start = at = arrow.end()
             elif length := self._length(text, at):
@@ -80,17 +79,41 @@ class Escapes:
     def _is_alt(self, text: str, at: int) -> bool:
         return text[at + 1 : at + 2] in self._with_alt and _stands_alone(text, at + 2)
 
-    def _end_of_paste(self, text: str) -> int:
-        """Where the paste is over that the text begins in, its end mark included."""
-        before = self._pasted_end
-        found = (before + text).find(_PASTE_END)
-        if found < 0:
-            self._pasted_end = (before + text)[1 - len(_PASTE_END) :]
-            return len(text)
-        self._is_paste, self._pasted_end = False, ""
-        return found + len(_PASTE_END) - len(before)
-
 
 def _stands_alone(text: str, at: int) -> bool:
     """Whether no text goes on there."""
     return not text[at : at + 1].isprintable() or at >= len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Pasted:
+    """One paste, whole; without escape sequences and control characters."""
+
+    text: str
+
+
+class Pastes:
+    """Parts what arrives into typed text and pastes; a paste may come in many pieces."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._pieces: list[str] = []
+        self._last = ""
+
+    def part(self, arrived: str) -> Iterator[str | Pasted]:
+        """What was typed, and pastes that are over now, in the order in which they came."""
+        while arrived:
+            if not self.is_open:
+                typed, begin, arrived = arrived.partition(_PASTE)
+                self.is_open = bool(begin)
+                if typed:
+                    yield typed
+            elif (end := (self._last + arrived).find(_PASTE_END)) >= 0:
+                rest = end + len(_PASTE_END) - len(self._last)
+                whole = "".join((*self._pieces, arrived[:rest])).removesuffix(_PASTE_END)
+                self.is_open, self._pieces, self._last, arrived = False, [], "", arrived[rest:]
+                yield Pasted(clean(_LINE_END.sub("\n", whole)))
+            else:
+                self._pieces.append(arrived)
+                self._last = (self._last + arrived)[1 - len(_PASTE_END) :]
+                return

@@ -183,6 +183,16 @@ class Terminal:
         """Sends characters as they are."""
         os.write(self._descriptor, text.encode())
 
+    def hang_up(self) -> None:
+        """The terminal goes away, as when its window is closed."""
+        os.close(self._descriptor)
+        self._descriptor = os.open(os.devnull, os.O_RDONLY)
+
+    @property
+    def flags(self) -> int:
+        """How the terminal treats what is typed, as ``c_lflag`` of termios(3)."""
+        return termios.tcgetattr(self._descriptor)[3]
+
     def resize(self, columns: int, lines: int) -> None:
         """Changes the size of the terminal."""
         self._screen.resize(lines, columns)

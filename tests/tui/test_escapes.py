@@ -1,7 +1,5 @@
 """Escape and a letter typed right behind it are two keys, in one piece or apart; Alt keeps its meanings."""
 
-import itertools
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,15 +54,6 @@ def test_escape_is_a_key_and_what_follows_is_typed(chunks, pieces):
 )
 def test_alt_and_control_sequences_stay_whole(chunks, pieces):
     assert parted(*chunks) == pieces
-
-
-@given(st.text("ab\x1b[O~2013;x\r", max_size=30), st.lists(st.integers(0, 40), max_size=4))
-def test_nothing_of_a_paste_is_a_key_wherever_it_is_cut(pasted, cuts):
-    whole = f"\x1b[200~{pasted.replace(chr(27) + '[201~', '')}\x1b[201~x"
-    edges = [0, *sorted({min(cut, len(whole)) for cut in cuts if cut > 0}), len(whole)]
-    pieces = parted(*(whole[start:end] for start, end in itertools.pairwise(edges)))
-    assert "".join(pieces) == whole
-    assert "\x1b" not in pieces
 
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=0x2FFF, exclude_categories=["Cc", "Cs"])))

@@ -122,7 +122,8 @@ class Typing:
         """A key that waits for no other: one for the question stays there, all others go to the prompt."""
         found = self._dialog.screen.active_bindings.get(event.key)
         is_understood = found is not None and found.enabled
-        if not self._dialog.answers_to(event.time):
+        is_step = found is not None and self._dialog.is_walking and found.binding.action.startswith("switch")
+        if not self._dialog.answers_to(event.time) and not is_step:
             self._type("")
         elif event.character is None or not event.is_printable:
             self._begun.take(event.time)
@@ -134,7 +135,9 @@ class Typing:
     def _hold(self, event: events.Key, character: str, begun: str) -> None:
         remark = ""
         if not self._has_question_keyboard or not self._dialog.answers_to(event.time):
-            remark = f"Shown just now: press {character} again"
+            question = self._dialog.in_view
+            what = "It changed" if question is not None and question.is_anew else "Shown"
+            remark = f"{what} just now: press {character} again"
         elif not self._dialog.is_at_question:
             remark = f"esc goes back to the question, where {character} answers"
         self._held = _Held(

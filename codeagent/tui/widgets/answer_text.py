@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from textual import events
 from textual.containers import Vertical
 from textual.widgets import Input, TextArea
+
+
+class _Sentence(Input):
+    """One line; a paste of several becomes one, and none of it is lost."""
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.replace(" ".join(event.text.split()), *self.selection)
 
 
 class AnswerText(Vertical):
@@ -28,7 +38,7 @@ class AnswerText(Vertical):
     async def ask_sentence(self, hint: str) -> None:
         """Shows an empty line to type in."""
         if self._sentence is None:
-            self._sentence = Input(select_on_focus=False)
+            self._sentence = _Sentence(select_on_focus=False)
             self._sentence.cursor_blink = False
             await self.mount(self._sentence)
         self._sentence.value = ""

@@ -76,6 +76,8 @@ class ApprovalDialog(QuestionPane):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Answers are given to the question alone, each other view has its own keys."""
+        if action == "switch" and self.is_walking:
+            return True
         works = works_in(action, self._view, self._questions.current, is_live=self._armed_at != NEVER)
         return super().check_action(action, parameters) if works is None else works
 
@@ -167,6 +169,7 @@ class ApprovalDialog(QuestionPane):
 
     def action_approve_all(self) -> None:
         """Yes, to all that were in view; the others stay."""
+        self._note_shown()
         if [one for one in self._questions if one.was_shown and self._has_more_to_read(one)]:
             return
         unseen = sum(not one.was_shown for one in self._questions)
@@ -195,6 +198,6 @@ class ApprovalDialog(QuestionPane):
     async def on_answer_keys_clicked(self, event: AnswerKeys.Clicked) -> None:
         """A click answers as the key would, unless the question came under the mouse only just now."""
         event.stop()
-        if event.time > self.shown_at + CLICK_SECONDS or self._view is not View.QUESTION:
+        if event.time > self.shown_at + max(CLICK_SECONDS, self._reaction) or self._view is not View.QUESTION:
             self._armed_at = min(self._armed_at, event.time)
             await self.run_action(event.action)

@@ -29,6 +29,9 @@ from codeagent.tui.widgets.question_title import question_title
 REACTION_SECONDS = 0.25
 """A key that comes sooner after the dialog took the keyboard by itself was meant for what was there before."""
 
+CHANGED_SECONDS = 1.0
+"""The same where the question itself changed under the eyes: nearly the same picture, and an answer on its way."""
+
 WIDE = 120
 """From so many columns on, old and new can stand side by side."""
 
@@ -92,6 +95,8 @@ class QuestionPane(Vertical, can_focus=True):
         self._armed_at, self._dropped_before = NEVER, 0.0
         self._patience, self._wanted, self._rows = 0.0, 0, 0
         self.shown_at = 0.0
+        self.is_walking = False
+        """Whether the person goes from one question to the next: the keys for that count at once."""
         self._drawing = DrawnQuestion()
         self._body = QuestionBody()
         self._text = AnswerText()
@@ -118,6 +123,10 @@ class QuestionPane(Vertical, can_focus=True):
         return self._view is View.QUESTION
 
     @property
+    def _is_sentence_in_view(self) -> bool:
+        return self._view in {View.REFUSING, View.EXPLAINING}
+
+    @property
     def has_keyboard(self) -> bool:
         """Whether keys go to the dialog or to a field in it, as of now (``has_focus`` lags behind)."""
         focused = self.screen.focused if self.is_attached else None
@@ -135,7 +144,10 @@ class QuestionPane(Vertical, can_focus=True):
 
     def close_question(self, ticket: int) -> None:
         """Closes a question, answered or not."""
+        words = self._text.sentence if self._is_sentence_in_view else ""
         if self._questions.remove(ticket):
+            if words:
+                self._home.post_message(events.Paste(words))  # the rest of the sentence is typed there
             self._turn()
         elif self._questions:
             self._redraw()
@@ -150,8 +162,14 @@ class QuestionPane(Vertical, can_focus=True):
         if self._text.is_attached and self._text.display:
             self._text.take_keyboard()
             return
-        self._patience = REACTION_SECONDS if by_itself else 0.0
+        self._patience = self._reaction if by_itself else 0.0
         self.screen.set_focus(self, scroll_visible=False)
+
+    @property
+    def _reaction(self) -> float:
+        question = self._questions.current
+        is_changed = question is not None and question.is_anew and not question.was_shown
+        return CHANGED_SECONDS if is_changed else REACTION_SECONDS
 
     def answers_to(self, time: float) -> bool:
         """Whether a key pressed at ``time`` (Textual's clock) was pressed at a dialog that had the keyboard."""
@@ -173,7 +191,7 @@ class QuestionPane(Vertical, can_focus=True):
 
     def _turn(self) -> None:
         """Another question is in view: it starts from its beginning, and no key counts yet."""
-        self._armed_at = NEVER
+        self._armed_at, self.is_walking = NEVER, False
         self.shown_at = events.Focus().time
         self._view = View.QUESTION
         self._text.hide()
@@ -185,8 +203,12 @@ class QuestionPane(Vertical, can_focus=True):
         self.post_message(self.Turned())
 
     def _arm(self, after: float) -> None:
-        if self.has_focus and (current := self._questions.current):
+        if self.has_focus and self._questions:
             self._armed_at = events.Focus().time + after
+
+    def _note_shown(self) -> None:
+        """What had the keyboard long enough to be answered could have been read."""
+        if (current := self._questions.current) and self.answers_to(events.Focus().time):
             current.was_shown = True
 
     def watch_has_focus(self, has_focus: bool) -> None:  # noqa: FBT001 - Textual's signature
@@ -196,7 +218,8 @@ class QuestionPane(Vertical, can_focus=True):
         if has_focus:
             self.call_after_refresh(self._arm, patience)
         else:
-            self._armed_at = NEVER
+            self._note_shown()
+            self._armed_at, self.is_walking = NEVER, False
         self._redraw()
 
     def on_resize(self) -> None:
@@ -278,13 +301,14 @@ class QuestionPane(Vertical, can_focus=True):
     def action_switch(self, by: int) -> None:
         """Another question comes into view; the person asked for it, so its keys count."""
         if self.waiting > 1:
+            self._note_shown()
             if question := self._questions.current:
                 question.unread = self._body.unseen
             self._questions.switch(by)
-            self._armed_at = NEVER
+            self._armed_at, self.is_walking = NEVER, True
             self.shown_at = events.Focus().time
             self._redraw(from_start=True)
-            self.call_after_refresh(self._arm, REACTION_SECONDS)
+            self.call_after_refresh(self._arm, self._reaction)
 
     def action_hunk(self, by: int) -> None:
         """Another hunk."""
