@@ -7,7 +7,6 @@ the screen, and the first frame never waits for a model SDK.
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import sys
 from collections.abc import Sequence

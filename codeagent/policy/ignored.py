@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
+from codeagent.policy.later import IgnoreSpec, ignore_spec
 from codeagent.workspace.git_places import is_there
 
 _LARGEST = 256 * 1024
@@ -49,8 +48,8 @@ def is_surely_ignored(path: Path, top: Path) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _spec(lines: tuple[str, ...]) -> GitIgnoreSpec:
-    return GitIgnoreSpec.from_lines(lines)
+def _spec(lines: tuple[str, ...]) -> IgnoreSpec:
+    return ignore_spec(lines)
 
 
 def _lines(file: Path) -> tuple[str, ...]:

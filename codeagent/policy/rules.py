@@ -9,11 +9,10 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
 from codeagent.core.approvals import Access, Decision, Scope
 from codeagent.core.desk import RuleSource, StoredRule
 from codeagent.core.errors import ConfigError
+from codeagent.policy.later import IgnoreSpec, ignore_spec
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 
@@ -227,8 +226,8 @@ def remedy(rules: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=512)
-def _path_spec(pattern: str) -> GitIgnoreSpec:
-    return GitIgnoreSpec.from_lines([pattern])
+def _path_spec(pattern: str) -> IgnoreSpec:
+    return ignore_spec([pattern])
 
 
 @dataclass(frozen=True, slots=True)

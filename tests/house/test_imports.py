@@ -47,8 +47,10 @@ def test_the_wiring_loads_no_model_sdk():
 
 
 def test_a_session_keeps_nothing_in_memory_that_it_may_never_need():
-    seldom = {"regex", "html", "git", "tomlkit", "webbrowser", "codeagent.tools.matching", "codeagent.store.exporting"}
-    assert loaded_by("import codeagent.wiring, codeagent.cli.screen, codeagent.tui.later") & seldom == set()
+    seldom = {"regex", "html", "git", "tomlkit", "webbrowser", "pathspec"}
+    seldom |= {"codeagent.tools.matching", "codeagent.store.exporting"}
+    session = "codeagent.wiring, codeagent.equipment, codeagent.cli.screen, codeagent.tui.later"
+    assert loaded_by(f"import {session}") & seldom == set()
 
 
 def test_a_run_without_a_screen_asks_its_model_before_it_loads_what_the_answer_may_call_for():

@@ -1,0 +1,27 @@
+"""What a session without rules about paths never needs: patterns as git's ignore files have them.
+
+Loaded when the first one is used; the one place of the policy where an import
+stands inside a function, so that a session without them neither waits for it
+nor keeps it in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from typing import Protocol
+
+
+class IgnoreSpec(Protocol):
+    """Patterns of a gitignore file (see gitignore(5)), the last one that fits decides."""
+
+    def match_file(self, file: str | PathLike[str]) -> bool:
+        """Whether a relative path is meant; that of a folder ends with a slash."""
+        ...
+
+
+def ignore_spec(lines: Iterable[str]) -> IgnoreSpec:
+    """The patterns of these lines."""
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines)
