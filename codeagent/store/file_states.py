@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes
@@ -16,6 +17,7 @@ from pydantic import TypeAdapter
 from codeagent.core.errors import FileProblem
 from codeagent.store.blobs import Blobs
 from codeagent.workspace.files import read_bytes
+from codeagent.workspace.handles import opened_folder
 
 SAME_MOMENT = 2.0
 """Seconds in which two changes may leave a file the same times."""
@@ -61,11 +63,15 @@ def folder_state_of(path: Path) -> FileState | None:
 
 
 def _looked_at(path: Path) -> os.stat_result | None:
+    """What is there; behind a link that stands where a folder was there is nothing."""
     try:
-        return path.lstat()
+        with opened_folder(path.parent) as folder:
+            return os.stat(path.name or ".", dir_fd=folder, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            return None
         raise FileProblem(f"{path} cannot be looked at: {error.strerror}.") from error
 
 
@@ -114,12 +120,14 @@ class Modes:
 
     ``fresh`` are files changed so shortly before the look that a further change
     in the same second would not show in their times: they are looked at again.
+    ``large`` are files whose contents are not kept, with size and time (ns) of the last change.
     """
 
     plain: int = 0o644
     program: int = 0o755
     odd: dict[str, int]
     fresh: list[str]
+    large: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def of(self, name: str, git_mode: str) -> int:
         """The mode bits of a file that git knows as ``git_mode``."""
@@ -147,6 +155,7 @@ class Modes:
             found = _modes().validate_json(path.read_bytes())
             found.odd = {unquoted(name): mode for name, mode in found.odd.items()}
             found.fresh = [unquoted(name) for name in found.fresh]
+            found.large = {unquoted(name): seen for name, seen in found.large.items()}
             return found
         return None
 
@@ -156,6 +165,7 @@ class Modes:
             self,
             odd={quoted(name): mode for name, mode in self.odd.items()},
             fresh=[quoted(name) for name in self.fresh],
+            large={quoted(name): seen for name, seen in self.large.items()},
         )
         fresh = path.with_suffix(".new")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

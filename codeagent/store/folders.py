@@ -100,14 +100,21 @@ class Folders:
             return b""
 
     def _modes_of(self, names: Iterable[str]) -> Iterator[tuple[str, int]]:
+        """Those of the names that are folders; what lies behind a link that is one of the names is not here."""
         lstat, root = os.lstat, f"{self._root}/"
-        for name in names:
+        others: set[str] = set()
+        for name in sorted(names):
+            if others and name.rpartition("/")[0] in others:
+                others.add(name)
+                continue
             try:
                 mode = lstat(root + name).st_mode
             except OSError:
-                continue
+                mode = 0
             if stat.S_ISDIR(mode):
                 yield name, stat.S_IMODE(mode)
+            else:
+                others.add(name)
 
 
 def _state(mode: int | None) -> FileState | None:

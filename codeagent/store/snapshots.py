@@ -59,7 +59,6 @@ class Snapshots:
         self._files = (self._modes_file, folders_file, git.index)
         self._folders = Folders(git.root, self._names, folders_file)
         self._modes: Modes | None = None
-        self._large: dict[str, tuple[int, int]] = {}
         with suppress(OSError):
             git.index.with_name(f"{git.index.name}.lock").unlink()
 
@@ -67,7 +66,7 @@ class Snapshots:
         """Takes the state of all files as the last known one, whoever changed them; raises CheckpointError."""
         modes = self._begun()
         found = self._find()
-        kept, _ = self._sorted_out(found.stats)
+        kept, modes.large = self._sorted_out(found.stats)
         self._take(found, kept, modes, self._touched(found, modes))
 
     def look(self) -> Look:
@@ -80,7 +79,9 @@ class Snapshots:
         was_ignored = self._was_ignored(found)
         for name in was_ignored:
             del found.stats[name]
-        kept, uncovered = self._sorted_out(found.stats)
+        were_large = modes.large
+        kept, modes.large = self._sorted_out(found.stats)
+        uncovered = self._uncovered(were_large, modes.large, kept)
         touched = self._touched(found, modes)
         known_before = found.changed | found.gone | names.held([*touched])
         before = {name: _state(modes, name, known) for name, known in known_before.items()}
@@ -88,7 +89,8 @@ class Snapshots:
         folders = (change for change in self._take(found, kept, modes, touched) if change.name not in there)
         now = [*kept, *touched]
         after = {name: _state(modes, name, known) for name, known in names.held(now).items()}
-        pairs = ((name, before.get(name), after.get(name)) for name in sorted({*found.gone, *now}))
+        names_now = sorted({*found.gone, *now}.difference(were_large))
+        pairs = ((name, before.get(name), after.get(name)) for name in names_now)
         changes = (FileChange(name=name, before=old, after=new) for name, old, new in pairs if old != new)
         return Look(changes=(*folders, *changes), uncovered=uncovered)
 
@@ -187,7 +189,7 @@ class Snapshots:
             folders = self._folders.look(found.listed, found.stats)
         except OSError as error:
             raise CheckpointError(f"The state of the files cannot be kept: {error.strerror}.") from error
-        self._take_in(found.gone, kept)
+        self._take_in((*found.gone, *(name for name in found.changed if name in modes.large)), kept)
         return folders
 
     def _stats(self, names: Iterable[str]) -> dict[str, os.stat_result]:
@@ -201,8 +203,16 @@ class Snapshots:
             return None
         return found if stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode) else None
 
-    def _sorted_out(self, stats: dict[str, os.stat_result]) -> tuple[list[str], tuple[str, ...]]:
-        """The names to keep, and those of files that changed but are too large or cannot be read."""
+    def _uncovered(
+        self, before: dict[str, tuple[int, int]], now: dict[str, tuple[int, int]], kept: list[str]
+    ) -> tuple[str, ...]:
+        """Files that changed and were or are too large to be kept, or cannot be read."""
+        changed = [name for name, seen in now.items() if before.get(name) != seen]
+        small = before.keys() & {*kept}
+        return (*changed, *(name for name in before if name in small or (name not in now and not self._stat(name))))
+
+    def _sorted_out(self, stats: dict[str, os.stat_result]) -> tuple[list[str], dict[str, tuple[int, int]]]:
+        """The names to keep, and the files that are too large or cannot be read, with size and time."""
         kept: list[str] = []
         large: dict[str, tuple[int, int]] = {}
         total = 0
@@ -217,13 +227,14 @@ class Snapshots:
             raise CheckpointError(
                 f"There is too much here that was not kept before: {len(kept):,} files, {total // 1_000_000:,} MB."
             )
-        uncovered = tuple(name for name, seen in large.items() if self._large.get(name) != seen)
-        self._large = large
-        return kept, uncovered
+        return kept, large
 
     def _take_in(self, gone: Iterable[str], kept: list[str]) -> None:
-        given = [*map(os.fsencode, gone), *map(os.fsencode, kept)]
-        if given:
+        given = [*map(os.fsencode, gone)]
+        if given:  # by name alone: where they were may be a link by now, behind which git looks at nothing
+            self._git.run("update-index", "-z", "--force-remove", "--stdin", given=as_list(given), seconds=600.0)
+        if kept:
+            given = [*map(os.fsencode, kept)]
             words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
             self._git.run(*words, given=as_list(given), borrows=len(given) > _BULK, seconds=600.0)
         elif not self._git.index.exists():

@@ -69,13 +69,19 @@ class Surroundings:
 
 
 def look_around(root: Path) -> Surroundings:
-    """What git says about the repository around ``root``."""
+    """What git says about the repository around ``root``.
+
+    One in which ``root`` does not lie, as when the environment names another, does not count, and neither does one
+    that ignores all of ``root``: its files are none of that repository's business.
+    """
     words = ("--show-object-format", "--show-toplevel", "--git-path", "index", "--git-path", "objects")
     out = run_git(root, "rev-parse", "--path-format=absolute", *words, "--git-path", "info")
     lines = out.rstrip("\n").split("\n") if out else []
     if len(lines) != 5:  # noqa: PLR2004 - one line an answer; names with line ends are not worth guessing at
         return Surroundings(top=root)
     object_format, top, index, objects, info = lines
+    if not _lies_in(root, Path(top)) or _is_ignored(root, Path(top)):
+        return Surroundings(top=root)
     wanted = r"^core\.(excludesfile|attributesfile|autocrlf)$"
     settings = run_git(root, "config", "-z", "--type=path", "--get-regexp", wanted) or ""
     own = dict(entry.split("\n", 1) for entry in settings.split("\0") if "\n" in entry)
@@ -93,6 +99,18 @@ def look_around(root: Path) -> Surroundings:
         ),
         turns_line_ends=own.get("core.autocrlf", "false").lower() not in {"false", "no", "off", "0"},
     )
+
+
+def _lies_in(root: Path, top: Path) -> bool:
+    try:
+        return any(folder.samefile(top) for folder in (root, *root.parents))
+    except OSError:
+        return False
+
+
+def _is_ignored(root: Path, top: Path) -> bool:
+    """Whether ignore files above name the folder, or one around it."""
+    return root != top and run_git(root, "check-ignore", "-q", "--no-index", ".") is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from codeagent.core.protocols import AnyTool, ToolContext
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.undoing import Undoing, open_undoing
 from codeagent.tools.bash import BashArguments, BashTool
+from codeagent.tools.edit import EditArguments, EditTool
 from codeagent.tools.write import WriteArguments, WriteTool
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
@@ -99,6 +100,11 @@ class Ground:
         if there.is_file():
             self.seen.shown(there.resolve(), there.read_bytes())
         return await self._run(WriteTool(self.paths, self.seen), WriteArguments(path=path, content=content))
+
+    async def edit(self, path: str, old: str, new: str) -> ToolResult:
+        there = self.root / path
+        self.seen.shown(there.resolve(), there.read_bytes())
+        return await self._run(EditTool(self.paths, self.seen), EditArguments(path=path, old=old, new=new))
 
     async def _run(self, tool: AnyTool, arguments: object) -> ToolResult:
         self.count += 1

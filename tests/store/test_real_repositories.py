@@ -8,25 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codeagent.core.approvals import Mode
-from codeagent.core.messages import ToolResult
 from codeagent.workspace.git import status
 from codeagent.workspace.git_branch import branch_changes
-
-
-def every_file_of_git(root: Path):
-    """All of git's folders at and below a place: contents, kinds, modes and times of change.
-
-    Objects, and the shared part of a split index, git itself marks as used whenever it reads them: their times go.
-    """
-    found = {}
-    for path in sorted(root.rglob("*")):
-        if ".git" in path.parts or "store.git" in path.parts:
-            about = path.lstat()
-            content = path.read_bytes() if path.is_file() and not path.is_symlink() else None
-            is_marked = "objects" in path.parts or path.name.startswith("sharedindex.")
-            found[str(path)] = (content, about.st_mode, 0 if is_marked else about.st_mtime_ns)
-    return found
+from tests.store.whole_session import every_file_of_git, whole_session
 
 
 def program(place: Path) -> Path:
@@ -338,18 +322,6 @@ KINDS = [
     of_somebody_else,
 ]
 
-EVERYWHERE = r"""
-find . \( -name .git -prune \) -o -type f -size -2M -print0 | while IFS= read -r -d '' f; do
-    case "$f" in ./.git) ;; *ignored*|*.tmp) ;; *) printf more >> "$f" ;; esac
-done
-chmod 700 a.txt; rm sub/b.txt; mkdir -p made/by; echo new > made/by/hand.txt; ln -sfn made new-link
-"""
-AWAY = r"""
-find . \( -name .git -prune \) -o \( -type f -o -type l \) -size -2M -print0 | while IFS= read -r -d '' f; do
-    case "$f" in ./.git|*/.git) ;; *ignored*|*.tmp) ;; *) rm -- "$f" ;; esac
-done
-"""
-
 
 @pytest.mark.parametrize("prepare", KINDS, ids=lambda prepare: prepare.__name__)
 async def test_a_session_in_any_repository_takes_all_back_and_leaves_git_byte_for_byte(
@@ -357,35 +329,12 @@ async def test_a_session_in_any_repository_takes_all_back_and_leaves_git_byte_fo
 ):
     (repository / "ignored.log").write_text("left alone\n")
     prepare(repository, run_git, tmp_path)
-    root = repository
-    before, git_before = tree_of(root), every_file_of_git(tmp_path)
-    trees = [before]
-    ground = grounds(root, tmp_path / "state", mode=Mode.AUTO)
+    git_before = every_file_of_git(tmp_path)
 
-    async def then(result: ToolResult) -> None:
-        assert not result.is_error, result.text
-        trees.append(tree_of(root))
+    def look():
+        status(repository)
+        branch_changes(repository)
 
-    ground.turn(1)
-    await then(await ground.write("a.txt", "written\n"))
-    await then(await ground.write("brand/new.txt", "new\n"))
-    ground.turn(2)
-    await then(await ground.bash(EVERYWHERE))
-    ground.reopen()
-    ground.turn(3)
-    await then(await ground.bash(AWAY))
-    await then(await ground.write("a.txt", "anew\n"))
-    status(root)
-    branch_changes(root)
-
-    for number in range(len(trees) - 1, 0, -1):
-        await ground.undo()
-        assert tree_of(root) == trees[number - 1], number
-    for number in range(1, len(trees)):
-        await ground.redo()
-        assert tree_of(root) == trees[number], number
-    ground.reopen()
-    await ground.timeline.carry_out(await ground.timeline.plan_rewind(1))
-    assert tree_of(root) == before
+    await whole_session(grounds(repository, tmp_path / "state"), tree_of, between=look)
     assert every_file_of_git(tmp_path) == git_before
     assert not (tmp_path / "started").exists(), (tmp_path / "started").read_text()
