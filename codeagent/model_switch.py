@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
 
 from codeagent.agent.session import Session
 from codeagent.config.settings import ModelSettings
-from codeagent.core.desk import ModelChoice
+from codeagent.core.desk import LocalServer, ModelChoice
 from codeagent.core.errors import ConfigError
 from codeagent.core.protocols import Provider
 from codeagent.keys import Keys
@@ -23,33 +23,57 @@ _ORDER = (ProviderKind.ANTHROPIC, ProviderKind.OPENAI, ProviderKind.OPENAI_CHAT)
 class ModelSwitch:
     """Which models there are, which one answers and how hard it thinks.
 
-    ``make`` builds the client, on a thread; ``ask`` asks a service, by a key, which models it has, on a thread too.
+    ``make`` builds the client for a model, also for one of a server on this machine
+    at the address that it is given; ``ask`` asks a service, by a key, which models it
+    has; ``find_servers`` looks for servers on this machine. All are called on a thread.
     """
 
     catalog: Catalog
     settings: ModelSettings
     keys: Keys
     last_list: LastList
-    make: Callable[[ModelName, Effort | None], Provider]
+    make: Callable[[ModelName, Effort | None, str], Provider]
     ask: Callable[[ModelSettings, ProviderKind, str], Sequence[str]]
+    find_servers: Callable[[], Sequence[LocalServer]]
     effort: Effort | None = None
     name: ModelName | None = None
+    _addresses: dict[str, str] = field(default_factory=dict[str, str])
+    """Where the models of servers on this machine are."""
 
-    async def choices(self) -> tuple[ModelChoice, ...]:
-        """The models of the services that can be reached, as they list them, then those of the catalog."""
+    @property
+    def address(self) -> str:
+        """The server on this machine that answers; empty where it is one of the settings, or a service."""
+        return self._addresses.get(str(self.name), "")
+
+    async def choices(self) -> AsyncGenerator[tuple[ModelChoice, ...]]:
+        """The models as far as they are known; then again, once the services and this machine were asked.
+
+        First come those that a service lists, then those of servers on this machine,
+        then those of the catalog.
+        """
         reachable = await asyncio.to_thread(self._reachable)
+        last = await asyncio.to_thread(self.last_list.read)
+        known = [name for name in self.catalog.names() if name.partition("/")[0] in reachable]
+        before = [name for name in last if name.partition("/")[0] in reachable]
+        yield tuple(map(self._choice, dict.fromkeys([*before, *known])))
         async with asyncio.TaskGroup() as group:
+            local = group.create_task(asyncio.to_thread(self.find_servers))
             asked = [group.create_task(asyncio.to_thread(self._listed, kind, key)) for kind, key in reachable.items()]
         listed = [name for task in asked for name in task.result()]
         if listed:
             await asyncio.to_thread(self.last_list.keep, listed)
-        known = [name for name in self.catalog.names() if name.partition("/")[0] in reachable]
-        return tuple(self._choice(name) for name in dict.fromkeys([*listed, *known]))
+        found: dict[str, LocalServer] = {}
+        for server in local.result():
+            for name in (f"{ProviderKind.OPENAI_CHAT}/{model}" for model in server.models):
+                if name not in listed:
+                    found.setdefault(name, server)
+        self._addresses |= {name: server.url for name, server in found.items()}
+        yield tuple(self._choice(name, found.get(name)) for name in dict.fromkeys([*listed, *found, *known]))
 
     async def change(self, session: Session, name: str) -> None:
         """Another model answers from the next request on; raises ConfigError for what names none or has no key."""
         provider = await asyncio.to_thread(lambda: self.take(ModelName.parse(name)))
-        before = session.set_provider(provider, self.effort or "")
+        before = session.set_provider(provider, self.effort or "", self.address)
         if not session.is_running:  # else a reply of the one before may still be streaming
             await before.aclose()
 
@@ -63,10 +87,16 @@ class ModelSwitch:
             self.effort = before
             raise
 
-    def take(self, name: ModelName) -> Provider:
-        """The client for a model, which is the one that answers from now on; raises ConfigError."""
-        provider = self.make(name, self.effort)
+    def take(self, name: ModelName, address: str = "") -> Provider:
+        """The client for a model, which is the one that answers from now on; raises ConfigError.
+
+        ``address`` is that of a server on this machine, where it is not one that was just found.
+        """
+        address = address or self._addresses.get(str(name), "")
+        provider = self.make(name, self.effort, address)
         self.name = name
+        if address:
+            self._addresses[str(name)] = address
         return provider
 
     def set_effort(self, effort: str) -> None:
@@ -90,9 +120,16 @@ class ModelSwitch:
     def _listed(self, kind: ProviderKind, key: str) -> list[str]:
         return [f"{kind}/{name}" for name in self.ask(self.settings, kind, key)]
 
-    def _choice(self, name: str) -> ModelChoice:
+    def _choice(self, name: str, server: LocalServer | None = None) -> ModelChoice:
+        if server is not None:
+            return ModelChoice(name=name, detail=f"{server.name} on this machine · {server.url.split('/')[2]}")
         card = self.catalog.card(name)
-        parts = [f"{card.window:,} tokens"] if card and card.window else []
+        parts = [f"{_short(card.window)} tokens"] if card and card.window else []
         if card and card.price:
-            parts.append(f"${card.price.input:g} in, ${card.price.output:g} out for a million")
+            parts.append(f"${card.price.input:g} in, ${card.price.output:g} out a million")
         return ModelChoice(name=name, detail=" · ".join(parts))
+
+
+def _short(tokens: int) -> str:
+    """A window's size as people say it: 200k, 1M, 1.05M."""
+    return f"{tokens / 1_000_000:.4g}M" if tokens >= 1_000_000 else f"{tokens / 1_000:.4g}k"  # noqa: PLR2004 - a million

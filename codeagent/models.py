@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from codeagent.config.settings import ModelSettings
@@ -10,6 +11,9 @@ from codeagent.keys import KEY_VARIABLES, FoundKey, Keys
 from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
 
 NO_KEY_NEEDED = "none"
+LOCAL_KEY = FoundKey(secret=NO_KEY_NEEDED, place="", remedy="")
+"""What a server that was found on this machine is sent in the place of a key."""
+_THIS_MACHINE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:/|$)", re.IGNORECASE)
 
 
 def choose_model(settings: ModelSettings, keys: Keys, catalog: Catalog) -> ModelName:
@@ -49,6 +53,17 @@ def key_kind(kind: ProviderKind, settings: ModelSettings) -> ProviderKind:
     if kind is ProviderKind.ANTHROPIC:
         return kind
     return ProviderKind.OPENAI_CHAT if settings.openai_base_url else ProviderKind.OPENAI
+
+
+def local_address(name: ModelName | None, settings: ModelSettings) -> str:
+    """Where a model of the person's own server answers, when that is on this machine; else nothing."""
+    url = settings.openai_base_url or ""
+    return url if name and name.provider is ProviderKind.OPENAI_CHAT and is_on_this_machine(url) else ""
+
+
+def is_on_this_machine(url: str) -> bool:
+    """Whether an address leads nowhere but to this machine."""
+    return _THIS_MACHINE.match(url) is not None
 
 
 def script_of(name: ModelName) -> Path:

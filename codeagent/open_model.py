@@ -10,7 +10,7 @@ from codeagent.core.events import AgentEvent, ModelChanged, SessionStarted
 from codeagent.core.protocols import Provider
 from codeagent.core.values import value
 from codeagent.model_switch import ModelSwitch
-from codeagent.models import choose_model
+from codeagent.models import choose_model, is_on_this_machine
 from codeagent.providers.catalog import ModelName, ProviderKind
 
 
@@ -25,7 +25,7 @@ class OpenModel:
 
 def open_model(switch: ModelSwitch, launch: Launch, past: Iterable[AgentEvent]) -> OpenModel:
     """Makes the client; ``past`` is what a resumed session did before. Raises NoModel and other ConfigErrors."""
-    last, effort = last_used(past)
+    last, effort, address = last_used(past)
     is_told = bool(launch.flags.get("model", {}).get("name"))
     if effort is not None:
         switch.set_effort(effort)
@@ -33,7 +33,8 @@ def open_model(switch: ModelSwitch, launch: Launch, past: Iterable[AgentEvent]) 
     if last and not is_told:
         try:
             name = ModelName.parse(last)
-            return OpenModel(name=name, provider=switch.take(name))
+            is_free = name.provider is ProviderKind.OPENAI_CHAT and switch.settings.openai_base_url is None
+            return OpenModel(name=name, provider=switch.take(name, address if is_free else ""))
         except ConfigError as error:
             notice = f"This session last used {last}, which cannot be used now: {error.message}"
     name = choose_model(switch.settings, switch.keys, switch.catalog)
@@ -41,15 +42,20 @@ def open_model(switch: ModelSwitch, launch: Launch, past: Iterable[AgentEvent]) 
     return OpenModel(name=name, provider=provider, notice=f"{notice} {name} answers instead." if notice else "")
 
 
-def last_used(past: Iterable[AgentEvent]) -> tuple[str, str | None]:
-    """The model that a session last used, and the effort if it was changed; a script is no model to go on with."""
-    last, effort = "", None
+def last_used(past: Iterable[AgentEvent]) -> tuple[str, str | None, str]:
+    """The model that a session last used, the effort if it was changed, and where it answered on this machine.
+
+    A script is no model to go on with. What was said to a model on this machine never
+    goes to a service because an address is missing.
+    """
+    last, effort, address = "", None, ""
     for event in past:
         match event:
-            case SessionStarted(model=model):
-                last = model
-            case ModelChanged(model=model, effort=changed):
-                last, effort = model, changed
+            case SessionStarted(model=model, address=own):
+                last, address = model, own
+            case ModelChanged(model=model, effort=changed, address=own):
+                last, effort, address = model, changed, own
             case _:
                 continue
-    return ("" if last.startswith(f"{ProviderKind.SCRIPTED}/") else last), effort
+    is_script = last.startswith(f"{ProviderKind.SCRIPTED}/")
+    return "" if is_script else last, effort, address if is_on_this_machine(address) else ""

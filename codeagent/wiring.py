@@ -24,7 +24,7 @@ from codeagent.config.settings import ModelSettings, Settings
 from codeagent.config.sources import LoadedSettings, load_settings
 from codeagent.core.approvals import Mode
 from codeagent.core.archive import Archive, ExportForm, SessionSummary
-from codeagent.core.desk import Approver, Desk, Errand, Workbench
+from codeagent.core.desk import Approver, Desk, Errand, LocalServer, Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.core.events import (
     AgentEvent,
@@ -42,7 +42,7 @@ from codeagent.keys import Keys, find_keys
 from codeagent.mode_switch import ModeSwitch
 from codeagent.model_list import LastList
 from codeagent.model_switch import ModelSwitch
-from codeagent.models import key_for, script_of
+from codeagent.models import LOCAL_KEY, key_for, local_address, script_of
 from codeagent.open_model import open_model
 from codeagent.providers.catalog import Catalog, Effort, ModelName, ProviderKind
 from codeagent.renewed_trust import RenewedTrust
@@ -183,7 +183,7 @@ def assemble(
     return Parts(
         session=session,
         open_bench=cache(lambda: soon.made.bench(session, switch, make_archive(launch, stored, redactor))),
-        started=_started(keeping.session_id, chosen.name, switch.effort or "", modes.get(), root),
+        started=_started(keeping.session_id, switch, modes.get(), root),
         notices=_notices(loaded, keeping.past, brought, chosen.notice),
         record=record,
         keeping=keeping,
@@ -214,7 +214,9 @@ def make_switch(settings: Settings, launch: Launch) -> ModelSwitch:
     catalog, keys = Catalog(launch.places.models_file), find_keys(launch.environ, launch.places)
     make = partial(make_provider, settings, keys, catalog)
     last_list = LastList(launch.places.listed_models)
-    return ModelSwitch(catalog, settings.model, keys, last_list, make, _ask_service, effort=settings.model.effort)
+    return ModelSwitch(
+        catalog, settings.model, keys, last_list, make, _ask_service, _local_servers, effort=settings.model.effort
+    )
 
 
 def _ask_service(settings: ModelSettings, kind: ProviderKind, key: str) -> Sequence[str]:
@@ -223,11 +225,22 @@ def _ask_service(settings: ModelSettings, kind: ProviderKind, key: str) -> Seque
     return listed_models(settings, kind, key)
 
 
-def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelName, effort: Effort | None) -> Provider:
-    """The client for a model; only the SDK that is needed is loaded."""
+def _local_servers() -> Sequence[LocalServer]:
+    from codeagent.providers.local_servers import find_local_servers
+
+    return find_local_servers()
+
+
+def make_provider(
+    settings: Settings, keys: Keys, catalog: Catalog, name: ModelName, effort: Effort | None, address: str = ""
+) -> Provider:
+    """The client for a model, or for one of the server at ``address`` on this machine, which gets no key.
+
+    Only the SDK that is needed is loaded.
+    """
     known = catalog.limits(str(name), timeout=settings.model.first_byte_seconds)
     limits = known.wanted(settings.model.max_tokens, effort)
-    key = key_for(name, settings.model, keys)
+    key = LOCAL_KEY if address else key_for(name, settings.model, keys)
     match name.provider:
         case ProviderKind.ANTHROPIC:
             from codeagent.providers.anthropic import AnthropicProvider
@@ -236,7 +249,8 @@ def make_provider(settings: Settings, keys: Keys, catalog: Catalog, name: ModelN
         case ProviderKind.OPENAI_CHAT:
             from codeagent.providers.openai_chat import OpenAIChatProvider
 
-            return OpenAIChatProvider(name.name, key.secret, settings.model.openai_base_url, limits, key.remedy)
+            url = address or settings.model.openai_base_url
+            return OpenAIChatProvider(name.name, key.secret, url, limits, key.remedy)
         case ProviderKind.SCRIPTED:
             from codeagent.providers.scripted import ScriptedProvider
 
@@ -278,10 +292,18 @@ def make_limits(settings: Settings) -> Limits:
     )
 
 
-def _started(session_id: str, model: ModelName, effort: str, mode: Mode, root: Path) -> SessionStarted:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    shown = f"{model.provider}/{Path(model.name).stem}" if model.provider is ProviderKind.SCRIPTED else str(model)
-    return SessionStarted(session_id=session_id, model=shown, mode=mode, cwd=str(root), started_at=now, effort=effort)
+def _started(session_id: str, switch: ModelSwitch, mode: Mode, root: Path) -> SessionStarted:
+    now, model = datetime.now(UTC).isoformat(timespec="seconds"), switch.name
+    is_script = model is not None and model.provider is ProviderKind.SCRIPTED
+    return SessionStarted(
+        session_id=session_id,
+        model=f"{model.provider}/{Path(model.name).stem}" if model and is_script else str(model),
+        mode=mode,
+        cwd=str(root),
+        started_at=now,
+        effort=switch.effort or "",
+        address=switch.address or local_address(model, switch.settings),
+    )
 
 
 def _each(listeners: list[Emit]) -> Emit:

@@ -7,6 +7,7 @@ import heapq
 import json
 import threading
 import time
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from itertools import islice
@@ -99,9 +100,9 @@ class Bench:
         """Changes it; told to listeners as ModeChanged."""
         self.modes.set(mode)
 
-    async def models(self) -> tuple[ModelChoice, ...]:
-        """The models there are: those that the services list now, and those that are known."""
-        return await self.switch.choices()
+    def models(self) -> AsyncGenerator[tuple[ModelChoice, ...]]:
+        """The models that are known; then again, with those that the services and servers on this machine list."""
+        return self.switch.choices()
 
     async def set_model(self, name: str) -> None:
         """Another model answers from the next request on; raises ConfigError."""

@@ -164,13 +164,13 @@ class Session:
     def _current(self) -> Provider:
         return self._provider
 
-    def set_provider(self, provider: Provider, effort: str = "") -> Provider:
+    def set_provider(self, provider: Provider, effort: str = "", address: str = "") -> Provider:
         """Another model answers from the next request on; what was said stays. Gives back the one before.
 
-        ``effort`` is how hard it thinks, empty as it likes.
+        ``effort`` is how hard it thinks, empty as it likes; ``address`` where it answers on this machine.
         """
         before, self._provider = self._provider, provider
-        self._record.tell(ModelChanged(model=provider.model, effort=effort))
+        self._record.tell(ModelChanged(model=provider.model, effort=effort, address=address))
         self.measure()
         return before
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -207,8 +207,8 @@ class Workbench(Protocol):
         """Changes it; told to listeners as ModeChanged."""
         ...
 
-    async def models(self) -> tuple[ModelChoice, ...]:
-        """The models there are: those that the services list now, and those that are known."""
+    def models(self) -> AsyncGenerator[tuple[ModelChoice, ...]]:
+        """The models that are known; then again, with those that the services and servers on this machine list."""
         ...
 
     async def set_model(self, name: str) -> None:

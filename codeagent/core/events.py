@@ -53,7 +53,10 @@ class Level(StrEnum):
 
 @value
 class SessionStarted:
-    """A session was opened, new or resumed; ``cwd`` is the workspace root."""
+    """A session was opened, new or resumed; ``cwd`` is the workspace root.
+
+    ``address`` is where the model answers on this machine.
+    """
 
     kind: Literal["session_started"] = "session_started"
     session_id: str
@@ -62,6 +65,7 @@ class SessionStarted:
     cwd: str
     started_at: str = ""
     effort: str = ""
+    address: str = ""
 
 
 @value
@@ -253,11 +257,15 @@ class UsageReported:
 
 @value
 class ModelChanged:
-    """Another model answers from now on, or thinks with another effort; empty leaves that to the model."""
+    """Another model answers from now on, or thinks with another effort; empty leaves that to the model.
+
+    ``address`` is where it answers on this machine, where that is no setting.
+    """
 
     kind: Literal["model_changed"] = "model_changed"
     model: str
     effort: str = ""
+    address: str = ""
 
 
 @value

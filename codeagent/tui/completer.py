@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
 
 from codeagent.core.approvals import Mode
 from codeagent.core.commands import CommandName
@@ -62,11 +63,17 @@ class Completer:
         """
         now = asyncio.get_running_loop().time()
         if self._listing is None or now - self._listed_at > _ASK_AGAIN:
-            self._listing, self._listed_at = asyncio.ensure_future(self._bench.models()), now
+            self._listing, self._listed_at = asyncio.ensure_future(_last_of(self._bench.models())), now
         try:
             return await asyncio.shield(self._listing)
         except CodeagentError:
             return ()
+
+
+async def _last_of(listings: AsyncGenerator[tuple[ModelChoice, ...]]) -> tuple[ModelChoice, ...]:
+    """The fullest of the lists."""
+    async with aclosing(listings):
+        return [choices async for choices in listings][-1]
 
 
 def _fitting(query: str, found: Iterable[Suggestion]) -> tuple[Suggestion, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from textual.app import App
 
@@ -72,10 +74,18 @@ async def _permissions(app: App[str], bench: Workbench, command: str) -> None:
 
 async def _choose_model(app: App[str], bench: Workbench, current: str, name: str) -> None:
     if not name:
-        items = [Item(value=choice.name, detail=choice.detail) for choice in await bench.models()]
-        name = await app.push_screen_wait(Picker("Model", items, current=current, takes_any=True)) or ""
+        lists = _model_lists(bench)
+        picker = Picker("Model", await anext(lists), current=current, takes_any=True, grows=lists)
+        name = await app.push_screen_wait(picker) or ""
     if name and name != current:
         await bench.set_model(name)
+
+
+async def _model_lists(bench: Workbench) -> AsyncGenerator[list[Item]]:
+    """The models, as soon as they are known; what is wrong with a list then leaves the one before."""
+    async with aclosing(bench.models()) as lists:
+        async for choices in lists:
+            yield [Item(value=choice.name, detail=choice.detail) for choice in choices]
 
 
 async def _choose_effort(app: App[str], bench: Workbench, level: str) -> None:

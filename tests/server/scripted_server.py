@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if not self.path.startswith("/v1/models"):
             self._send(404, self._error(404, "Not found"))
-        elif not self._key() or self.server.scripted.key not in {None, self._key()}:
+        elif self.server.scripted.key not in {None, self._key()}:
             self._send(401, self._error(401, f"invalid api key: {self._key()}"))
         else:
             names = self.server.scripted.models or ("scripted-model",)

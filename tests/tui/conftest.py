@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -252,6 +252,8 @@ class MemoryWorkbench:
     custom: FoundCommands = field(
         default_factory=lambda: FoundCommands(folder=Path("/home/me/.config/codeagent/commands"))
     )
+    services: asyncio.Event | None = None
+    """Set when they have answered which models they have; None when they are not asked."""
     paths: tuple[str, ...] = ("shop/cart.py", "shop/money.py", "tests/test_cart.py", "a[b].py")
 
     async def status(self) -> WorkspaceStatus:
@@ -264,9 +266,12 @@ class MemoryWorkbench:
         self.current = mode
         self.emit(ModeChanged(mode=mode))
 
-    async def models(self) -> tuple[ModelChoice, ...]:
+    async def models(self) -> AsyncGenerator[tuple[ModelChoice, ...]]:
         names = ("anthropic/claude-test", "openai-chat/qwen[3]")
-        return tuple(ModelChoice(name=name, detail="200,000 tokens") for name in names)
+        yield tuple(ModelChoice(name=name, detail="200,000 tokens") for name in names)
+        if self.services is not None:
+            await self.services.wait()
+            yield tuple(ModelChoice(name=name, detail="on this machine") for name in ("openai-chat/a-new-one", *names))
 
     async def set_model(self, name: str) -> None:
         if "/" not in name:

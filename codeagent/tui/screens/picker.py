@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from typing import ClassVar
 
 from textual import on
@@ -18,6 +19,7 @@ from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 
 MOST_SHOWN = 200
+_KEYS, _ASKING = "enter choose · esc leave", "asking the services …"
 
 _AROUND = 8
 """Cells beside a row: margins, frame and scroll bar."""
@@ -68,15 +70,21 @@ class Picker(ModalScreen[str | None]):
         current: str = "",
         on_look: Callable[[str], None] | None = None,
         takes_any: bool = False,
+        grows: AsyncGenerator[Sequence[Item]] | None = None,
     ) -> None:
-        """``on_look`` is told of every value that the bar stands on; ``takes_any`` lets a value be typed freely."""
+        """``on_look`` is told of every value that the bar stands on; ``takes_any`` lets a value be typed freely.
+
+        ``grows`` gives fuller lists while it is open, and is closed with it.
+        """
         super().__init__()
         self._title = title
         self._items = items
         self._current = current
         self._on_look = on_look
         self._takes_any = takes_any
+        self._grows = grows
         self._shown: list[Item] = []
+        self._has_moved = False
         self._filter = Input(placeholder="type to narrow down" + (", or any other name" if takes_any else ""))
         self._filter.cursor_blink = False
         self._list = OptionList()
@@ -86,7 +94,7 @@ class Picker(ModalScreen[str | None]):
         """What is typed, and what fits it."""
         with Vertical() as box:
             box.border_title = Content(self._title)
-            box.border_subtitle = Content("enter choose · esc leave")
+            box.border_subtitle = Content(_KEYS if self._grows is None else f"{_ASKING} · {_KEYS}")
             yield self._filter
             nothing = "Enter takes it as it is typed." if self._takes_any else "Nothing fits."
             yield Static(nothing, id="none", markup=False)
@@ -95,10 +103,28 @@ class Picker(ModalScreen[str | None]):
     def on_mount(self) -> None:
         """Shows everything, the bar on the current value."""
         self._narrow("")
-        values = [item.value for item in self._shown]
-        if self._current in values:
-            self._list.highlighted = values.index(self._current)
+        self._stand_on(self._current)
         self._filter.focus()
+        if self._grows is not None:
+            self.run_worker(self._grow(self._grows), exit_on_error=False)  # what is known stays
+
+    def _stand_on(self, value: str) -> None:
+        """Puts the bar there, where it is shown."""
+        values = [item.value for item in self._shown]
+        if value in values:
+            self._list.highlighted = values.index(value)
+
+    async def _grow(self, lists: AsyncGenerator[Sequence[Item]]) -> None:
+        """Takes fuller lists; what the bar stands on stays under it."""
+        async with aclosing(lists):
+            async for items in lists:
+                at = self._list.highlighted
+                is_chosen = self._has_moved or bool(self._filter.value)
+                stood_on = self._current if at is None or not is_chosen else self._shown[at].value
+                self._items = items
+                self._narrow(self._filter.value)
+                self._stand_on(stood_on)
+        self.query_one(Vertical).border_subtitle = Content(_KEYS)
 
     def on_resize(self) -> None:
         """Breaks the rows anew."""
@@ -154,6 +180,7 @@ class Picker(ModalScreen[str | None]):
     def action_move(self, by: int) -> None:
         """Moves the bar, stopping at the ends."""
         if self._shown:
+            self._has_moved = True
             at = (self._list.highlighted or 0) + by
             self._list.highlighted = min(max(at, 0), len(self._shown) - 1)
 

@@ -1,0 +1,52 @@
+"""Picking one thing from a list, also one that grows while it is open."""
+
+from __future__ import annotations
+
+import asyncio
+
+ASKING = "asking the services"
+
+
+async def test_what_is_known_can_be_picked_before_the_services_have_answered(stage_of):
+    async with stage_of() as stage:
+        stage.bench.services = asyncio.Event()
+        await stage.type("/model\n")
+        await stage.until(lambda: ASKING in stage.text and "qwen[3]" in stage.text)
+        await stage.pilot.press("down", "enter")
+        await stage.until(lambda: ASKING not in stage.text and "qwen[3]" in stage.text)
+
+
+async def test_what_the_bar_stands_on_stays_under_it_when_more_is_known(stage_of):
+    async with stage_of() as stage:
+        stage.bench.services = asyncio.Event()
+        await stage.type("/model\n")
+        await stage.until(lambda: ASKING in stage.text)
+        await stage.pilot.press("down")
+        stage.bench.services.set()
+        await stage.until(lambda: "a-new-one" in stage.text and ASKING not in stage.text)
+        picker = stage.app.screen
+        assert picker._shown[picker._list.highlighted].value == "openai-chat/qwen[3]"
+
+
+async def test_what_was_typed_still_narrows_the_list_when_more_is_known(stage_of):
+    async with stage_of() as stage:
+        stage.bench.services = asyncio.Event()
+        await stage.type("/model\n")
+        await stage.until(lambda: ASKING in stage.text)
+        await stage.type("new")
+        await stage.until(lambda: "Enter takes it as it is typed" in stage.text)
+        stage.bench.services.set()
+        await stage.until(lambda: "a-new-one" in stage.text)
+        assert "claude-test   " not in stage.text
+
+
+async def test_escape_leaves_it_at_once_while_the_services_are_asked(stage_of):
+    async with stage_of() as stage:
+        stage.bench.services = asyncio.Event()
+        await stage.type("/model\n")
+        await stage.until(lambda: ASKING in stage.text)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: stage.app.main.is_current)
+        stage.bench.services.set()
+        await stage.type("still here")
+        await stage.until(lambda: "still here" in stage.text)
