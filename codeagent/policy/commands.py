@@ -44,9 +44,33 @@ _STEERING = frozenset(
     | {"local", "readonly", "unset", "let", "shopt", "bind", "complete", "compgen", "compopt", "mapfile", "readarray"}
     | {"getopts", "coproc", "fc", "history", "setopt", "emulate", "zmodload", "autoload"}
 )
+_HIDING = frozenset(
+    {
+        "eval",
+        "source",
+        ".",
+        "trap",
+        "alias",
+        "enable",
+        "hash",
+        "bind",
+        "complete",
+        "compgen",
+        "mapfile",
+        "readarray",
+        "fc",
+    }
+)
+"""Those that name what is to run later, or under another name."""
+
 _LEAVING = frozenset({"setsid", "daemonize", "daemon", "coproc", "disown", "at", "batch", "start-stop-daemon"})
 _COUNTS = re.compile(r"%[^a-zA-Z%(]*[hlLjtz]*n")
-_SETTERS = frozenset({"env", "sudo", "doas"})
+_SETTERS = frozenset({"env", "sudo", "doas", "time"})
+_NAMES_PROGRAMS = re.compile(
+    r"PATH|.*_PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PS[0-4]|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|SHELL|BROWSER|VISUAL|HOME|XDG_.*"
+    r"|.*(?:PAGER|EDITOR|ASKPASS|WRAPPER|_COMMAND|_CMD|OPTIONS|OPTS)|GIT_.*|LESS(?:OPEN|CLOSE)|PYTHON.*|PERL5.*|RUBY.*"
+    r"|NODE_.*|CC|CXX|LD|AR|CARGO.*|RUSTC.*|(?:MAKE|GO|RUST)FLAGS|BASH_FUNC.*"
+)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LOOKS_LIKE_PUNCTUATION = frozenset("‐‑‒–—―−‘’‚‛“”„‟․⁄∕∖∣ǀ;´ˋʹʺˮ׀·؛⁏⁎∗‹›❘⧸⧹ꞌ꞉ː")
 _LETTERS_THAT_LOOK_LATIN = re.compile(
@@ -180,7 +204,7 @@ def _own_doubts(simple: SimpleCommand) -> Iterator[Problem]:
         return
     name = base_name(words[0].text)
     if name in _STEERING:
-        yield Problem(f"{name} changes what follows", is_hidden=name in {"eval", "source", ".", "trap"})
+        yield Problem(f"{name} changes what follows", is_hidden=name in _HIDING)
     elif name in {"printf", "test", "[", "read", "wait"}:
         yield from _sets_by_name(name, words)
     if option := program_option(name, words[1:]):
@@ -201,7 +225,10 @@ def _settings(simple: SimpleCommand) -> Iterator[Problem]:
     for name, value in settings:
         pattern = _HARMLESS_SETTINGS.get("LANG" if _LOCALE.fullmatch(name) else name)
         if pattern is None or value is None or not pattern.fullmatch(value):
-            yield Problem(f"it sets {name}, which can steer what runs")
+            yield Problem(
+                f"it sets {name}, which can steer what runs",
+                is_hidden=_NAMES_PROGRAMS.fullmatch(name.partition("[")[0]) is not None,
+            )
 
 
 def _sets_by_name(name: str, words: tuple[Word, ...]) -> Iterator[Problem]:

@@ -51,7 +51,7 @@ def git_loss(words: Sequence[Word]) -> str:
     at = 0
     while at < len(words) and words[at].text.startswith("-"):
         at += 2 if words[at].text in _VALUED else 1
-    if at == len(words):
+    if at >= len(words):
         return ""
     if not words[at].is_fixed:
         return "What git does is only known when it runs: work could be lost."

@@ -27,7 +27,10 @@ class Inside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    """A wrapper's own options: ``valued`` ones have a value behind them, ``operands`` stand before the command."""
+    """A wrapper's own options: ``valued`` ones have a value behind them, ``operands`` stand before the command.
+
+    ``takes_settings``: variables, and for the shell's ``time`` a ``!``, may stand there as well.
+    """
 
     flags: str = ""
     valued: str = ""
@@ -69,6 +72,7 @@ _WRAPPERS: Mapping[str, _Options] = {
         valued="fo",
         long_flags=_long("append portability quiet verbose"),
         long_valued=_long("format output"),
+        takes_settings=True,
     ),
     "nice": _Options(flags="0123456789", valued="n", long_valued=_long("adjustment")),
     "ionice": _Options(flags="t", valued="cn", long_flags=_long("ignore"), long_valued=_long("class classdata")),
@@ -113,8 +117,12 @@ _RUNNERS: Mapping[tuple[str, ...], None] = dict.fromkeys(
         ("hatch", "run"),
         ("bundle", "exec"),
         ("npm", "exec"),
+        ("npm", "x"),
         ("pnpm", "exec"),
+        ("pnpm", "dlx"),
         ("yarn", "exec"),
+        ("yarn", "dlx"),
+        ("conda", "run"),
         ("direnv", "exec"),
         ("mise", "exec"),
         ("nix-shell", "--run"),
@@ -128,6 +136,7 @@ SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "
 _UNSEEN = frozenset(
     {"eval", "source", ".", "parallel", "watch", "su", "runuser", "pkexec", "ssh", "script", "entr", "at", "batch"}
     | {"trap", "nsenter", "unshare", "systemd-run", "screen", "tmux", "expect", "socat", "find0", "rush", "doit"}
+    | {"ccache", "sccache", "dbus-launch", "dbus-run-session", "xvfb-run", "firejail", "proot", "faketime", "bwrap"}
 )
 INTERPRETERS = SHELLS | frozenset(
     {"python", "python2", "python3", "pypy", "pypy3", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua"}
@@ -201,7 +210,9 @@ def _wrapped(options: _Options, rest: Sequence[Word]) -> tuple[Inside, ...]:
 
 
 def _skip_settings(options: _Options, rest: Sequence[Word], at: int) -> int:
-    while options.takes_settings and at < len(rest) and rest[at].is_fixed and _SETTING.fullmatch(rest[at].text):
+    while options.takes_settings and at < len(rest) and (word := rest[at]).is_fixed:
+        if word.text != "!" and not _SETTING.fullmatch(word.text):
+            break
         at += 1
     return at
 
@@ -238,7 +249,7 @@ def _short_step(options: _Options, cluster: str) -> int | None:
 
 
 def _shell(rest: Sequence[Word]) -> tuple[Inside, ...]:  # noqa: PLR0911 - one return a kind
-    """``sh -c text`` runs the text, ``sh file`` a file like any program, ``sh`` alone whatever comes in."""
+    """``sh -c text`` runs the text, ``sh file`` the file like a program, ``sh`` alone whatever comes in."""
     has_text = False
     if [(word.text, word.is_fixed) for word in rest] == [("--version", True)]:
         return ()
@@ -246,8 +257,8 @@ def _shell(rest: Sequence[Word]) -> tuple[Inside, ...]:  # noqa: PLR0911 - one r
         text = word.text
         if not word.is_fixed:
             return (Inside(script=text.strip('"') if has_text else None, is_hidden=True),)
-        if text.startswith("--"):
-            if text not in {"--noprofile", "--norc", "--login", "--posix", "--"}:
+        if text.startswith("--") or text == "-":
+            if text not in {"--noprofile", "--norc", "--login", "--posix", "--", "-"}:
                 return (Inside(is_hidden=True),)
         elif text.startswith(("-", "+")) and len(text) > 1:
             if set(text[1:]) - set("celuxfnvieoprsaBhkmPTEC") or "o" in text or "s" in text or text[0] == "+":
@@ -256,7 +267,7 @@ def _shell(rest: Sequence[Word]) -> tuple[Inside, ...]:  # noqa: PLR0911 - one r
         elif has_text:
             return (Inside(script=text),)
         else:
-            return () if at == 0 or not has_text else (Inside(is_hidden=True),)
+            return (Inside(words=tuple(rest[at:])),)
     return (Inside(is_hidden=True),)
 
 

@@ -265,6 +265,14 @@ def test_a_command_is_found_wherever_the_grammar_can_hide_it(command):
         "poetry run X",
         "xargs -0 -n1 X",
         'sudo sh -c "env X"',
+        "time A=b X",
+        "time -p ! X",
+        "! time -- ! time X",
+        "bash X",
+        "sh -x - X",
+        "npm x X",
+        "yarn dlx X",
+        "conda run X",
     ],
 )
 def test_wrappers_are_looked_through(command):
@@ -299,10 +307,29 @@ def test_wrappers_are_looked_through(command):
         "git submodule foreach x",
         "xargs $x",
         "bash <<E\nrm x\nE",
+        "a | bash -",
+        "alias ls=rm; ls x",
+        "hash -p /bin/rm ls; ls x",
+        "enable -f ./x.so ls",
+        "mapfile -C rm lines",
+        "PATH=. ls",
+        "BASH_ENV=x sh -c ls",
+        "PS4='$(rm x)' bash -xc ls",
+        "env PAGER=rm git -p log",
+        "EDITOR=rm git commit",
+        "MAKEFLAGS=x make",
+        "ccache rm x",
+        "xvfb-run rm x",
     ],
 )
 def test_what_cannot_be_seen_through_is_said_to_be_hidden(command):
     assert analyze(command).is_hidden
+
+
+@pytest.mark.parametrize("command", ["DEBUG=1 make", "CFLAGS=-O2 make", "A=1 npm test", "set -e; make", "export A=1"])
+def test_a_doubt_that_hides_no_command_is_told_apart(command):
+    assert analyze(command).is_opaque
+    assert not analyze(command).is_hidden
 
 
 @pytest.mark.parametrize(

@@ -212,3 +212,26 @@ CASES = (
 def test_rules_and_mode_decide_together(command, question, outcome, workspace):
     verdict = check_command(command, question, workspace)
     assert verdict.decision == outcome, verdict
+
+
+@pytest.mark.parametrize("question", [Question(), AUTO], ids=["ask", "auto"])
+def test_a_command_that_ends_too_early_is_judged_like_any_other(question, workspace):
+    words = (
+        "git -C . --git-dir x -c a=b log -L 1,2:a.py",
+        "git -C src push --force origin +main",
+        "git worktree add -B x y",
+        "find . -name x -exec rm {} ;",
+        "sudo -u root env -u A timeout -k 1 5 xargs -I {} sh -c ls",
+        "tar -C x -f y -I z -c",
+        "sort -k 1 -o x",
+        "awk -F , -v x=1 1",
+        "sed -n -e p",
+        "cp -t x y",
+        "rsync -e ssh a b",
+        "dd of=x",
+    )
+    for command in words:
+        parts = command.split()
+        for first in range(len(parts)):
+            for last in range(first + 1, len(parts) + 1):
+                check_command(" ".join((parts[0], *parts[first + 1 : last])), question, workspace)
