@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 
-import anthropic
 import httpx2
 
 from codeagent.core.errors import ProviderRejected
 from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import HEADERS, timeouts
 from codeagent.providers.failures import Service
+from codeagent.providers.left_aside import import_only
+
+import_only(
+    "anthropic", ("_client", "AsyncAnthropic"), ("_exceptions", "AnthropicError"), ("_exceptions", "APIStatusError")
+)
+import anthropic  # noqa: E402 - as far as the line above went
 
 DEFAULT_URL = "https://api.anthropic.com"
 

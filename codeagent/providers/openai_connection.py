@@ -12,10 +12,10 @@ from codeagent.core.text import storable
 from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import HEADERS, timeouts
 from codeagent.providers.failures import Service
-from codeagent.providers.left_aside import import_leaving
+from codeagent.providers.left_aside import import_only
 
-import_leaving("openai.types", "openai")  # near 400 modules that describe answers, which are read as they come
-import openai  # noqa: E402 - not before the line above
+import_only("openai", ("_client", "AsyncOpenAI"), ("_exceptions", "OpenAIError"), ("_exceptions", "APIStatusError"))
+import openai  # noqa: E402 - as far as the line above went
 
 DEFAULT_URL = "https://api.openai.com/v1"
 

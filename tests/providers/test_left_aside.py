@@ -10,16 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from codeagent.providers.left_aside import import_leaving
+from codeagent.providers.left_aside import import_only
 from tests.server.replies import Refuse, say
 from tests.server.scripted_server import ScriptedServer
 
 SDK = {
-    "__init__.py": "from . import kinds\nfrom .kinds.plain import PLAIN\n",
-    "kinds/__init__.py": "from .big import Big\n__all__ = ['Big']\n",
-    "kinds/plain.py": "PLAIN = 1\n",
-    "kinds/big.py": "class Big: pass\n",
+    "__init__.py": "from ._client import Client\nfrom . import extra\n__version__ = '1'\nWHOLE = True\n",
+    "extra.py": "",
+    "_client.py": "from . import _errors, types\nfrom .types.plain import PLAIN\nclass Client: pass\n",
+    "_errors.py": "",
+    "types/__init__.py": (
+        "from .big import Big\nfrom .plain import (\n    PLAIN as PLAIN,\n    OTHER as OTHER,\n)\n__all__ = ['Big']\n"
+    ),
+    "types/plain.py": "PLAIN, OTHER = 1, 2\n",
+    "types/big.py": "class Big: pass\n",
 }
+CLIENT = ("_client", "Client")
 
 ASKED = """
 import asyncio, sys
@@ -27,6 +33,7 @@ from contextlib import suppress
 from codeagent.core.errors import ProviderError
 from codeagent.core.messages import TextBlock, UserMessage
 from codeagent.core.protocols import ModelRequest
+from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 
@@ -38,8 +45,8 @@ async def ask(provider):
     await provider.aclose()
 
 async def main():
-    await ask(OpenAIProvider("m", "k", sys.argv[1]))
-    await ask(OpenAIChatProvider("m", "k", sys.argv[1]))
+    kinds = {"openai": OpenAIProvider, "chat": OpenAIChatProvider, "anthropic": AnthropicProvider}
+    await ask(kinds[sys.argv[1]]("m", "k", sys.argv[2]))
 
 asyncio.run(main())
 print(*sys.modules)
@@ -63,61 +70,90 @@ def loaded() -> set[str]:
     return {name for name in sys.modules if name.split(".")[0] == "small_sdk"}
 
 
-def test_the_part_that_is_left_aside_is_not_run(sdk):
-    import_leaving("small_sdk.kinds", sdk)
-    assert loaded() == {"small_sdk", "small_sdk.kinds", "small_sdk.kinds.plain"}
+def test_what_is_left_aside_is_not_run(sdk):
+    import_only(sdk, CLIENT)
+    small = import_module(sdk)
+    assert small.Client is sys.modules["small_sdk._client"].Client
+    assert loaded() == {f"small_sdk{part}" for part in ("", "._client", "._errors", ".types", ".types.plain")}
+
+
+def test_a_name_that_a_package_hands_on_comes_from_its_module_alone(sdk):
+    import_only(sdk, CLIENT)
+    assert import_module("small_sdk.types").OTHER == 2
+    assert "small_sdk.types.big" not in loaded()
 
 
 def test_it_is_there_for_whoever_wants_it(sdk):
-    import_leaving("small_sdk.kinds", sdk)
-    kinds = import_module("small_sdk.kinds")
-    assert kinds.Big.__name__ == "Big"
-    assert kinds.plain.PLAIN == 1
-    assert kinds.__all__ == ["Big"]
+    import_only(sdk, CLIENT)
+    small = import_module(sdk)
+    assert small.types.Big.__name__ == "Big"
+    assert small.types.plain.PLAIN == 1
+    assert small.types.__all__ == ["Big"]
+    assert small.WHOLE
+    assert small.__version__ == "1"
+    assert small.Client is sys.modules["small_sdk._client"].Client
 
 
 def test_all_of_its_names_can_be_asked_for_first(sdk):
-    import_leaving("small_sdk.kinds", sdk)
-    assert import_module("small_sdk.kinds").__all__ == ["Big"]
+    import_only(sdk, CLIENT)
+    assert import_module("small_sdk.types").__all__ == ["Big"]
 
 
 def test_what_it_does_not_have_it_does_not_have_then_either(sdk):
-    import_leaving("small_sdk.kinds", sdk)
-    kinds = import_module("small_sdk.kinds")
-    with pytest.raises(AttributeError, match=r"small_sdk\.kinds.*Small"):
-        _ = kinds.Small
-    with pytest.raises(AttributeError, match=r"small_sdk\.kinds.*Small"):
-        _ = kinds.Small
+    import_only(sdk, CLIENT)
+    types = import_module("small_sdk.types")
+    for _ in range(2):
+        with pytest.raises(AttributeError, match=r"small_sdk\.types.*Small"):
+            _ = types.Small
 
 
 def test_later_imports_go_their_usual_way(sdk):
     before = list(sys.meta_path)
-    import_leaving("small_sdk.kinds", sdk)
+    import_only(sdk, CLIENT)
     assert sys.meta_path == before
 
 
-def test_an_sdk_that_cannot_be_without_that_part_is_imported_as_a_whole(sdk, tmp_path):
-    folder = tmp_path / "small_sdk"
-    (folder / "__init__.py").write_text("from . import kinds, client\n")
-    (folder / "kinds" / "big.py").write_text("from ..client import Client\nclass Big: pass\n")
-    (folder / "client.py").write_text("from . import kinds\nhas_big = hasattr(kinds, 'Big')\nclass Client: pass\n")
-    import_leaving("small_sdk.kinds", sdk)
-    assert "small_sdk.kinds.big" in loaded()
-    assert not import_module("small_sdk.client").has_big
+OTHER = "class Client: pass\n"
+CIRCLE = "from . import types\nhas_big = hasattr(types, 'Big')\nclass Client: pass\n"
+
+
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        {"_client.py": "Clients = None\n", "_other.py": OTHER, "__init__.py": "from ._other import Client\n"},
+        {"_client.py": "raise RuntimeError\n", "_other.py": OTHER, "__init__.py": "from ._other import Client\n"},
+        {
+            "_client.py": CIRCLE,
+            "types/big.py": "from .._client import Client\nclass Big: pass\n",
+            "__init__.py": "from . import types\nfrom ._client import Client\n",
+        },
+    ],
+    ids=["the name stands elsewhere", "a module fails", "a circle"],
+)
+def test_an_sdk_that_is_built_otherwise_is_imported_as_a_whole(sdk, tmp_path, otherwise):
+    for file, text in otherwise.items():
+        (tmp_path / sdk / file).write_text(text)
+    before = list(sys.meta_path)
+    import_only(sdk, CLIENT)
+    assert type(sys.modules[sdk]).__name__ == "module"
+    assert sys.modules[sdk].Client.__name__ == "Client"
+    assert sys.meta_path == before
 
 
 def test_an_sdk_that_is_not_installed_is_said_to_be_missing():
     with pytest.raises(ModuleNotFoundError, match="no_such_sdk"):
-        import_leaving("no_such_sdk.kinds", "no_such_sdk")
+        import_only("no_such_sdk", CLIENT)
 
 
-def test_openais_sdk_describes_no_answer_that_is_read_here(model_server: ScriptedServer):
-    for _ in range(2):
-        model_server.reply(say("Hello."), Refuse(status=429, message="slow down"), Refuse(status=401, message="no"))
-    words = [sys.executable, "-c", ASKED, model_server.openai_url]
+@pytest.mark.parametrize(("service", "most"), [("openai", 150), ("chat", 150), ("anthropic", 1_200)])
+def test_an_sdk_loads_little_that_is_not_used_also_when_a_request_fails(model_server: ScriptedServer, service, most):
+    model_server.reply(say("Hello."), Refuse(status=429, message="slow down"), Refuse(status=401, message="no"))
+    url = model_server.url if service == "anthropic" else model_server.openai_url
+    words = [sys.executable, "-c", ASKED, service, url]
     done = subprocess.run(words, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
     *answers, modules = done.stdout.splitlines()
-    assert ["ReplyFinished" in answer for answer in answers] == [True, True]
-    described = [name for name in modules.split() if name.startswith("openai.types")]
-    assert len(described) < 100
-    assert "openai.types.responses.response" not in described
+    assert ["ReplyFinished" in answer for answer in answers] == [True]
+    sdk = "anthropic" if service == "anthropic" else "openai"
+    of_sdk = [name for name in modules.split() if name.split(".")[0] == sdk]
+    assert len(of_sdk) < most
+    assert not [name for name in of_sdk if name.startswith(f"{sdk}.resources")]
