@@ -60,8 +60,13 @@ def load_settings(
     if project is not None:
         file = project_config_file(root)
         harmless, refused = project_settings(file, project)
+        own: Tables = sources[0].tables if sources else {}
+        harmless, raised = without_raised_limits(harmless, own)
         sources.append(Source(name=str(file), tables=harmless))
-        left_out = tuple(f"{file}: a project may not set {name}; it was left out." for name in refused)
+        left_out = (
+            *(f"{file}: a project may not set {name}; it was left out." for name in refused),
+            *(f"{file}: a project may not raise {name} above yours; it was left out." for name in raised),
+        )
     sources.append(Source(name="the environment", tables=from_environment(environ)))
     sources.append(Source(name="the command line", tables=flags))
     for source in sources:
@@ -113,6 +118,19 @@ def split_harmless(tables: Tables) -> tuple[Tables, tuple[str, ...]]:
             else:
                 refused.append(f"{table}.{key}")
     return harmless, tuple(refused)
+
+
+def without_raised_limits(tables: Tables, own: Tables) -> tuple[Tables, tuple[str, ...]]:
+    """A project's settings without those of ``budget`` that exceed the person's ``own``, and the names of these."""
+    limits, wanted = own.get("budget", {}), tables.get("budget", {})
+    raised = [key for key, given in wanted.items() if key in limits and _is_more(given, limits[key])]
+    kept = {key: given for key, given in wanted.items() if key not in raised}
+    return {**tables, "budget": kept} if raised else tables, tuple(f"budget.{key}" for key in raised)
+
+
+def _is_more(given: object, limit: object) -> bool:
+    """Whether a limit is higher; what is no number is complained of elsewhere."""
+    return isinstance(given, int | float) and isinstance(limit, int | float) and given > limit
 
 
 def from_environment(environ: Mapping[str, str]) -> Tables:

@@ -11,6 +11,10 @@ from pathlib import Path
 GIT_PARTS = ("hooks", "config", "info")
 """The parts of a repository's inside that can make programs run later."""
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - named, not used
+"""Where programs share memory by files."""
+
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "dri", "kfd", "nvidia*")
 _REFUSAL = re.compile(
     r"Permission denied|Read-only file system|Operation not permitted|Device or resource busy"
     r"|\b(?:EACCES|EROFS|EPERM)\b"
@@ -47,7 +51,7 @@ class Bounds:
         links = [folder / ".git" for folder in self.writable] if self.protects_git else []
         if real in links or any(real.is_relative_to(link / part) for link in links for part in GIT_PARTS):
             return False
-        return any(real.is_relative_to(folder) for folder in (*self.writable, Path("/dev")))
+        return any(real.is_relative_to(folder) for folder in (*self.writable, *devices(), MEMORY))
 
     def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
         """What a command that ran in ``cwd`` was kept from, as far as its output says so: paths, or the network.
@@ -73,6 +77,11 @@ class Bounds:
             return not self.may_write(path) and _is_writable(path)
         except (OSError, ValueError):
             return False
+
+
+def devices() -> tuple[Path, ...]:
+    """The devices that are there and that a confined command may write to: terminals, graphics, and no disk."""
+    return tuple(path for name in _DEVICES for path in Path("/dev").glob(name))
 
 
 def _paths_in(line: str, message_at: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ and that is said.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from codeagent.workspace import landlock
-from codeagent.workspace.bounds import GIT_PARTS, Bounds
+from codeagent.workspace.bounds import GIT_PARTS, MEMORY, Bounds, devices
 from codeagent.workspace.git_watched import git_folders
 
 _TRIAL_SECONDS = 5
@@ -34,6 +35,16 @@ _CACHES = (
     "Library/Caches/uv",
     "Library/Caches/go-build",
 )
+_OTHER_PROGRAMS = "what other programs do when asked (docker, tmux, a desktop)"
+
+_EVERYTHING_READ_ONLY = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+_RIGHTS_OF_ROOT = (
+    *("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_NET_BIND_SERVICE", "CAP_NET_RAW"),
+    *("CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID"),
+)
+"""What root needs to build and to install: less than containers leave it, and nothing that undoes a read-only mount."""
+
+_OF_THE_KERNEL = tuple(Path("/proc") / name for name in ("sys", "sysrq-trigger", "irq", "bus"))
 _MAC_SANDBOX = Path("/usr/bin/sandbox-exec")
 
 
@@ -52,11 +63,11 @@ class Bubblewrap:
     program: str
     bounds: Bounds
     name: str = "bubblewrap"
-    cannot_stop: str = ""
+    cannot_stop: str = _OTHER_PROGRAMS
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
         """The words that run ``words`` confined."""
-        options = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        options = list(_EVERYTHING_READ_ONLY) + _few_rights()
         for path in self.bounds.writable:
             if path.exists():
                 options += ["--bind", str(path), str(path)]
@@ -85,7 +96,11 @@ class Landlock:
     @property
     def cannot_stop(self) -> str:
         """What gets past it, in words."""
-        open_doors = ["changing modes and times of files", "changes of .git's hooks and settings (shown afterwards)"]
+        open_doors = [
+            "changing modes and times of files",
+            "changes of .git's hooks and settings (shown afterwards)",
+            _OTHER_PROGRAMS,
+        ]
         if not self.bounds.has_network:
             open_doors.append(
                 "UDP" if landlock.abi() >= landlock.NETWORK_ABI else "the network: this kernel is too old"
@@ -99,7 +114,7 @@ class Landlock:
 
     def restrict_thread(self) -> None:
         """Restricts the thread that starts the command. Raises OSError."""
-        landlock.restrict_thread(self.bounds.writable, has_network=self.bounds.has_network)
+        landlock.restrict_thread((*self.bounds.writable, MEMORY), devices(), has_network=self.bounds.has_network)
 
     def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
         """What a command was kept from, as far as its output says so."""
@@ -112,7 +127,7 @@ class SandboxExec:
 
     bounds: Bounds
     name: str = "sandbox-exec"
-    cannot_stop: str = ""
+    cannot_stop: str = _OTHER_PROGRAMS
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
         """The words that run ``words`` confined."""
@@ -125,6 +140,18 @@ class SandboxExec:
     def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
         """What a command was kept from, as far as its output says so."""
         return self.bounds.refused(output, cwd)
+
+
+def _few_rights() -> list[str]:
+    """Takes from root what would let it out: it could mount anew, enter other processes, and set up the kernel.
+
+    Anybody else gets a user namespace, in which all processes outside are a stranger's (user_namespaces(7)).
+    """
+    if os.geteuid() != 0:
+        return ["--unshare-user-try"]
+    kept = [word for right in _RIGHTS_OF_ROOT for word in ("--cap-add", right)]
+    shut = [word for path in _OF_THE_KERNEL if path.exists() for word in ("--ro-bind", str(path), str(path))]
+    return ["--cap-drop", "ALL", *kept, *shut]
 
 
 def _git_binds(root: Path) -> Iterator[tuple[str, Path]]:
@@ -212,7 +239,7 @@ def works(program: str) -> bool:
     """Whether bubblewrap may make its namespaces here; containers and some systems refuse."""
     try:
         trial = subprocess.run(
-            [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"],
+            [program, *_EVERYTHING_READ_ONLY, *_few_rights(), "true"],
             capture_output=True,
             timeout=_TRIAL_SECONDS,
             check=False,

@@ -27,6 +27,7 @@ _NO_NEW_PRIVILEGES = 38
 _WRITE_FILE = 1 << 1
 _TRUNCATE = 1 << 14
 _MAKE_AND_REMOVE = sum(1 << bit for bit in range(4, 14))  # REMOVE_DIR … MAKE_SYM, REFER
+_MAKE_DEVICES = 1 << 6 | 1 << 11  # root could make a disk anew, and write to it
 _TCP = 0b11
 
 
@@ -47,8 +48,8 @@ def abi() -> int:
     return max(0, _libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG)))
 
 
-def restrict_thread(writable: Iterable[Path], *, has_network: bool) -> None:
-    """From now on this thread, and all it starts, writes only below ``writable`` and to devices.
+def restrict_thread(writable: Iterable[Path], devices: Iterable[Path], *, has_network: bool) -> None:
+    """From now on this thread, and all it starts, writes only below ``writable`` and to ``devices``.
 
     There is no way back, so call it on a thread of its own. Raises OSError.
     """
@@ -61,8 +62,9 @@ def restrict_thread(writable: Iterable[Path], *, has_network: bool) -> None:
     )
     try:
         for path in writable:
-            _allow(libc, ruleset, path, _WRITE_FILE | _TRUNCATE | _MAKE_AND_REMOVE)
-        _allow(libc, ruleset, Path("/dev"), _WRITE_FILE | _TRUNCATE)
+            _allow(libc, ruleset, path, _WRITE_FILE | _TRUNCATE | _MAKE_AND_REMOVE & ~_MAKE_DEVICES)
+        for path in devices:
+            _allow(libc, ruleset, path, _WRITE_FILE | _TRUNCATE)
         _checked(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
         _checked(libc.syscall(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0)))
     finally:

@@ -215,7 +215,10 @@ def left_of(tree: process_tree.Tree) -> tuple[str, ...]:
         return ()
     time.sleep(_PIPE_PATIENCE)
     pids = {member.pid for member in found}
-    return tuple(str(member) for member in tree.members() if member.pid in pids)
+    left = tuple(str(member) for member in tree.members() if member.pid in pids)
+    if left:
+        process_tree.goes_on(tree)
+    return left
 
 
 def ending(code: int | None) -> str:

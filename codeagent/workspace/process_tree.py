@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,11 @@ _ODD_LIMITS = 100_000
 _LIMIT_LINE = b"Max msgqueue size"
 _PROC = Path("/proc")
 _IS_LINUX = sys.platform == "linux"
+_MOST_UNSEEN = 20
 _numbers = itertools.count(1)
+_left: list[Tree] = []
+"""Trees of which something went on running when their shell was gone."""
+
 _one_start_at_a_time = threading.Lock()
 
 
@@ -113,10 +117,17 @@ def odd_limit() -> Generator[int]:
             resource.setrlimit(resource.RLIMIT_MSGQUEUE, (soft, hard))
 
 
+def goes_on(tree: Tree) -> None:
+    """Something of it runs on; it is ended with the program, also what has cleared its environment since."""
+    if len(_left) >= _MOST_UNSEEN:
+        _left[:] = [one for one in _left if one.members()]
+    _left.append(tree)
+
+
 def terminate_started() -> tuple[str, ...]:
     """Ends what commands of this program run left behind; says what it was. Blocks up to a few seconds."""
     own = new_mark().rpartition(":")[0]
-    return _terminate_marked(lambda mark: mark.rpartition(":")[0] == own)
+    return _terminate_marked(lambda mark: mark.rpartition(":")[0] == own, tuple(_left))
 
 
 def terminate_orphans() -> tuple[str, ...]:
@@ -187,11 +198,13 @@ def _send(members: list[Member] | tuple[Member, ...], number: signal.Signals) ->
             os.kill(member.pid, number)
 
 
-def _terminate_marked(belongs: Callable[[str], bool]) -> tuple[str, ...]:
+def _terminate_marked(belongs: Callable[[str], bool], trees: Sequence[Tree] = ()) -> tuple[str, ...]:
     def members() -> tuple[Member, ...]:
-        if _IS_LINUX:
-            return _linux_members(0, lambda status: belongs(_mark_of(status.pid)))
-        return parse_ps(_ps(), belongs)
+        marked = (
+            _linux_members(0, lambda status: belongs(_mark_of(status.pid))) if _IS_LINUX else parse_ps(_ps(), belongs)
+        )
+        all_of_it = {member.pid: member for member in (*marked, *(one for tree in trees for one in tree.members()))}
+        return tuple(all_of_it[pid] for pid in sorted(all_of_it))
 
     found = tuple(str(member) for member in members())
     _terminate(members, GRACE)

@@ -126,3 +126,14 @@ def test_plain_texts_are_the_same_settings_with_and_without_checking(tables):
 def test_what_is_no_plain_text_is_checked(tables):
     with pytest.raises(ValidationError):
         checked(tables)
+
+
+@pytest.mark.parametrize(("own", "theirs", "counts"), [(2, 100, 2), (2, 1, 1), (None, 100, 100)])
+@pytest.mark.parametrize("limit", ["max_cost", "max_steps"])
+def test_a_project_may_lower_the_limits_of_the_person_and_not_raise_them(places, root, limit, own, theirs, counts):
+    if own is not None:
+        person_writes(places, f"[budget]\n{limit} = {own}\n")
+    (root / ".codeagent/config.toml").write_text(f"[budget]\n{limit} = {theirs}\n")
+    loaded = load(places, root, is_trusted=True)
+    assert getattr(loaded.settings.budget, limit) == counts
+    assert bool(loaded.left_out) is (counts != theirs)

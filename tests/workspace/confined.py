@@ -1,6 +1,8 @@
 """The confinements that work on this machine, each to be tried."""
 
 import shutil
+import subprocess
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,3 +33,28 @@ def bounds_in(folder: Path, *, has_network: bool = True, writes: bool = True) ->
     root.mkdir()
     (folder / "outside").mkdir()
     return Bounds(root=root, writable=(root,) if writes else (), has_network=has_network)
+
+
+def run_in(confined: Confinement, script: str) -> tuple[int, str]:
+    """Exit code and both streams of a script, run as the program does: from a thread that was restricted."""
+    found: list[tuple[int, str]] = []
+
+    def start() -> None:
+        confined.restrict_thread()
+        root = confined.bounds.root
+        words = confined.wrapped(["bash", "-c", script], root)
+        run = subprocess.run(
+            words,
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        found.append((run.returncode, run.stdout))
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    return found[0]

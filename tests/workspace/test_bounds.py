@@ -1,30 +1,15 @@
 """What the sandbox refused is told from what was refused otherwise, by real commands under each confinement."""
 
 import os
-import subprocess
-import threading
 from dataclasses import replace
 
 import pytest
 
-from tests.workspace.confined import KINDS, bounds_in, confinement
+from tests.workspace.confined import KINDS, bounds_in, confinement, run_in
 
 
 def output_of(confined, script):
-    """Both streams of a script, run as the program does: from a thread that was restricted."""
-    found = []
-
-    def start():
-        confined.restrict_thread()
-        root = confined.bounds.root
-        words = confined.wrapped(["bash", "-c", script], root)
-        run = subprocess.run(words, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        found.append(run.stdout)
-
-    thread = threading.Thread(target=start)
-    thread.start()
-    thread.join()
-    return found[0]
+    return run_in(confined, script)[1]
 
 
 def refused(confined, script):

@@ -106,6 +106,15 @@ async def test_what_was_left_in_the_background_ends_with_the_program(tmp_path):
     assert not marked("4141")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only marked processes are known")
+async def test_what_has_no_mark_any_more_ends_with_the_program_too(tmp_path):
+    """As servers that write their title over their environment."""
+    await finished("env -i setsid sleep 4151 & echo", tmp_path)
+    named = await asyncio.to_thread(terminate_started)
+    assert any("sleep 4151" in name for name in named)
+    assert await asyncio.to_thread(subprocess.call, ["pgrep", "-f", "sleep 4151"]) == 1
+
+
 async def test_what_a_dead_run_left_is_ended_and_what_a_living_one_started_is_not(tmp_path):
     dead = subprocess.Popen(["sleep", "4242"], env={MARK: "4194304:1:1"})
     await finished("sleep 4343 & echo", tmp_path)
