@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from codeagent.config.key_problems import key_problems
+from codeagent.config.places import find_places
 from codeagent.config.settings import Settings
 from codeagent.core.desk import Check, CheckState
 from codeagent.core.errors import ConfigError, NoModel
@@ -41,6 +42,7 @@ def look_around(settings: Settings, root: Path, environ: Mapping[str, str], keys
         ),
         _sandbox(settings, root),
         _workspace(root),
+        *_folders(environ),
         *_keys(settings),
     )
 
@@ -131,6 +133,27 @@ def _sandbox(settings: Settings, root: Path) -> Check:
             remedy="Use Linux 6.2 or newer, or install bubblewrap.",
         )
     return Check(name="sandbox", state=CheckState.GOOD, finding=in_words(found, level))
+
+
+def _folders(environ: Mapping[str, str]) -> Iterator[Check]:
+    """Where sessions, and what undo needs, are kept; nothing while both can be written."""
+    places = find_places(environ)
+    for name, folder in (("sessions", places.sessions), ("undo", places.checkpoints)):
+        there = next(one for one in (folder, *folder.parents) if one.exists())
+        if trouble := _hindrance(there):
+            finding = f"{folder} cannot be written: {trouble}"
+            remedy = "Mend that, or set CODEAGENT_HOME to another folder."
+            yield Check(name=name, state=CheckState.LIMITED, finding=finding, remedy=remedy)
+
+
+def _hindrance(folder: Path) -> str:
+    """What keeps files from being made in a folder; empty when nothing is known to."""
+    if not folder.is_dir():
+        return f"{folder} is no folder"
+    if not os.access(folder, os.W_OK):
+        return f"{folder} is read-only"
+    space = os.statvfs(folder)
+    return "the disk is full" if space.f_blocks and not space.f_bavail else ""
 
 
 def _workspace(root: Path) -> Check:

@@ -26,7 +26,7 @@ from codeagent.model_list import LastList
 from codeagent.policy.trust import trusted_settings
 from codeagent.providers.catalog import Catalog
 from codeagent.workspace.atomic import write_atomic
-from codeagent.workspace.private import make_private_folder, write_private
+from codeagent.workspace.private import make_private_folder, way_out, write_private
 
 CheckKey = Callable[[str, str], KeyProblem | None]
 """Asks a service whether it takes a key."""
@@ -130,8 +130,10 @@ def change_setting(places: Places, name: str, value: str | None) -> None:
             write_private(path, after.encode())
         else:
             write_atomic(path.resolve(), after.encode(), expected=before)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be changed: {error}.") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be changed: {error.strerror}.", hint=way_out(error)) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} cannot be changed: it is not UTF-8 text.") from error
     except ConfigError:
         raise
     except CodeagentError as error:

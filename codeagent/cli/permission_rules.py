@@ -19,6 +19,7 @@ from codeagent.policy.grants import Grant, forget_grant, load_grants, store_gran
 from codeagent.policy.rule_meaning import rule_meaning
 from codeagent.policy.rules import Rule
 from codeagent.policy.trust import trusted_settings
+from codeagent.workspace.private import way_out
 
 _DECISIONS = (Decision.DENY, Decision.ASK, Decision.ALLOW)
 _SCOPES = (Scope.PROJECT, Scope.ALWAYS)
@@ -60,7 +61,8 @@ def run_rules(options: argparse.Namespace) -> int:
                 hint="`codeagent permissions list` shows them.",
             )
     except OSError as error:
-        raise ConfigError(f"{places.grants_file} cannot be changed: {error.strerror}.") from error
+        text = f"{places.grants_file} cannot be changed: {error.strerror}."
+        raise ConfigError(text, hint=way_out(error)) from error
     return 0
 
 

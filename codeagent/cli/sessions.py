@@ -14,7 +14,7 @@ from codeagent.cli import undo
 from codeagent.cli.command_line import WordsParser
 from codeagent.config.places import Places, find_places
 from codeagent.core.archive import ExportForm, SessionSummary, local_minute
-from codeagent.core.errors import ConfigError
+from codeagent.core.errors import ConfigError, SessionBusy
 from codeagent.core.text import Redactor, clean, secrets_in
 from codeagent.keys import find_keys
 from codeagent.store.archive import SessionArchive
@@ -35,7 +35,11 @@ def run(words: Sequence[str], replay: Replay) -> int:
     sessions = Sessions(places.sessions, root)
     redactor = Redactor((*secrets_in(os.environ), *find_keys(os.environ, places).secrets()))
     desk = _Desk(sessions, SessionArchive(sessions, redactor.redact, exported, places.checkpoints))
-    return _run(found, desk, places, root, replay)
+    try:
+        return _run(found, desk, places, root, replay)
+    except SessionBusy as busy:
+        hint = "Use /undo there, or close it first." if found.command == "undo" else "Close it there first."
+        raise SessionBusy(busy.message, hint=hint) from busy
 
 
 class _Desk:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from codeagent.cli.command_line import WordsParser
@@ -11,6 +11,7 @@ from codeagent.config.places import find_places
 from codeagent.core.errors import ConfigError
 from codeagent.core.text import show_invisible
 from codeagent.policy.trust import can_take_effect, distrust, read_project, trust
+from codeagent.workspace.private import way_out
 
 
 def run(words: Sequence[str]) -> int:
@@ -27,7 +28,7 @@ def run(words: Sequence[str]) -> int:
         raise ConfigError(f"{root} is not a directory.", hint="Name the directory of a project.")
     store = find_places(os.environ).trust_file
     if found.remove:
-        distrust(root, store)
+        _change(store, lambda: distrust(root, store))
         print(f"{show_invisible(str(root))} is not trusted any more.")
         return 0
     files = read_project(root)
@@ -36,6 +37,13 @@ def run(words: Sequence[str]) -> int:
     if not can_take_effect(files):
         print(f"{show_invisible(str(root))} brings along nothing that could take effect, so there is nothing to trust.")
         return 0
-    trust(root, store, files)
+    _change(store, lambda: trust(root, store, files))
     print(f"{show_invisible(str(root))} is trusted.")
     return 0
+
+
+def _change(store: Path, change: Callable[[], None]) -> None:
+    try:
+        change()
+    except OSError as error:
+        raise ConfigError(f"{store} cannot be changed: {error.strerror}.", hint=way_out(error)) from error

@@ -52,8 +52,22 @@ def run(found: argparse.Namespace, places: Places, folder: Path) -> int:
             print(show_invisible(said), file=sys.stderr)
         store = ChangeStore(root, places.checkpoints / sessions.folder.name, session_id)
         return asyncio.run(_take_back(ChangeTimeline(store, asyncio.Lock(), lambda: False), found))
+    except NothingToUndo as nothing:
+        others = () if found.session is not None or found.redo else sessions.paths()
+        other = next((one.stem for one in others if _has_changes(root, places, one)), "")
+        if not other:
+            raise
+        raise NothingToUndo(
+            f"The latest session, {session_id}, has nothing to take back.",
+            hint=f"An older one has: codeagent sessions undo --session {other}",
+        ) from nothing
     finally:
         journal.close()
+
+
+def _has_changes(root: Path, places: Places, record: Path) -> bool:
+    """Whether something of that session could be taken back."""
+    return bool(ChangeStore(root, places.checkpoints / record.parent.name, record.stem).log.balance().done)
 
 
 async def _take_back(timeline: ChangeTimeline, found: argparse.Namespace) -> int:

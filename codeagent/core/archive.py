@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
 
+from codeagent.core.errors import JournalError
 from codeagent.core.values import value
 
 
@@ -80,10 +81,25 @@ class ExportForm(StrEnum):
     JSON = "json"
 
 
+_FORMS = {
+    "": ExportForm.MARKDOWN,
+    ".md": ExportForm.MARKDOWN,
+    ".markdown": ExportForm.MARKDOWN,
+    ".txt": ExportForm.MARKDOWN,
+    ".html": ExportForm.HTML,
+    ".htm": ExportForm.HTML,
+    ".json": ExportForm.JSON,
+}
+
+
 def form_of(path: Path) -> ExportForm:
-    """The form that a file's ending says; Markdown where it says nothing."""
-    forms = {".html": ExportForm.HTML, ".htm": ExportForm.HTML, ".json": ExportForm.JSON}
-    return forms.get(path.suffix.lower(), ExportForm.MARKDOWN)
+    """The form that a file's ending says, Markdown where it has none; raises JournalError for any other."""
+    form = _FORMS.get(path.suffix.lower())
+    if form is None:
+        raise JournalError(
+            f"A session cannot be written as {path.suffix}.", hint="Let the name end in .md, .html or .json."
+        )
+    return form
 
 
 class Archive(Protocol):

@@ -63,8 +63,11 @@ class SessionArchive:
         path = self._sessions.locate(session_id)
         used = path.stat()
         journal, _ = JournalFile.reopen(path, redact=self._redact)
-        journal.note(SessionNamed(title=" ".join(clean(title).split())[:TITLE_LENGTH]))
-        journal.close()
+        try:
+            journal.note(SessionNamed(title=" ".join(clean(title).split())[:TITLE_LENGTH]))
+            journal.write()
+        finally:
+            journal.close()
         os.utime(path, ns=(used.st_atime_ns, used.st_mtime_ns))  # to name it is not to use it
 
     def delete(self, session_id: str) -> None:

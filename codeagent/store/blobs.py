@@ -12,10 +12,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from codeagent.core.errors import CheckpointError
-from codeagent.workspace.private import make_private_folder
+from codeagent.workspace.private import make_private_folder, way_out
 from codeagent.workspace.private_git import PrivateGit
 
 _BATCH = 50
+
+
+def not_kept(what: str, error: OSError) -> CheckpointError:
+    """The system's error in words, with what to do about it."""
+    return CheckpointError(f"{what}: {error.strerror}.", hint=way_out(error))
 
 
 class Blobs:
@@ -36,15 +41,17 @@ class Blobs:
         path = self._path(name)
         if path.exists():
             return
+        fresh = path.with_name(f"tmp_obj_{secrets.token_hex(6)}")
         try:
             make_private_folder(path.parent)
-            fresh = path.with_name(f"tmp_obj_{secrets.token_hex(6)}")
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(zlib.compress(whole, 1))
             fresh.replace(path)
         except OSError as error:
-            raise CheckpointError(f"The old content cannot be kept: {error.strerror}.") from error
+            with suppress(OSError):
+                fresh.unlink(missing_ok=True)
+            raise not_kept("The old content cannot be kept", error) from error
 
     def read(self, name: str) -> bytes:
         """A content; raises CheckpointError when it is gone."""

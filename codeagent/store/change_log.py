@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from codeagent.core.errors import CheckpointError
+from codeagent.store.blobs import not_kept
 from codeagent.store.file_states import FileChange, from_json, to_json
 
 
@@ -114,7 +114,7 @@ class ChangeLog:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise CheckpointError(f"What was changed cannot be kept: {error.strerror}.") from error
+            raise not_kept("What was changed cannot be kept", error) from error
         self._is_torn = False
         self._entries.append(entry)
 

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codeagent.core.errors import CheckpointError, FileProblem
-from codeagent.store.blobs import Blobs
+from codeagent.core.errors import FileProblem
+from codeagent.store.blobs import Blobs, not_kept
 from codeagent.store.change_log import ChangeLog, Entry, Kind
 from codeagent.store.file_states import (
     FileChange,
@@ -80,7 +80,7 @@ class ChangeStore:
                 make_private_folder(folder)
                 git.prepare()
             except OSError as error:
-                raise CheckpointError(f"Nothing can be kept in {self._folder}: {error.strerror}.") from error
+                raise not_kept(f"Nothing can be kept in {self._folder}", error) from error
             self._git = git
         return self._git
 
@@ -179,7 +179,7 @@ class ChangeStore:
                 file.write(json.dumps(fields))
             path.with_suffix(".new").replace(path)
         except OSError as error:
-            raise CheckpointError(f"Nothing can be kept in {self._folder}: {error.strerror}.") from error
+            raise not_kept(f"Nothing can be kept in {self._folder}", error) from error
 
     def settle(self, pending: Pending, *, is_done: bool = False) -> Look:
         """Finds out what a begun call did and keeps it; raises CheckpointError.

@@ -53,7 +53,7 @@ class Checkpoints:
         self._places: dict[str, int] = {}
         self._last_place = store.log.last_place
         self._begun: dict[str, Pending] = {}
-        self._has_warned = False
+        self._warned: set[str] = set()
         self._has_told_stake = False
         self._jobs: dict[int, Job] = {}
         self.busy = asyncio.Lock()
@@ -123,7 +123,7 @@ class Checkpoints:
                 else:
                     return ""
             except (CheckpointError, OSError) as error:
-                self._warn(error)
+                self._warn(error, is_file=isinstance(preview, DiffPreview))
                 return f"The files that it would delete could not be kept before: {error}" if must_be_kept else ""
             self._begun[call.id] = begun
         self._tell(CheckpointTaken(checkpoint=begun.id, before_call=call.id))
@@ -137,7 +137,14 @@ class Checkpoints:
         self._has_told_stake = True
         found = await asyncio.to_thread(uncommitted, self._store.root)
         if found and (text := uncommitted_in_words(found, self._show)):
-            self._tell(NoticeGiven(text=f"{text}. It is kept before each change; /undo and /rewind bring it back."))
+            large = await asyncio.to_thread(self._cover.too_large, (*found.changed, *found.new))
+            save = f", save {self._shown_some(large)}, too large for that" if large else ""
+            kept = f"It is kept before each change{save}; /undo and /rewind bring it back."
+            self._tell(NoticeGiven(text=f"{text}. {kept}"))
+
+    def _shown_some(self, paths: Sequence[Path]) -> str:
+        more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+        return ", ".join(show_invisible(self._show(path)) for path in paths[:_MOST_NAMED]) + more
 
     async def after(self, call: ToolCall, result: ToolResult) -> ToolResult:
         """Adds to a command's result what it changed."""
@@ -158,7 +165,7 @@ class Checkpoints:
             try:
                 found = await asyncio.to_thread(self._settle, begun, over, is_done=is_done)
             except (CheckpointError, OSError) as error:
-                self._warn(error)
+                self._warn(error, is_file=bool(begun.name))
                 return None
             finally:
                 self._begun.pop(begun.call_id, None)
@@ -232,12 +239,13 @@ class Checkpoints:
         shown = replace(look, changes=worth_showing(look.changes))
         return shown, diffs_of(shown.changes, self._store.blobs) if shown.changes and not begun.name else ()
 
-    def _warn(self, error: CheckpointError | OSError) -> None:
+    def _warn(self, error: CheckpointError | OSError, *, is_file: bool = False) -> None:
+        """Says once of commands, and once of files written or edited, that undo will not bring them back, and why."""
         _log.warning("no checkpoint: %s", error)
-        if not self._has_warned:
-            self._has_warned = True
-            text = f"What commands change here cannot be undone: {error}"
-            self._tell(NoticeGiven(text=text, level=Level.WARNING))
+        what = "What is written and edited here" if is_file else "What commands change here"
+        if what not in self._warned:
+            self._warned.add(what)
+            self._tell(NoticeGiven(text=f"{what} cannot be undone: {error}", level=Level.WARNING))
 
 
 def _with_changes(result: ToolResult, look: Look, diffs: Sequence[FileDiff]) -> ToolResult:

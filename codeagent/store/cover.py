@@ -29,9 +29,13 @@ class UndoCover:
         try:
             return next(self._gaps(present), "")
         except CheckpointError as error:
-            return f"nothing can be kept: {error}"
+            return f"{error.message[:1].lower()}{error.message[1:].rstrip('.')}"
         except OSError as error:
             return f"{self._shown(error.filename)} cannot be looked at"
+
+    def too_large(self, paths: Sequence[Path]) -> tuple[Path, ...]:
+        """The files among ``paths`` that are not kept before a command."""
+        return tuple(path for path in paths if path.is_file() and path.lstat().st_size > LARGEST)
 
     def promise(self, call_id: str) -> None:
         """The call is let through because the checkpoint holds what it would delete: without one it must not run."""

@@ -17,7 +17,7 @@ from codeagent.core.events import AgentEvent, Level, NoticeGiven
 from codeagent.core.values import value
 from codeagent.store.beside import Beside
 from codeagent.store.records import Record, decode_record, encode_record, lightened
-from codeagent.workspace.private import make_private_folder
+from codeagent.workspace.private import make_private_folder, way_out
 
 MOST_UNWRITTEN = 32 * 1024 * 1024
 """Bytes that are kept for a disk that refuses them; beyond that the session stays unrecorded."""
@@ -70,7 +70,7 @@ class JournalFile:
         self._redact = redact
         self._noted: list[bytes] = []
         self._unwritten = b""
-        self._is_refused = self._is_given_up = False
+        self._is_refused = self._is_given_up = self._is_due = False
         self._writing = asyncio.Lock()
         self._guard = threading.Lock()
 
@@ -114,11 +114,41 @@ class JournalFile:
                 self._tell_refusal(error)
             else:
                 self._tell_recovery()
+        self._write_soon()
 
     def note(self, event: AgentEvent) -> None:
-        """Keeps an event for the next append."""
-        if not self._is_given_up:
-            self._noted.append(self._line(event))
+        """Keeps an event, which goes into the file with the next append or once the event loop gets round to it.
+
+        A record that is no file yet waits for the first append.
+        """
+        if self._is_given_up:
+            return
+        self._noted.append(self._line(event))
+        self._write_soon()
+
+    def write(self) -> None:
+        """Writes what was noted; raises JournalError."""
+        try:
+            self._flush()
+        except OSError as error:
+            text = f"The session's record {self.path} cannot be written: {error.strerror}."
+            raise JournalError(text, hint=way_out(error)) from error
+
+    def _write_soon(self) -> None:
+        if self._noted and not self._is_due and self._descriptor >= 0 and (loop := _running_loop()) is not None:
+            self._is_due = True
+            loop.call_soon(self._write_noted)
+
+    def _write_noted(self) -> None:
+        self._is_due = False
+        if self._writing.locked() or self._descriptor < 0 or sum(map(len, self._noted)) > _LONG_LINE:
+            return  # an append is under way, which comes back to it, or the record was closed
+        try:
+            self._flush()
+        except OSError as error:
+            self._tell_refusal(error)
+        else:
+            self._tell_recovery()
 
     def close(self) -> None:
         """Writes what was noted and gives the record back."""
@@ -211,6 +241,13 @@ def read_past(data: bytes, beside: Beside | None = None) -> Past:
     return Past(records=tuple(records), damaged=damaged, missing=beside.missing if beside is not None else 0)
 
 
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def _tell_nobody(notice: NoticeGiven) -> None:
     del notice
 
@@ -218,8 +255,7 @@ def _tell_nobody(notice: NoticeGiven) -> None:
 def _refused(path: Path, error: OSError) -> NoticeGiven:
     text = (
         f"This session is not recorded at the moment: {path.parent} cannot be written ({error.strerror}). "
-        "The session goes on, and what happens is recorded as soon as that is possible again. "
-        "Free some space, or set CODEAGENT_HOME to another folder."
+        f"The session goes on, and what happens is recorded as soon as that is possible again. {way_out(error)}"
     )
     return NoticeGiven(text=text, level=Level.ERROR)
 

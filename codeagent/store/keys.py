@@ -12,7 +12,7 @@ from typing import Protocol
 from codeagent.core.errors import ConfigError
 from codeagent.core.json_types import JsonObject
 from codeagent.core.values import value
-from codeagent.workspace.private import change_private, read_private
+from codeagent.workspace.private import change_private, read_private, way_out
 
 _log = logging.getLogger(__name__)
 _NAME = "codeagent"
@@ -114,7 +114,8 @@ class KeyStore:
         try:
             change_private(self._file, change)
         except OSError as error:
-            raise ConfigError(f"The key cannot be kept in {self._file}: {error.strerror}.") from error
+            text = f"The key cannot be kept in {self._file}: {error.strerror}."
+            raise ConfigError(text, hint=way_out(error)) from error
 
 
 def _without(service: str, keys: JsonObject) -> None:

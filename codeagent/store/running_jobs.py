@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeagent.core.errors import CheckpointError
+from codeagent.store.blobs import not_kept
 from codeagent.workspace.private import make_private_folder, read_private, write_private
 
 RUNNING_JOBS = "running-jobs.json"
@@ -53,7 +53,7 @@ class RunningJobs:
             else:
                 self._path.unlink(missing_ok=True)
         except OSError as error:
-            raise CheckpointError(f"Nothing can be kept in {self._path.parent}: {error.strerror}.") from error
+            raise not_kept(f"Nothing can be kept in {self._path.parent}", error) from error
 
     def forget_left(self, entries: int) -> None:
         """What an earlier run had left is kept by now; raises CheckpointError."""

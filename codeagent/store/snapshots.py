@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from codeagent.core.errors import CheckpointError
-from codeagent.store.blobs import Blobs
+from codeagent.store.blobs import Blobs, not_kept
 from codeagent.store.file_states import SAME_MOMENT, FileChange, FileState, Modes, folder_name
 from codeagent.store.first_look import copy_persons, copy_sibling, modes_of
 from codeagent.store.folders import Folders
@@ -103,7 +103,7 @@ class Snapshots:
                 fresh.hardlink_to(path)
                 fresh.replace(path.with_suffix(f"{path.suffix}.mark"))
         except OSError as error:
-            raise CheckpointError(f"The state of the files cannot be kept: {error.strerror}.") from error
+            raise not_kept("The state of the files cannot be kept", error) from error
 
     def go_back(self) -> None:
         """Makes the marked state the last known one again, where a look since was cut off; raises CheckpointError."""
@@ -188,7 +188,7 @@ class Snapshots:
             modes.save(self._modes_file)
             folders = self._folders.look(found.listed, found.stats)
         except OSError as error:
-            raise CheckpointError(f"The state of the files cannot be kept: {error.strerror}.") from error
+            raise not_kept("The state of the files cannot be kept", error) from error
         self._take_in((*found.gone, *(name for name in found.changed if name in modes.large)), kept)
         return folders
 

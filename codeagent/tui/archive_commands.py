@@ -90,7 +90,11 @@ class ArchiveCommands:
             return None
         turn = None if chosen == _HERE else int(chosen)
         here, archive = self._desk.conversation.session_id, self._desk.workbench.archive
-        new_id = await asyncio.to_thread(archive.fork, here, turn)
+        try:
+            new_id = await asyncio.to_thread(archive.fork, here, turn)
+        except JournalError as error:
+            await self._require_record(error)
+            raise
         desk = await self._door.open(Opening(resume=new_id))
         if turn is not None and self._main.prompt.is_empty:
             self._main.prompt.put(next(one.text for one in turns if one.turn == turn))
@@ -108,14 +112,25 @@ class ArchiveCommands:
         path = await asyncio.to_thread(lambda: root / Path(name or f"codeagent-{session_id}.md").expanduser())
         try:
             await asyncio.to_thread(bench.archive.export_to, session_id, path)
-        except JournalError:
+        except JournalError as error:
             if not await asyncio.to_thread(path.exists):
+                await self._require_record(error)
                 raise
             if not await self._may_replace(path):
                 return
             await asyncio.to_thread(lambda: bench.archive.export_to(session_id, path, replaces=True))
         self._main.end_greeting()
         self._main.transcript.add_note(f"Written to {show_invisible(str(path))}, readable by you alone.")
+
+    async def _require_record(self, error: JournalError) -> None:
+        """Raises NotReady where the trouble is that this session is not recorded, or not yet."""
+        bench, here = self._desk.workbench, self._desk.conversation.session_id
+        if here in {one.session_id for one in await asyncio.to_thread(bench.archive.summaries)}:
+            return
+        if await bench.timeline.turns():
+            hint = "It was started with --no-session, or its folder cannot be written."
+            raise NotReady("This session is not recorded.", hint=hint) from error
+        raise NotReady("Nothing was said yet that could be written.") from error
 
     async def _may_replace(self, path: Path) -> bool:
         items = [

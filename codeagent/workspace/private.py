@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -14,6 +15,13 @@ from pathlib import Path
 from codeagent.core.json_types import JsonObject, JsonValue
 
 _LARGEST = 4 * 1024 * 1024
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def way_out(error: OSError) -> str:
+    """What to do where a file of the program's own could not be written, in a sentence."""
+    home = "set CODEAGENT_HOME to another folder."
+    return f"Free some space, or {home}" if error.errno in _FULL else f"Make it writable, or {home}"
 
 
 def make_private_folder(path: Path) -> None:

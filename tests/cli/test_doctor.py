@@ -44,6 +44,15 @@ def test_a_model_that_needs_no_key_is_not_missing_one(tmp_path, model):
     assert found(tmp_path, {}, **model)["key"].state is CheckState.GOOD
 
 
+def test_a_home_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "home").write_text("")
+    checks = found(tmp_path, {})
+    assert checks["sessions"].state is CheckState.LIMITED
+    assert checks["sessions"].finding.endswith(f"cannot be written: {tmp_path / 'home'} is no folder")
+    assert "CODEAGENT_HOME" in checks["undo"].remedy
+    assert not {"sessions", "undo"} & found(tmp_path, {"CODEAGENT_HOME": str(tmp_path / "fine")}).keys()
+
+
 def test_a_model_without_its_key_names_the_variable(tmp_path):
     key = found(tmp_path, {"ANTHROPIC_API_KEY": "x"}, name="openai/gpt")["key"]
     assert key.state is CheckState.MISSING

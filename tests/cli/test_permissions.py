@@ -223,6 +223,18 @@ def test_what_cannot_be_stored_or_removed_is_said(at_home, words):
         run(words)
 
 
+def test_trust_that_cannot_be_kept_is_told_with_what_to_do(at_home, monkeypatch):
+    Path("AGENTS.md").write_text("Be kind.")
+    Path("file").write_text("")
+    monkeypatch.setenv("CODEAGENT_HOME", str(Path("file").resolve()))
+    with pytest.raises(
+        ConfigError, match=r"trust.json cannot be changed: .*\. Make it writable, or set CODEAGENT_HOME"
+    ):
+        trust.run([])
+    with pytest.raises(ConfigError, match="CODEAGENT_HOME"):
+        trust.run(["--remove"])
+
+
 def test_a_rule_of_the_projects_own_settings_says_so(at_home, capsys):
     places, root = find_places(os.environ), Path.cwd()
     places.config_file.parent.mkdir(parents=True)

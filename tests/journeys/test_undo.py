@@ -60,6 +60,17 @@ def test_undo_takes_back_the_last_call_then_the_one_before(place):
     assert tree(place.root) == after
 
 
+def test_a_latest_session_without_a_change_names_the_older_one_that_has_some(place):
+    steps = script(place, ("write", {"path": "new.txt", "content": "n\n"}))
+    place.run("-p", "go", *steps, *AUTO)
+    place.run("-p", "hello", *script(place), *AUTO)
+    nothing = undo(place, "--yes")
+    assert nothing.returncode == 1
+    hint = nothing.stderr.partition("codeagent sessions ")[2]
+    assert "Took back write new.txt" in place.run("sessions", *hint.split(), "--yes").stdout
+    assert "changed nothing here" in undo(place, "--yes").stderr
+
+
 def test_in_a_folder_below_it_undoes_the_same(place):
     start = tree(place.root)
     steps = script(place, ("write", {"path": "new.txt", "content": "n\n"}))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import stat
 from pathlib import Path
@@ -319,6 +320,28 @@ async def test_an_exported_file_is_for_its_owner_alone_and_replaces_nothing_unas
     finally:
         os.umask(before)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+async def test_an_ending_that_says_no_form_is_refused(sessions, archive, tmp_path):
+    await keep(sessions, "one", *turn(1, "a", "b"))
+    with pytest.raises(JournalError, match=r"as \.pdf\. Let the name end in \.md, \.html or \.json\."):
+        archive.export_to("one", tmp_path / "one.pdf")
+    assert not (tmp_path / "one.pdf").exists()
+    archive.export_to("one", tmp_path / "one")
+    assert (tmp_path / "one").read_text().startswith("# a")
+
+
+async def test_a_title_that_cannot_be_written_is_told(sessions, archive):
+    await keep(sessions, "one", *turn(1, "a", "b"))
+    path = sessions.path("one")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, before[1]))
+    try:
+        with pytest.raises(JournalError, match="cannot be written: File too large"):
+            archive.rename("one", "Better")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert b"Better" not in path.read_bytes()
 
 
 async def test_an_export_follows_no_link(sessions, archive, tmp_path):

@@ -1,5 +1,6 @@
 """The record of a session: written at once, private, and readable after any crash."""
 
+import asyncio
 import os
 import stat
 from pathlib import Path
@@ -104,6 +105,22 @@ async def test_an_event_is_in_the_file_when_append_returns(tmp_path):
     await journal.append(EVENTS[1])
     assert read_past(journal.path.read_bytes()).events == EVENTS[:2]
     journal.close()
+
+
+async def test_what_is_only_noted_is_in_the_file_once_the_loop_gets_round_to_it(tmp_path):
+    journal = JournalFile(tmp_path / "a.jsonl", redact=same)
+    journal.note(EVENTS[0])
+    await asyncio.sleep(0)
+    assert not journal.path.exists()
+    await journal.append(EVENTS[1])
+    for event in EVENTS[2:]:
+        journal.note(event)
+    await asyncio.sleep(0)
+    assert read_past(journal.path.read_bytes()).events == EVENTS
+    journal.note(EVENTS[0])
+    journal.close()
+    await asyncio.sleep(0)
+    assert read_past(journal.path.read_bytes()).events == (*EVENTS, EVENTS[0])
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
