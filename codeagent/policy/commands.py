@@ -220,7 +220,7 @@ def _settings(simple: SimpleCommand) -> Iterator[Problem]:
         settings += [
             (word.text.partition("=")[0], word.text.partition("=")[2] if word.is_fixed else None)
             for word in simple.words[1:]
-            if re.match(r"[A-Za-z_]\w*=", word.text)
+            if re.match(r"(?:[A-Za-z_]\w*|BASH_FUNC_.*?)=", word.text)
         ]
     for name, value in settings:
         pattern = _HARMLESS_SETTINGS.get("LANG" if _LOCALE.fullmatch(name) else name)

@@ -119,16 +119,18 @@ def _followed(folder: Path, ranges: Sequence[str], named: Sequence[str]) -> tupl
 def _objects(folder: Path, objects: Sequence[str]) -> tuple[str, ...] | None:
     """Those among ``objects`` that are shown as changes, HEAD when none is named; None where contents are shown.
 
-    Contents of one file (``COMMIT:PATH``) do not count: they are judged by their path. Nothing is shown where
-    git refuses.
+    Contents of one file (``COMMIT:PATH``) do not count: they are judged by their path. Of a folder only names are
+    shown, and nothing where git refuses.
     """
     commits = [word for word in objects if ":" not in word]
     if objects and not commits:
         return ()
-    kinds = [_kind(folder, word) for word in commits]
-    if _Kind.MISSING in kinds:
+    kinds = {word: _kind(folder, word) for word in commits}
+    if _Kind.MISSING in kinds.values():
         return ()
-    return None if _Kind.CONTENTS in kinds else tuple(commits) or ("HEAD",)
+    if _Kind.CONTENTS in kinds.values():
+        return None
+    return tuple(word for word in commits if kinds[word] is _Kind.COMMIT) if commits else ("HEAD",)
 
 
 def _is_without_names(folder: Path, word: str) -> bool:
@@ -137,7 +139,7 @@ def _is_without_names(folder: Path, word: str) -> bool:
     return any(
         (not part.endswith(":") and _type(folder, part) == "tree")
         if ":" in part
-        else _kind(folder, part) is _Kind.CONTENTS
+        else _kind(folder, part) in {_Kind.CONTENTS, _Kind.FOLDER}
         for part in dict.fromkeys(parts)
     )
 
@@ -182,6 +184,7 @@ class _Kind(StrEnum):
 
     COMMIT = "commit"
     CONTENTS = "contents"
+    FOLDER = "folder"
     MISSING = "missing"
 
 
@@ -191,7 +194,7 @@ def _kind(folder: Path, word: str) -> _Kind:
         # Several commits or none, such as HEAD^!, or a path.
         is_one = is_there(folder / word) or run_git(folder, "rev-parse", word, "--", seconds=_SECONDS) is not None
         return _Kind.COMMIT if is_one else _Kind.MISSING
-    return _Kind.COMMIT if kind in {"commit", "tag"} else _Kind.CONTENTS
+    return {"commit": _Kind.COMMIT, "tag": _Kind.COMMIT, "tree": _Kind.FOLDER}.get(kind, _Kind.CONTENTS)
 
 
 def _type(folder: Path, word: str) -> str | None:

@@ -41,7 +41,7 @@ _FIND_FLAGS = names(
 _FIND_VALUED = names(
     "-maxdepth -mindepth -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size"
     " -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -links -inum -lname -ilname -printf -fstype"
-    " -used"
+    " -used -newerat -newerBt -newerct -newermt"
 )
 _FIND_PATHS = names("-newer -anewer -cnewer -samefile")
 
@@ -71,7 +71,7 @@ def _shows_key(word: Word) -> bool:
     return any(map(names_secret, named)) or any(map(_shows_key, word.values))
 
 
-def _reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one return a reason
+def _reading(words: Sequence[Word]) -> Reading | str:
     """What the words read as they are written; those that the shell replaces by file names come on top."""
     if not words or not words[0].is_fixed:
         return "its command word is only known when it runs"
@@ -82,12 +82,14 @@ def _reading(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one ret
     name = plain if slash else name
     if version := read_version(name, words[1:]):
         return version
-    if name in _READERS:
-        return _READERS[name](words[1:])
+    return _READERS[name](words[1:]) if name in _READERS else _by_table(name, words[1:])
+
+
+def _by_table(name: str, words: Sequence[Word]) -> Reading | str:
     row = TABLE.get(name)
     if row is None:
         return f"`{name}` may change something"
-    given = read_options(words[1:], row.allowed)
+    given = read_options(words, row.allowed)
     if isinstance(given, str):
         return f"`{name}`: {given}"
     return _operand_doubt(name, row, given) or _read_by(name, row, given)
@@ -153,6 +155,7 @@ def _printf(words: Sequence[Word]) -> Reading | str:
 
 
 def _echo(words: Sequence[Word]) -> Reading | str:
+    """Also the values of a ``for`` loop: only patterns stand for files."""
     return Reading(paths=tuple(word for word in words if word.glob))
 
 
@@ -167,11 +170,6 @@ def _leave(words: Sequence[Word]) -> Reading | str:
     if len(words) > 1 or not all(word.is_fixed and _NUMBER.fullmatch(word.text) for word in words):
         return "it calculates with its operand"
     return Reading()
-
-
-def _loop(words: Sequence[Word]) -> Reading | str:
-    """The values of a ``for`` loop: those that stand for file names."""
-    return Reading(paths=tuple(word for word in words if word.glob))
 
 
 def _time(words: Sequence[Word]) -> Reading | str:
@@ -311,6 +309,17 @@ def _double_test(words: Sequence[Word]) -> Reading | str:
     return Reading(paths=tuple(Word(word.text, is_known=word.text not in unknown) for word in found.paths))
 
 
+def _jq(words: Sequence[Word]) -> Reading | str:
+    """``jq``: besides its options in the table, ``--arg NAME TEXT`` gives it two words that are no files."""
+    at = 0
+    while at + 2 < len(words) and words[at].text != "--":
+        if words[at].text in {"--arg", "--argjson"} and not any(w.may_split or w.glob for w in words[at : at + 3]):
+            words = (*words[:at], *words[at + 3 :])
+        else:
+            at += 1
+    return _by_table("jq", words)
+
+
 def _date(words: Sequence[Word]) -> Reading | str:
     """``date`` shows the time; an operand that is no format would set the clock."""
     given = read_options(
@@ -365,7 +374,7 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Reading | str]] = {
     "return": _leave,
     "break": _leave,
     "continue": _leave,
-    "for": _loop,
+    "for": _echo,
     "read": _read,
     "time": _time,
     "xargs": _xargs,
@@ -384,5 +393,6 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Reading | str]] = {
     "[[": _double_test,
     "git": read_git,
     "date": _date,
+    "jq": _jq,
     "ps": _ps,
 }

@@ -45,7 +45,7 @@ _GREP = Allowed(
     counts=True,
 )
 _RG = Allowed(
-    flags="aciFHhIlLnNopPqsSUuvVwx0.",
+    flags="abciFHhIlLnNopPqsSUuvVwx0.",
     valued="ABCeEfgjmMrtTd",
     longs=names(
         "text count count-matches ignore-case fixed-strings with-filename no-filename files-with-matches"
@@ -87,12 +87,13 @@ TABLE: Mapping[str, Row] = {
     "ls": Row(
         allowed=Allowed.of(
             "aAbBcCdDfFgGhHiklLmnNopqQrRsStuUvxXZ1",
-            "",
+            "I",
             "all almost-all author escape block-size ignore-backups color directory classify file-type format full-time"
             " group-directories-first no-group human-readable si dereference hide hyperlink indicator-style inode"
             " kibibytes dereference-command-line numeric-uid-gid literal hide-control-chars show-control-chars"
             " quote-name quoting-style reverse recursive size sort time time-style context zero",
             "ignore tabsize width",
+            "I",  # elsewhere a switch without a value
         )
     ),
     "cat": Row(
@@ -258,6 +259,7 @@ TABLE: Mapping[str, Row] = {
             "rcnseSCMajR",
             longs="raw-output compact-output null-input slurp exit-status sort-keys color-output monochrome-output"
             " ascii-output join-output raw-input tab",
+            long_valued="indent",
         ),
         operands=Operands.PATTERN,
     ),

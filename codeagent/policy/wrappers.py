@@ -13,7 +13,8 @@ from codeagent.policy.shell_words import Word
 ANYTHING = Word("…", is_known=False, may_split=True)
 """Words that a wrapper adds and nobody knows before it runs."""
 
-_SETTING = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_ANY_SETTING = re.compile(r"[^=]+=.*", re.DOTALL)
+_SHELL_SETTING = re.compile(r"!|[A-Za-z_]\w*\+?=.*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Inside:
 class _Options:
     """A wrapper's own options: ``valued`` ones have a value behind them, ``operands`` stand before the command.
 
-    ``takes_settings``: variables, and for the shell's ``time`` a ``!``, may stand there as well.
+    Words like ``setting`` may stand there as well, as many as there are.
     """
 
     flags: str = ""
@@ -37,7 +38,7 @@ class _Options:
     long_flags: frozenset[str] = frozenset()
     long_valued: frozenset[str] = frozenset()
     operands: int = 0
-    takes_settings: bool = False
+    setting: re.Pattern[str] | None = None
     adds_words: bool = False
     query: str = ""
     is_shell: str = field(default="")
@@ -53,15 +54,15 @@ _WRAPPERS: Mapping[str, _Options] = {
         valued="CDghpRrtTuU",
         long_flags=_long("askpass background bell preserve-env set-home non-interactive preserve-groups stdin"),
         long_valued=_long("close-from chdir group host prompt chroot role type command-timeout user other-user"),
-        takes_settings=True,
+        setting=_ANY_SETTING,
     ),
-    "doas": _Options(flags="nL", valued="uC", takes_settings=True),
+    "doas": _Options(flags="nL", valued="uC", setting=_ANY_SETTING),
     "env": _Options(
         flags="i0v",
         valued="uC",
         long_flags=_long("ignore-environment null debug"),
         long_valued=_long("unset chdir"),
-        takes_settings=True,
+        setting=_ANY_SETTING,
     ),
     "command": _Options(flags="p", query="vV"),
     "builtin": _Options(),
@@ -72,7 +73,7 @@ _WRAPPERS: Mapping[str, _Options] = {
         valued="fo",
         long_flags=_long("append portability quiet verbose"),
         long_valued=_long("format output"),
-        takes_settings=True,
+        setting=_SHELL_SETTING,
     ),
     "nice": _Options(flags="0123456789", valued="n", long_valued=_long("adjustment")),
     "ionice": _Options(flags="t", valued="cn", long_flags=_long("ignore"), long_valued=_long("class classdata")),
@@ -210,9 +211,7 @@ def _wrapped(options: _Options, rest: Sequence[Word]) -> tuple[Inside, ...]:
 
 
 def _skip_settings(options: _Options, rest: Sequence[Word], at: int) -> int:
-    while options.takes_settings and at < len(rest) and (word := rest[at]).is_fixed:
-        if word.text != "!" and not _SETTING.fullmatch(word.text):
-            break
+    while options.setting and at < len(rest) and rest[at].is_fixed and options.setting.fullmatch(rest[at].text):
         at += 1
     return at
 

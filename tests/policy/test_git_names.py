@@ -140,6 +140,10 @@ def test_status_with_contents_shows_staged_and_other_changes(history, option):
         "git grep s HEAD -- src",
         "git show HEAD:src/s.txt",
         "git show nothing-of-the-kind",
+        "git show a-folder",
+        "git show 'start^{tree}'",
+        "git cat-file -p 'start^{tree}'",
+        "git cat-file -p start:",
     ],
 )
 def test_other_contents_need_no_question(history, command):
