@@ -19,8 +19,7 @@ _SELDOM = 60
 """So many of these make it look through all: seldom, as that is done here before."""
 
 _LEAST_ROUNDS = 4
-_GROWTH = 4
-"""All is looked through when it may have grown by a quarter: then that takes a steady share of the time."""
+"""Fewer rounds than these leave nothing worth looking for."""
 
 
 def wake_collector() -> None:
@@ -58,11 +57,12 @@ def tidy_after_turns(emit: Emit) -> Emit:
 def _collected(survivors: int) -> int:
     """Looks for garbage if that is due; how many objects were left the last time.
 
-    Textual's rows refer to themselves, so that most of them are garbage of the
-    kind that has to be looked for.
+    It is due when as much was made as was left, so that it takes a steady share of
+    the time however long the session. Textual's rows refer to themselves: most of
+    them become garbage of the kind that has to be looked for.
     """
     rounds = gc.get_count()[2]
-    if rounds < _LEAST_ROUNDS or rounds * _YOUNG * _ROUNDS * _GROWTH < survivors:
+    if rounds < _LEAST_ROUNDS or rounds * _ROUNDS * _YOUNG < survivors:
         return survivors
     gc.collect()
     return len(gc.get_objects())

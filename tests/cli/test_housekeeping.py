@@ -79,14 +79,14 @@ def test_the_more_a_session_holds_the_more_seldom_all_of_it_is_looked_through():
     wake_collector()
     emit = tidy_after_turns(lambda _: None)
     emit(TurnStarted(turn=1, text="look"))
-    held = [[] for _ in range(200_000)]
+    held = [[] for _ in range(50_000)]
     grow_old(4)
     emit(ENDED)
     left = old_garbage()
-    grow_old(5)
+    grow_old(4)
     emit(ENDED)
     assert left() is not None
-    grow_old(5)
+    grow_old(6)
     emit(ENDED)
     assert left() is None
-    assert len(held) == 200_000
+    assert len(held) == 50_000
