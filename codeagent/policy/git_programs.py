@@ -1,4 +1,4 @@
-"""Finds out whether git, run in a folder, could start a program that the repository names.
+"""Finds out whether git, run in a folder, could start a program that the repository names, or read files elsewhere.
 
 A repository's own settings may name programs for filters, diffs, signatures and for
 fetching what is missing; the same goes for the repositories inside it that git enters.
@@ -48,7 +48,7 @@ def _programs_of(work_tree: Path, depth: int) -> str:
     try:
         inside = git_inside(link)
         for config in _configs(inside):
-            if reason := program_in(config, is_nested=depth > 0):
+            if reason := program_in(config, is_nested=depth > 0, work_tree=work_tree):
                 return reason
         if depth and any(os.access(inside / "hooks" / name, os.X_OK) for name in _HOOKS_OF_READERS):
             return f"the repository in {work_tree} has hooks that run when it is read"

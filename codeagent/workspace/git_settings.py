@@ -1,4 +1,4 @@
-"""Tells whether a repository's settings name a program that git would start.
+"""Tells whether a repository's settings name a program that git would start, or make it read elsewhere.
 
 Settings are read line by line in the plain form that git itself writes
 (git-config(1), "Syntax"); whatever is written in another way counts as naming one.
@@ -17,6 +17,7 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufeff\ufffd]")
 _LARGEST_CONFIG = 256 * 1024
 _SECTION = re.compile(r"[ \t]*\[([A-Za-z0-9-]+)(?:\.[A-Za-z0-9.-]+)?(?:[ \t]+\"([^\"\\]*)\")?\][ \t]*(?:[#;].*)?")
 _SETTING = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:(=)[ \t]*(.*?)[ \t]*)?")
+_PLAIN_PATH = re.compile(r"[\w./ @+-]+")
 _SWITCH = frozenset({"true", "false", "yes", "no", "on", "off", "0", "1", ""})
 _SECTIONS = frozenset({"filter", "include", "includeif", "gpg", "protocol"})
 _NAMES = frozenset(
@@ -38,10 +39,11 @@ _NAMES = frozenset(
 )
 
 
-def program_in(config: Path, *, is_nested: bool) -> str:
+def program_in(config: Path, *, is_nested: bool, work_tree: Path | None = None) -> str:
     """Why a file of settings could make git start a program, or an empty string. Raises OSError.
 
     ``is_nested``: of a repository inside another one, where hooks cannot be switched off from outside.
+    ``work_tree``: where the repository's files lie; settings by which git reads other ones count as well.
     """
     if not is_there(config):
         return ""
@@ -65,7 +67,20 @@ def program_in(config: Path, *, is_nested: bool) -> str:
         if _runs_programs(section, name, value) or (is_nested and name == "hookspath"):
             where = ".".join(part for part in (section, subsection, name) if part)
             return f"the repository's settings ({config}) name programs that git runs: {where}"
+        if work_tree and _reads_elsewhere(section, name, value, config, work_tree):
+            return f"the repository's settings ({config}) make git read files elsewhere: {section}.{name}"
     return ""
+
+
+def _reads_elsewhere(section: str, name: str, value: str, config: Path, work_tree: Path) -> bool:
+    """Whether git would compare files of another place, or show what a list there holds."""
+    if (section, name) == ("blame", "ignorerevsfile"):
+        return ".." in value or not _PLAIN_PATH.fullmatch(value) or value.startswith("/")
+    if (section, name) != ("core", "worktree"):
+        return False
+    real, top = (config.parent / value).resolve(), work_tree.resolve()
+    is_submodule = "modules" in config.parts and real.is_relative_to(top)
+    return not _PLAIN_PATH.fullmatch(value) or not (real == top or is_submodule)
 
 
 def _runs_programs(section: str, name: str, value: str) -> bool:

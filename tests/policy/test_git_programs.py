@@ -61,6 +61,37 @@ def test_git_is_not_harmless_where_the_repository_names_programs(root, setting):
     assert outcome("cd src && git diff", root) == "ask"
 
 
+@pytest.mark.parametrize(
+    ("setting", "value", "decision"),
+    [
+        ("core.worktree", "/etc", "ask"),
+        ("core.worktree", "../..", "ask"),
+        ("core.worktree", "../src", "ask"),
+        ("core.worktree", "~", "ask"),
+        ("core.worktree", "..", "allow"),
+        ("core.worktree", "WORKSPACE", "allow"),
+        ("blame.ignoreRevsFile", "/etc/passwd", "ask"),
+        ("blame.ignoreRevsFile", "~/.netrc", "ask"),
+        ("blame.ignoreRevsFile", "../x", "ask"),
+        ("blame.ignoreRevsFile", ".git-blame-ignore-revs", "allow"),
+    ],
+)
+def test_git_is_not_let_through_where_the_repository_makes_it_read_elsewhere(root, setting, value, decision):
+    git(root, "config", setting, value.replace("WORKSPACE", str(root)))
+    verdict = check_command("git diff", Question(), root)
+    assert verdict.decision.value == decision
+    assert ("elsewhere" in verdict.because) == (decision == "ask")
+
+
+def test_a_submodule_with_its_files_in_place_is_harmless(root, tmp_path):
+    made(tmp_path / "other")
+    git(root, "submodule", "add", "-q", str(tmp_path / "other"), "src/other")
+    assert "worktree" in (root / ".git/modules/src/other/config").read_text()
+    assert outcome("git diff", root) == "allow"
+    assert outcome("git -C src/other log", root) == "allow"
+    assert check_command("git log", Question(), root / "src/other").decision.value == "allow"
+
+
 def test_git_with_its_own_file_watcher_is_harmless(root):
     git(root, "config", "core.fsmonitor", "true")
     assert outcome("git status", root) == "allow"
