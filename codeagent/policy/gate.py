@@ -241,7 +241,7 @@ class ToolGate:
             touches=touches,
             verdict=verdict,
             offers=offers,
-            warnings=warnings(preview, case, case.cover if case else None, self._sandbox.show),
+            warnings=warnings(preview, case, self._sandbox.show),
             is_confined=self._is_confined and not (isinstance(preview, CommandPreview) and preview.held_back),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 
 from codeagent.core.approvals import (
@@ -22,7 +22,7 @@ from codeagent.core.protocols import Cover
 from codeagent.policy.commands import Analysis, Command, analyze
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_programs import configured_programs
-from codeagent.policy.losses import Losses, RunsOn
+from codeagent.policy.losses import Losses
 from codeagent.policy.named_paths import NamedPaths
 from codeagent.policy.own_programs import own_program
 from codeagent.policy.read_only import reading
@@ -30,6 +30,7 @@ from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, exact_rule, path_pattern, remedy
 from codeagent.policy.shell_script import Direction, SimpleCommand
 from codeagent.policy.trees import whole_reading
+from codeagent.policy.undoable import Undoable
 from codeagent.policy.versions import chosen_by, steering_files
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.paths import PathSandbox
@@ -156,12 +157,12 @@ class CommandCase:
     def __init__(self, analysis: Analysis, rules: RuleSet, paths: NamedPaths, around: Surroundings) -> None:
         self.analysis = analysis
         self._rules = rules
-        self.losses = Losses(paths)
+        self._losses = Losses(paths)
         self._paths = paths
         self._around = around
         self._programs = cache(configured_programs)
         self._own_program = cache(partial(own_program, roots=paths.roots))
-        self.cover = RunsOn() if around.cover is not None and analysis.runs_on else around.cover
+        self.undoable = Undoable(analysis, self._losses, self.changes, around.cover, paths.roots)
 
     def rulings(self) -> tuple[Ruling, ...]:
         """The decision on each simple command as it is written."""
@@ -192,7 +193,7 @@ class CommandCase:
             parts=parts,
             is_opaque=self.analysis.is_opaque,
             remedy=remedy(rules) if can_be_allowed and decision is Decision.ASK else "",
-            losses=self.lost,
+            losses=self.undoable.lost,
             is_covered=decision is Decision.ALLOW and any(ruling.is_covered for ruling in rulings),
         )
 
@@ -260,38 +261,7 @@ class CommandCase:
                 if rule and not self._rules.find_command(decision, found.words):
                     yield f"The rule {rule} may concern this; its words are only known when it runs."
         if self._around.mode is Mode.AUTO:
-            yield from self._lost(command)
-
-    def _lost(self, command: Command) -> Iterator[str]:
-        """What auto mode asks about: work that would be destroyed and that undo would not bring back."""
-        if not self._is_covered:
-            yield from self.losses.sentences(command)
-        if self.cover is None:
-            return
-        replaced = self.losses.replaced(command)
-        if replaced is None and not self._keeps_everything(self.cover):
-            yield "Which files this deletes or replaces is known only when it runs: undo may not bring all back."
-        elif replaced and (gap := self.cover.gap(replaced)):
-            yield f"Undo would not bring back what this replaces or deletes: {gap}."
-
-    def _keeps_everything(self, cover: Cover) -> bool:
-        """Whether undo would bring back whatever a command can replace in the workspace."""
-        root, *others = self._paths.roots
-        kept = [path for path in root.iterdir() if path.name != ".git"]
-        return not others and not cover.gap(kept)
-
-    @cached_property
-    def lost(self) -> tuple[str, ...]:
-        """What would be lost when it runs, a sentence each."""
-        return self.losses.of_line(self.analysis, self.changes)
-
-    @cached_property
-    def _is_covered(self) -> bool:
-        """Whether undo would bring back all that this would delete, where it is confined and all is certain."""
-        if self.cover is None or not self._around.is_confined:
-            return False
-        stake = self.losses.stake(self.analysis, self.changes)
-        return stake is not None and not self.cover.gap(stake)
+            yield from self.undoable.doubts(command, is_confined=self._around.is_confined)
 
     def _by_permission(self, command: Command, findings: Sequence[Finding], changes: str) -> Ruling:
         """What rules and mode allow; a rule for exactly this command covers the places that it names as well."""
@@ -300,7 +270,7 @@ class CommandCase:
             return Ruling(command=command, decision=Decision.ASK, because=_sentence(far.because))
         if self._around.runs_commands:
             because = f"{_AUTO}{', confined' if self._around.is_confined else ''}."
-            is_covered = any(self.losses.sentences(command))
+            is_covered = any(self._losses.sentences(command))
             if is_covered:
                 because = f"{because[:-1]}, and undo brings back what this one would delete."
             return Ruling(command=command, decision=Decision.ALLOW, because=because, is_covered=is_covered)

@@ -15,7 +15,6 @@ from codeagent.core.approvals import (
     Touch,
 )
 from codeagent.core.diff import LineKind
-from codeagent.core.protocols import Cover
 from codeagent.core.text import has_invisible
 from codeagent.policy.commands import Command
 from codeagent.policy.destructive import loss
@@ -56,7 +55,7 @@ def path_offers(tool: str, touches: Sequence[Touch], sandbox: PathSandbox) -> tu
     return tuple(dict.fromkeys(offers))
 
 
-def warnings(preview: Preview, case: CommandCase | None, cover: Cover | None, show: Show) -> tuple[str, ...]:
+def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[str, ...]:
     """Plain sentences on what could be lost or overlooked, and whether undo would bring it back."""
     found: list[str] = []
     if isinstance(preview, CommandPreview) and preview.held_back:
@@ -64,9 +63,10 @@ def warnings(preview: Preview, case: CommandCase | None, cover: Cover | None, sh
             f"{preview.held_back} It would run once more, without the sandbox: it can then write wherever you can."
         )
     if case is not None:
-        found += case.lost
-        if case.lost and isinstance(preview, CommandPreview):
-            found += _stake(preview, case, cover, show)
+        found += case.undoable.lost
+        if case.undoable.lost and isinstance(preview, CommandPreview):
+            found += _stake(preview, case, show)
+        found += case.undoable.not_kept
         found += [f"It is not certain what this does: {doubt.reason}." for doubt in case.analysis.doubts]
     if isinstance(preview, CommandPreview) and has_invisible(preview.command):
         found.append("It holds characters that cannot be seen; they are shown as <U+…>.")
@@ -75,21 +75,13 @@ def warnings(preview: Preview, case: CommandCase | None, cover: Cover | None, sh
     return tuple(dict.fromkeys(found))
 
 
-def _stake(preview: CommandPreview, case: CommandCase, cover: Cover | None, show: Show) -> Iterator[str]:
+def _stake(preview: CommandPreview, case: CommandCase, show: Show) -> Iterator[str]:
     """What is in no commit yet among the files that would be lost, and whether it would come back."""
-    stake = case.losses.stake(case.analysis, case.changes)
-    names = None if stake is None else [str(path) for path in stake]
+    names = None if case.undoable.stake is None else [str(path) for path in case.undoable.stake]
     found = uncommitted(preview.cwd, names or ()) if names != [] else None
     if found and (text := uncommitted_in_words(found, show)):
         yield f"{text}."
-    if cover is None:
-        yield "Nothing is kept before: undo would not bring it back."
-    elif stake is None:
-        yield "Files that git ignores and very large ones are not kept before; undo brings back the others."
-    elif gap := cover.gap(stake):
-        yield f"Undo would not bring back all of it: {gap}."
-    else:
-        yield "It is kept before: /undo would bring it back."
+    yield case.undoable.comes_back
 
 
 def _added(preview: DiffPreview) -> Iterator[str]:

@@ -152,7 +152,10 @@ class Jobs:
     def _find(self, number: int) -> _Running:
         if 1 <= number <= len(self._running):
             return self._running[number - 1]
-        known = f"There are {len(self._running)}." if self._running else "None was started."
+        count = len(self._running)
+        known = (
+            "None was started." if not count else f"The jobs are 1 to {count}." if count > 1 else "The only job is 1."
+        )
         raise CommandProblem(f"There is no job {number}.", hint=known)
 
 

@@ -52,6 +52,15 @@ def verdict(ground, command, *, background=False, confined=True, covered=True):
     return gate.judge("bash", (), preview, ground.mode)
 
 
+async def warned(ground, command):
+    """What the question about the command warns of."""
+    person = Person()
+    plan = Plan(CommandPreview(command=command, cwd=ground.root, timeout=60))
+    await make_gate(ground, person).check(ToolCall(id="c1", name="bash", arguments_json="{}"), plan)
+    (request,) = person.requests
+    return request.warnings
+
+
 @pytest.fixture
 def messy(ground, repository, run_git):
     """Work of every kind that is in no commit."""
@@ -306,6 +315,18 @@ async def test_a_folder_with_permissions_of_its_own_comes_back_with_them(messy, 
     assert tree_of(messy.root) == before
 
 
+def test_auto_mode_says_what_undo_would_not_bring_back(messy, run_git):
+    lost = "notes would be deleted with everything below."
+    big = "big would be deleted with everything below."
+    assert verdict(messy, "rm -rf big").because == (
+        f"{big} Undo would not bring back all of it: big/big.bin is too large to be kept."
+    )
+    assert verdict(messy, "rm -rf notes", confined=False).because == f"{lost} It would run without the sandbox."
+    assert verdict(messy, "rm -rf notes", covered=False).because == lost
+    run_git(messy.root, "add", "a.txt")
+    assert verdict(messy, "git reset --hard").because.endswith("what only git holds, such as what is staged.")
+
+
 @pytest.mark.parametrize("around", [{"background": True}, {"confined": False}, {"covered": False}])
 def test_without_a_checkpoint_or_a_wall_every_loss_is_asked_about(messy, around):
     assert verdict(messy, "rm -rf notes", **around).decision is Decision.ASK
@@ -329,26 +350,29 @@ async def test_nothing_runs_when_the_promised_checkpoint_cannot_be_taken(messy):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("rm -rf notes", "/undo would bring it back"),
         ("rm -rf build", "git ignores build"),
         ("rm -rf inner", "inner/.git belongs to git"),
         ("rm -rf big", "big/big.bin is too large"),
-        ("rm -rf $X", "Files that git ignores"),
+        ("rm -rf $X", "ignored and very large files are not kept"),
+        ("rm -f ignored.log", "git ignores ignored.log"),
+        ("mv -f new.txt big/big.bin", "big/big.bin is too large"),
     ],
 )
-async def test_the_question_says_whether_undo_would_bring_it_back(messy, command, said):
-    messy.mode, person = Mode.ASK, Person()
-    plan = Plan(CommandPreview(command=command, cwd=messy.root, timeout=60))
-    await make_gate(messy, person).check(ToolCall(id="c1", name="bash", arguments_json="{}"), plan)
-    (request,) = person.requests
-    assert any(said in warning for warning in request.warnings), request.warnings
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.AUTO])
+async def test_the_question_says_what_undo_would_not_bring_back(messy, command, said, mode):
+    messy.mode = mode
+    warnings = await warned(messy, command)
+    assert any(said in warning for warning in warnings), warnings
+
+
+async def test_the_question_says_that_undo_would_bring_it_back(messy):
+    messy.mode = Mode.ASK
+    assert "It is kept before: /undo would bring it back." in await warned(messy, "rm -rf notes")
 
 
 async def test_the_question_counts_the_work_that_is_in_no_commit(messy):
-    messy.mode, person = Mode.ASK, Person()
-    plan = Plan(CommandPreview(command="git reset --hard", cwd=messy.root, timeout=60))
-    await make_gate(messy, person).check(ToolCall(id="c1", name="bash", arguments_json="{}"), plan)
-    assert "1 changed file is not committed (a.txt)." in person.requests[0].warnings
+    messy.mode = Mode.ASK
+    assert "1 changed file is not committed (a.txt)." in await warned(messy, "git reset --hard")
 
 
 async def test_auto_mode_on_uncommitted_work_says_so_once(messy):

@@ -157,7 +157,7 @@ async def test_a_number_that_is_no_job_is_refused_naming_how_many_there_are(tmp_
         with pytest.raises(CommandProblem, match="None was started"):
             await jobs.look(1)
         await start("true")
-        with pytest.raises(CommandProblem, match="There are 1"):
+        with pytest.raises(CommandProblem, match="The only job is 1"):
             await jobs.stop(2)
 
 
