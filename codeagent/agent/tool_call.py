@@ -166,7 +166,8 @@ class CallRun:
                 # 10. A place among the running ones; only now the clock starts.
                 async with self._shop.slots:
                     self.phase = Phase.RUNNING
-                    self._shop.record.tell(ToolRunning(call_id=self.call.id))
+                    makes_way = self._interruption is Interruption.CANCEL
+                    self._shop.record.tell(ToolRunning(call_id=self.call.id, makes_way=makes_way))
                     # 11. It runs inside the hooks, the first one outermost.
                     result = await self._through(self._shop.hooks, decision.plan)
                 result = replace(result, blocks=(*result.blocks, TextBlock(text=decision.note)))

@@ -152,10 +152,14 @@ class ToolPreviewed:
 
 @value
 class ToolRunning:
-    """The call has its turn and its clock starts; until then it was prepared, asked about, or waited."""
+    """The call has its turn and its clock starts; until then it was prepared, asked about, or waited.
+
+    A call that ``makes_way`` is ended by new words of the person.
+    """
 
     kind: Literal["tool_running"] = "tool_running"
     call_id: str
+    makes_way: bool = False
 
 
 @value

@@ -42,6 +42,8 @@ _INVISIBLE = seldom(
     "\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001345f"
     "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+_LONG_BLANK = seldom(r"[ \t]{24,}")
+_LONG_GAP = seldom(r"\n{5,}")
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 
@@ -106,6 +108,12 @@ def show_invisible(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     return _INVISIBLE().sub(_written_out, text)
+
+
+def count_gaps(text: str) -> str:
+    """The text with every long run of blanks or empty lines replaced by how long it is: nothing can hide behind it."""
+    text = _LONG_BLANK().sub(lambda found: f" <{len(found[0]) - 2} blanks> ", text)
+    return _LONG_GAP().sub(lambda found: f"\n<{len(found[0]) - 1} empty lines>\n", text)
 
 
 def has_invisible(text: str) -> bool:

@@ -26,7 +26,7 @@ from codeagent.core.commands import (
     parse_command,
 )
 from codeagent.core.desk import Connect, Desk, Opening
-from codeagent.core.errors import CodeagentError, ConfigError, NoModel, NotOpened
+from codeagent.core.errors import CodeagentError, ConfigError, NoModel, NothingToUndo, NotOpened
 from codeagent.core.events import Delivery, Level
 from codeagent.core.keys import KEYS
 from codeagent.tui import drafts
@@ -42,9 +42,8 @@ from codeagent.tui.init_request import init_request
 from codeagent.tui.keys import KeyPress, teach_alt_enter
 from codeagent.tui.looks import USUAL, Appearance, Looks
 from codeagent.tui.modes import take_next_mode
-from codeagent.tui.outgoing import OWN_COMMAND, Outgoing
+from codeagent.tui.outgoing import Outgoing
 from codeagent.tui.prompt_commands import PromptCommands
-from codeagent.tui.screens.jobs import JobsScreen, running_work
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.pages import Page, help_text
 from codeagent.tui.screens.welcome import Offers, WelcomeScreen
@@ -260,7 +259,7 @@ class CodeagentApp(App[str]):
                 self._outgoing.say(text, is_later=is_later)  # those of one's own are not known yet
             else:
                 self._say(str(self._custom.explained(error, text)), Level.WARNING)
-                self.main.prompt.give_back(text)
+                self.main.prompt.offer_again(text)
             return
         match call:
             case CustomCall():
@@ -284,19 +283,19 @@ class CodeagentApp(App[str]):
             else:
                 await self._do(call)
         except CodeagentError as error:
-            self._say(str(error), Level.WARNING)
+            self._say(str(error), Level.INFO if isinstance(error, NotReady | NothingToUndo) else Level.WARNING)
 
     async def _do(self, call: CommandCall) -> None:
         match call.name:
             case CommandName.HELP:
-                await self.push_screen(Page("Help", help_text(self._keymap, self.size.width, self._custom)))
+                await self.push_screen(Page("Help", partial(help_text, self._keymap, self._custom)))
             case CommandName.INIT:
                 self._outgoing.send(init_request(self.bridge.costs.model))
             case CommandName.THEME:
                 if said := await self._looks.choose(call.argument, self.use_theme):
                     self._say(said, Level.WARNING)
             case CommandName.JOBS:
-                await self.push_screen(JobsScreen(partial(running_work, self._open_desk, self.bridge.calls)))
+                await self.push_screen(self._outgoing.own_commands.beside(self._open_desk, self.bridge.calls))
             case CommandName.COPY:
                 copy_text(self, self.main.status, self.bridge.last_answer, "There is no answer to copy yet")
             case CommandName.EDITOR:
@@ -322,7 +321,7 @@ class CodeagentApp(App[str]):
 
     def action_stop(self) -> None:
         """Stops the turn and the person's own shell command; open questions close as denied."""
-        self.workers.cancel_group(self, OWN_COMMAND)  # pyright: ignore[reportUnknownMemberType] - a list of all kinds
+        self._outgoing.own_commands.stop()
         if self._desk is None:
             self.bridge.refuse()  # the question that comes before the session
         elif self._desk.conversation.is_running:

@@ -329,7 +329,11 @@ class Bridge:
         self._screen.status.show(replace(self._screen.status.status, **changes))
 
     def _count(self) -> None:
-        self._show(running=self.calls.count, waiting=self._screen.approval.waiting)
+        self._show(
+            running=self.calls.count,
+            waiting=self._screen.approval.waiting,
+            words_stop_command=self.calls.words_stop_command,
+        )
 
     def _end_turn(self, event: TurnEnded) -> None:
         transcript = self._screen.transcript
@@ -340,7 +344,7 @@ class Bridge:
         if (note := end_note(event.reason, event.text)) is not None:
             transcript.add_note(*note)
         self.calls.clear()
-        self._show(is_working=False, activity="", running=0)
+        self._show(is_working=False, activity="", running=0, words_stop_command=False)
         self._screen.call_for_person(Focus().time - self._turn_began)
 
     def _start_retry(self, event: RetryScheduled) -> None:

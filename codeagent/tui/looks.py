@@ -13,7 +13,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 from codeagent.config.theme_files import AUTO
-from codeagent.core.commands import NoSuchCommand
+from codeagent.core.commands import NoSuchCommand, NotReady
 from codeagent.core.errors import CodeagentError
 from codeagent.core.values import value
 from codeagent.tui.screens.picker import Item, Picker
@@ -102,10 +102,10 @@ class Looks:
     async def choose(self, argument: str, show: Callable[[str], None]) -> str:
         """Shows a theme, chosen from a list with a live preview when none is named, and keeps the choice.
 
-        Returns what there is to say about it. Raises NoSuchCommand and ConfigError.
+        Returns what there is to say about it. Raises NoSuchCommand, NotReady and ConfigError.
         """
         if self._appearance.is_colourless:
-            return "NO_COLOR is set: nothing is drawn in colour."
+            raise NotReady("NO_COLOR is set: nothing is drawn in colour.")
         if argument and argument != AUTO and argument not in self.themes:
             raise NoSuchCommand(f"There is no theme {argument}; there are {AUTO}, {', '.join(self.themes.names)}.")
         chosen = argument or await self._pick(show)

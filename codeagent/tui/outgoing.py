@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-
-from textual.worker import Worker
+from collections.abc import Callable
 
 from codeagent.core.desk import Desk
 from codeagent.core.errors import CodeagentError, SessionBusy
 from codeagent.core.events import Delivery, Level
 from codeagent.core.first_words import WAITS_FOR
-from codeagent.tui.own_command import run_own_command
+from codeagent.tui.own_command import OwnCommands, Start
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.queue import Queued
 
-Start = Callable[[Coroutine[None, None, None], str], Worker[None]]
-"""Starts work that the app owns, in a named group."""
-
 TURN = "turn"
-OWN_COMMAND = "own command"
 
 
 class Outgoing:
@@ -28,6 +22,7 @@ class Outgoing:
         """``on_rest`` is called when a turn or command is over."""
         self._screen = screen
         self._start = start
+        self.own_commands = OwnCommands(screen, start)
         self._on_rest = on_rest
         self._desk: Desk | None = None
         self._kept: list[Queued] = []
@@ -45,7 +40,7 @@ class Outgoing:
         """Runs a shell command of the person's own, or says the text."""
         if self._desk is not None and text.startswith("!") and text[1:].strip():
             self._screen.end_greeting()
-            self._start(self._run_own(self._desk, text[1:].strip()), OWN_COMMAND)
+            self.own_commands.start(self._desk.workbench, text[1:].strip(), self._on_rest)
         else:
             self.say(text, is_later=is_later)
 
@@ -102,8 +97,4 @@ class Outgoing:
         except CodeagentError as error:
             self._screen.transcript.add_note(str(error), Level.ERROR)
             self._screen.prompt.give_back(text)
-        self._on_rest()
-
-    async def _run_own(self, desk: Desk, command: str) -> None:
-        await run_own_command(desk.workbench, self._screen.transcript, command)
         self._on_rest()

@@ -31,6 +31,8 @@ class RunningCall:
     label: str = ""
     tail: str = ""
     is_waiting: bool = False
+    is_command: bool = False
+    makes_way: bool = False
 
 
 class RunningCalls:
@@ -43,6 +45,11 @@ class RunningCalls:
     def count(self) -> int:
         """How many run."""
         return sum(call.since is not None for call in self._calls.values())
+
+    @property
+    def words_stop_command(self) -> bool:
+        """Whether a command runs that new words of the person end."""
+        return any(call.since is not None and call.is_command and call.makes_way for call in self._calls.values())
 
     def all(self) -> tuple[RunningCall, ...]:
         """Every call under way, oldest first."""
@@ -59,10 +66,10 @@ class RunningCalls:
                 self._calls[call_id] = RunningCall(call_id=call_id, name=name)
             case ToolEnded(result=result):
                 self._calls.pop(result.call_id, None)
-            case ToolPreviewed(call_id=call_id, label=label):
-                self._change(call_id, label=label)
-            case ToolRunning(call_id=call_id):
-                self._change(call_id, since=time.monotonic())
+            case ToolPreviewed(call_id=call_id, preview=preview, label=label):
+                self._change(call_id, label=label, is_command=preview.kind == "command")
+            case ToolRunning(call_id=call_id, makes_way=makes_way):
+                self._change(call_id, since=time.monotonic(), makes_way=makes_way)
             case ToolProgressed(call_id=call_id, text=text):
                 if call_id in self._calls:
                     self._change(call_id, tail=(self._calls[call_id].tail + text)[-_TAIL:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 
 from textual.app import App
 
@@ -37,7 +38,7 @@ async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: 
         case CommandName.PERMISSIONS:
             await _permissions(app, desk.workbench, call.argument)
         case CommandName.DOCTOR:
-            await app.push_screen(Page("Doctor", doctor_text(await desk.workbench.doctor())))
+            await app.push_screen(Page("Doctor", partial(doctor_text, await desk.workbench.doctor())))
         case CommandName.MODEL:
             await _choose_model(app, desk.workbench, costs.model, call.argument)
         case CommandName.EFFORT:
@@ -45,9 +46,9 @@ async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: 
         case CommandName.COMPACT | CommandName.PIN | CommandName.UNPIN | CommandName.CONTEXT:
             await run_window_command(app, desk, costs.model, call)
         case CommandName.TOOLS:
-            await app.push_screen(Page("Tools", tools_text(desk.workbench.tools(), app.size.width)))
+            await app.push_screen(Page("Tools", partial(tools_text, desk.workbench.tools())))
         case CommandName.COST:
-            await app.push_screen(Page("Cost", cost_text(costs)))
+            await app.push_screen(Page("Cost", lambda _: cost_text(costs)))
         case _:
             raise NoSuchCommand(f"/{call.name} is no command of the session.")
 
@@ -69,7 +70,7 @@ async def _permissions(app: App[str], bench: Workbench, command: str) -> None:
         await app.push_screen(RulesScreen(bench))
         return
     verdict = await asyncio.to_thread(bench.explain, command)
-    await app.push_screen(Page("Permissions", verdict_text(command, verdict)))
+    await app.push_screen(Page("Permissions", partial(verdict_text, command, verdict)))
 
 
 async def _choose_model(app: App[str], bench: Workbench, current: str, name: str) -> None:

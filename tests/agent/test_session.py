@@ -22,6 +22,7 @@ from codeagent.core.events import (
     TextStreamed,
     ToolEnded,
     ToolProgressed,
+    ToolRunning,
     ToolStarted,
     TurnEnd,
     TurnEnded,
@@ -123,6 +124,7 @@ async def test_steering_cancels_a_running_call_whose_tool_allows_it():
     result = stage.results()["c1"]
     assert (result.outcome, result.code) == (Outcome.CANCELLED, "MADE_WAY")
     assert "begun" in result.text
+    assert [event.makes_way for event in stage.of(ToolRunning)] == [True]
 
 
 async def test_steering_lets_a_running_call_finish_whose_tool_does_not_allow_it():
@@ -137,6 +139,7 @@ async def test_steering_lets_a_running_call_finish_whose_tool_does_not_allow_it(
     stage.session.steer("hm")
     await turn
     assert stage.results()["c1"].text == "whole"
+    assert [event.makes_way for event in stage.of(ToolRunning)] == [False]
 
 
 async def test_steering_leaves_an_open_question_open_and_follows_its_answer(tmp_path):

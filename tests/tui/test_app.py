@@ -18,7 +18,9 @@ from codeagent.core.events import (
     StepStarted,
     TextStreamed,
     ToolEnded,
+    ToolPreviewed,
     ToolProgressed,
+    ToolRunning,
     ToolStarted,
     TurnStarted,
     UsageReported,
@@ -195,12 +197,41 @@ async def test_a_command_of_the_persons_own_runs_and_is_shown(stage_of):
         assert "› !make test" in stage.text
 
 
+async def test_enter_says_when_it_stops_the_command_that_runs(stage_of, ask_command):
+    async def turn(emit, approver):
+        emit(ToolStarted(call_id="b1", name="bash", arguments_json="{}"))
+        emit(ToolPreviewed(call_id="b1", preview=ask_command("git log").preview, label="git log"))
+        emit(ToolRunning(call_id="b1", makes_way=True))
+        await ends.wait()
+        emit(ToolEnded(result=ToolResult(call_id="b1", blocks=(TextBlock(text="x"),)), seconds=1))
+        await asyncio.sleep(60)
+
+    ends = asyncio.Event()
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: "enter steer, stop command" in stage.text)
+        ends.set()
+        await stage.until(lambda: "enter steer ·" in stage.text)
+
+
 async def test_escape_stops_a_command_of_the_persons_own(stage_of):
     async with stage_of() as stage:
         await stage.type("!sleep 60\n")
         await stage.until(lambda: stage.bench.ran == ["sleep 60"])
+        await stage.until(lambda: "1 running" in stage.text and "enter send · esc stop command" in stage.text)
         await stage.pilot.press("escape")
         await stage.until(lambda: "✓ bash" not in stage.text and "stopped" in stage.text.lower())
+        await stage.until(lambda: "1 running" not in stage.text and "ctrl+p commands" in stage.text)
+
+
+async def test_a_command_of_the_persons_own_is_listed_while_it_runs_and_stopped_there(stage_of):
+    async with stage_of() as stage:
+        await stage.type("!sleep 60\n")
+        await stage.until(lambda: stage.bench.ran == ["sleep 60"])
+        await stage.pilot.press("ctrl+t")
+        await stage.until(lambda: "x stop" in stage.text and "sleep 60" in stage.text)
+        await stage.pilot.press("x")
+        await stage.until(lambda: "Nothing runs" in stage.text)
 
 
 async def test_ctrl_c_clears_the_prompt_first_and_quits_only_when_pressed_again(stage_of):

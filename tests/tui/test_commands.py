@@ -105,6 +105,27 @@ async def test_an_unknown_command_stays_in_the_prompt_and_the_one_meant_is_named
         assert stage.conversation.sent == []
 
 
+async def test_what_is_typed_after_an_unknown_command_takes_its_place_and_up_brings_it_back(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/themx\n")
+        await stage.until(lambda: "Did you mean /theme?" in stage.text)
+        await stage.type("hi")
+        prompt = stage.app.main.prompt
+        assert prompt.text == "hi"
+        await stage.pilot.press("up")
+        assert prompt.text == "/themx"
+        await stage.pilot.press("backspace", "e")
+        assert prompt.text == "/theme"
+
+
+async def test_an_answer_that_nothing_is_there_is_no_warning(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/unpin\n/rename\n")
+        await stage.until(lambda: "A title is missing" in stage.text)
+        assert " · Nothing is pinned." in stage.text
+        assert not any(line.startswith(" ! ") for line in stage.text.splitlines())
+
+
 async def test_the_palette_offers_the_same_commands(stage_of):
     async with stage_of() as stage:
         await stage.pilot.press("ctrl+p")

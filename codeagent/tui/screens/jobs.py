@@ -167,16 +167,17 @@ class JobsScreen(ModalScreen[None]):
 
 
 def running_work(desk: Desk, calls: RunningCalls) -> tuple[Work, ...]:
-    """What there is to list: the jobs of the session, then the calls under way."""
+    """What the agent does: the jobs of the session, then the calls under way."""
 
     async def stop_call(call_id: str) -> None:
         desk.conversation.stop_call(call_id)
 
     jobs = tuple(_job_work(job, partial(desk.workbench.stop_job, job.number)) for job in desk.workbench.jobs())
-    return jobs + tuple(_call_work(call, partial(stop_call, call.call_id)) for call in calls.all())
+    return jobs + tuple(call_work(call, partial(stop_call, call.call_id)) for call in calls.all())
 
 
-def _call_work(call: RunningCall, stop: Callable[[], Awaitable[None]]) -> Work:
+def call_work(call: RunningCall, stop: Callable[[], Awaitable[None]]) -> Work:
+    """A command or another call that is under way."""
     if call.since is not None:
         state = seconds_text(max(time.monotonic() - call.since, 0.1))
     else:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from textwrap import wrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -20,9 +19,16 @@ from codeagent.core.keys import Place, key_rows
 from codeagent.core.text import show_invisible
 from codeagent.tui.custom_commands import CustomCommands
 
-WIDEST = 100
-_FRAME = 12
+_WIDEST = 100
+_AROUND = 4
+"""The cells beside the page."""
+_FRAME = 7
+"""The cells of the page that are border, padding and scroll bar."""
+_NARROWEST = 20
 _LEFT_COLUMN = 25
+
+LayOut = Callable[[int], Content]
+"""Lays a page's text out in lines of at most so many cells."""
 
 
 class Page(ModalScreen[None]):
@@ -31,47 +37,52 @@ class Page(ModalScreen[None]):
     DEFAULT_CSS = """
     Page { align: center middle; background: $background 60%; }
     Page > VerticalScroll {
-        width: 100%; max-width: 100; height: auto; max-height: 100%; margin: 1 2; padding: 1 2;
-        background: $surface; border: round $accent; scrollbar-size-vertical: 1;
+        width: 100%; max-width: 100; height: auto; max-height: 100%; margin: 1 2;
+        background: $surface; border: round $accent; scrollbar-size: 0 1; scrollbar-gutter: stable;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
     }
-    Page Static { height: auto; }
+    Page Static { height: auto; padding: 1 2; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter,f1", "close", show=False),
     ]
 
-    def __init__(self, title: str, text: Content) -> None:
+    def __init__(self, title: str, lay_out: LayOut) -> None:
         super().__init__()
         self._title = title
-        self._text = text
+        self._lay_out = lay_out
+        self._text = Static(markup=False)
 
     def compose(self) -> ComposeResult:
         """The text, which scrolls."""
         with VerticalScroll() as box:
             box.border_title = Content(self._title)
             box.border_subtitle = Content("↑ ↓ scroll · esc leave")
-            yield Static(self._text, markup=False)
+            yield self._text
 
     def on_mount(self) -> None:
         """Takes the keyboard, so that the arrows scroll."""
         self.query_one(VerticalScroll).focus()
+
+    def on_resize(self) -> None:
+        """Lays the text out for the width."""
+        width = min(self.size.width - _AROUND, _WIDEST) - _FRAME
+        self._text.update(self._lay_out(max(width, _NARROWEST)))
 
     def action_close(self) -> None:
         """Leaves."""
         self.dismiss()
 
 
-def help_text(keymap: Mapping[str, str], width: int, custom: CustomCommands) -> Content:
-    """All commands and keys, the keys as the person set them, for a screen of ``width`` cells."""
+def help_text(keymap: Mapping[str, str], custom: CustomCommands, width: int) -> Content:
+    """All commands and keys, the keys as the person set them."""
     parts = [_heading("Commands"), *_table(((command.usage, command.summary) for command in COMMANDS), width)]
     if custom.folder:
         rows = [(command.usage, command.summary) for command in custom.known]
         where = f"Markdown files in {show_invisible(custom.folder)} and, once it is trusted, in .codeagent/commands."
-        lines = wrap(where, max(min(width, WIDEST) - _FRAME, 20), break_long_words=True)
         parts += [Content(), _heading("Commands of your own"), *_table(rows, width)]
-        parts += [Content.styled(f"  {line}", "$text-muted") for line in lines]
+        parts += _hung(Content("  "), Content.styled(where, "$text-muted"), width)
     rows = list(key_rows(keymap))
     for place in Place:
         here = ((keys, what) for where, keys, what in rows if where is place)
@@ -79,40 +90,47 @@ def help_text(keymap: Mapping[str, str], width: int, custom: CustomCommands) -> 
     return Content("\n").join(parts)
 
 
-def verdict_text(command: str, verdict: Verdict) -> Content:
+def verdict_text(command: str, verdict: Verdict, width: int) -> Content:
     """What the rules say to a command, and why."""
     lines = [
         Content.assemble((show_invisible(command), "bold")),
-        Content.assemble(_decision(verdict.decision), "  ", show_invisible(verdict.because)),
+        *_hung(_decision(verdict.decision), Content(show_invisible(verdict.because)), width),
     ]
     lines += [Content.styled(f"     ! {show_invisible(loss)}", "$warning") for loss in verdict.losses]
     for part in verdict.parts:
-        words = show_invisible(" ".join(part.words))
-        lines += [Content(), Content.assemble(_decision(part.decision), "  ", words)]
-        lines.append(Content.styled(f"       {show_invisible(part.because)}", "$text-muted"))
+        words, because = Content(show_invisible(" ".join(part.words))), show_invisible(part.because)
+        lines += [Content(), *_hung(_decision(part.decision), words, width)]
+        lines += _hung(Content(" " * len(_decision(part.decision))), Content.styled(because, "$text-muted"), width)
     return Content("\n").join(lines)
 
 
-def doctor_text(checks: Sequence[Check]) -> Content:
+def doctor_text(checks: Sequence[Check], width: int) -> Content:
     """What doctor found; how to mend what is missing stands below each."""
     marks = {
         CheckState.GOOD: ("✓", "$success"),
         CheckState.LIMITED: ("●", "$warning"),
         CheckState.MISSING: ("✗", "$error"),
     }
-    width = max((len(check.name) for check in checks), default=0) + 2
+    column = max((len(check.name) for check in checks), default=0) + 2
     lines: list[Content] = []
     for check in checks:
-        name = f" {show_invisible(check.name):<{width}}"
-        lines.append(Content.assemble(marks[check.state], name, (show_invisible(check.finding), "$text-muted")))
+        name = Content.assemble(marks[check.state], f" {show_invisible(check.name):<{column}}")
+        lines += _hung(name, Content.styled(show_invisible(check.finding), "$text-muted"), width)
         if check.remedy:
-            lines.append(Content.styled(" " * (width + 2) + show_invisible(check.remedy), "$text"))
+            lines += _hung(Content(" " * (column + 2)), Content.styled(show_invisible(check.remedy), "$text"), width)
     return Content("\n").join(lines)
+
+
+def _hung(first: Content, text: Content, width: int) -> list[Content]:
+    """A text behind what it belongs to; the lines that it goes on in stand below its own first."""
+    lines = text.wrap(max(width - first.cell_length, _NARROWEST)) or [Content()]
+    below = Content(" " * first.cell_length)
+    return [Content.assemble(below if number else first, line) for number, line in enumerate(lines)]
 
 
 def _decision(decision: Decision) -> Content:
     style = {Decision.ALLOW: "$success", Decision.ASK: "$warning", Decision.DENY: "$error"}
-    return Content.styled(f"{decision:<5}", style[decision])
+    return Content.styled(f"{decision:<7}", style[decision])
 
 
 def _heading(text: str) -> Content:
@@ -121,10 +139,8 @@ def _heading(text: str) -> Content:
 
 def _table(rows: Iterable[tuple[str, str]], width: int) -> list[Content]:
     """Two columns; what does not fit into the right one goes on below it."""
-    room = max(min(width, WIDEST) - _FRAME - _LEFT_COLUMN, 20)
     lines: list[Content] = []
     for left, right in rows:
-        for number, part in enumerate(wrap(right, room)):
-            name = "" if number else f"  {left}"
-            lines.append(Content.assemble((f"{name:<{_LEFT_COLUMN}}", "$text"), (part, "$text-muted")))
+        name = Content.styled(f"  {left}".ljust(_LEFT_COLUMN - 1) + " ", "$text")
+        lines += _hung(name, Content.styled(right, "$text-muted"), width)
     return lines

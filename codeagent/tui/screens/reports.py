@@ -18,7 +18,6 @@ _MOST_TURNS = 20
 _LONGEST_NAME = 30
 _LONGEST = 60
 _TOOL_COLUMN = 8
-_WIDEST, _FRAME = 100, 12
 
 
 def context_text(report: ContextReport, model: str, instructions: Sequence[ContextPart] = ()) -> Content:
@@ -68,7 +67,7 @@ def cost_text(book: CostBook) -> Content:
 
 def tools_text(tools: Sequence[KnownTool], width: int) -> Content:
     """What the model can do: each tool, what it is given, and the first sentence of what the model is told of it."""
-    room = max(min(width, _WIDEST) - _FRAME - _TOOL_COLUMN, 20)
+    room = max(width - _TOOL_COLUMN, 20)
     lines = [Content.styled("The mode (Shift+Tab) and /permissions decide which of them ask first.", "$text-muted")]
     for tool in tools:
         name = f"{show_invisible(tool.name):<{_TOOL_COLUMN}}"

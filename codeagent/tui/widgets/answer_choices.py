@@ -51,6 +51,13 @@ class View(StrEnum):
 
 
 _BACK = Choice(key="esc", words="back", short="back", action="back", is_answer=False)
+_BACK_TO_ANSWER = Choice(
+    key="esc",
+    words="back to the question, where y and n answer",
+    short="back to the question, where y and n answer",
+    action="back",
+    is_answer=False,
+)
 _SEND = Choice(key="enter", words="send", short="send", action="send_reason", is_answer=False)
 _EDITED = {
     "diff": Choice(key="ctrl+s", words="show the new diff", short="new diff", action="approve_edited"),
@@ -102,7 +109,7 @@ def choices_of(question: OpenQuestion, view: View, waiting: int, *, side: Side |
                 _BACK,
             )
         case View.ASKING_WHY:
-            return (_BACK,)
+            return (_BACK_TO_ANSWER,)
         case _:
             assert_never(view)
 

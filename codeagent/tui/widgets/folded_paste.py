@@ -8,6 +8,7 @@ LONGEST_OPEN_PASTE = 20
 _LONGEST_TEXT = 4_000
 _LONGEST_OPENED = 200_000
 _MARK = re.compile(r"\[pasted text #\d+ · [\d,]+ (?:lines|characters)\]")
+_MARK_AND_NEWLINE = re.compile(rf"({_MARK.pattern})(\n?)")
 
 
 class FoldedPastes:
@@ -31,8 +32,20 @@ class FoldedPastes:
         return text if len(text) <= _LONGEST_OPENED else self.fold(self.unfold(text))
 
     def unfold(self, text: str) -> str:
-        """The text with every mark replaced by what was pasted."""
-        return _MARK.sub(lambda found: self._texts.get(found[0], found[0]), text)
+        """The text with every mark replaced by what was pasted.
+
+        A newline behind the mark is the one that the pasted text ends with, where it ends with one.
+        """
+
+        def pasted(found: re.Match[str]) -> str:
+            whole = self._texts.get(found[1], found[1])
+            return whole if whole.endswith("\n") else whole + found[2]
+
+        return _MARK_AND_NEWLINE.sub(pasted, text)
+
+    def gap_behind(self, mark: str) -> str:
+        """What parts the pasted text from words typed behind it: a newline behind lines, a blank behind one line."""
+        return "\n" if "\n" in self._texts.get(mark, "") else " "
 
     def can_open(self, mark: str) -> bool:
         """Whether the text behind the mark is short enough to be edited in the prompt."""

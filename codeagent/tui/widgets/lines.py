@@ -188,7 +188,7 @@ def wrap(
             continue
         joints = ["\n", *(text[before[1] : after[0]] for before, after in pairwise(spans))]
         for joint, span in zip(joints, spans, strict=True):
-            lines.append(Line(pieces=(rest if lines else first) + _between(logical, *span), joint=joint, fill=fill))
+            lines.append(Line(pieces=(rest if lines else first) + between(logical, *span), joint=joint, fill=fill))
     return lines
 
 
@@ -269,7 +269,12 @@ def _cell_breaks(text: str, width: int, *, by_word: bool) -> Iterator[tuple[int,
     yield start, len(text)
 
 
-def _between(pieces: Iterable[Piece], start: int, end: int) -> Pieces:
+def is_all_narrow(text: str) -> bool:
+    """Whether each character surely takes one cell and joins with none beside it."""
+    return _SINGLE.fullmatch(text) is not None
+
+
+def between(pieces: Iterable[Piece], start: int, end: int) -> Pieces:
     """The characters ``start`` to ``end`` of the pieces; what a piece copies goes with its first part."""
     kept: list[Piece] = []
     at = 0
@@ -287,8 +292,8 @@ def _between(pieces: Iterable[Piece], start: int, end: int) -> Pieces:
 def _marked(pieces: Pieces, marked: tuple[int, int], mark: Style) -> Pieces:
     start, end = marked
     length = sum(len(piece.text) for piece in pieces)
-    within = tuple(piece._replace(style=piece.style + mark) for piece in _between(pieces, start, end))
-    return _between(pieces, 0, start) + within + _between(pieces, end, length)
+    within = tuple(piece._replace(style=piece.style + mark) for piece in between(pieces, start, end))
+    return between(pieces, 0, start) + within + between(pieces, end, length)
 
 
 def _cut(text: str, width: int) -> str:

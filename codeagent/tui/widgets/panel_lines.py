@@ -22,6 +22,7 @@ from codeagent.core.output_colours import with_colours
 from codeagent.core.text import clean, show_invisible
 from codeagent.tui.later import language_of
 from codeagent.tui.widgets.code_lines import highlight
+from codeagent.tui.widgets.command_rows import command_rows
 from codeagent.tui.widgets.diff_lines import render_diff
 from codeagent.tui.widgets.file_changes import change_lines
 from codeagent.tui.widgets.inks import Inks
@@ -195,7 +196,7 @@ def _command_lines(command: str, width: int, inks: Inks) -> list[Line]:
     lines: list[Line] = []
     for pieces in highlight(show_invisible(command), "bash", inks.palette):
         prompt = Piece("  " if lines else "$ ", inks.faint, "")
-        lines += wrap(pieces, width, first=(prompt,), rest=(Piece("  ", inks.faint, ""),), by_word=False)
+        lines += command_rows(pieces, width, first=prompt, mark=inks.faint)
     return lines
 
 

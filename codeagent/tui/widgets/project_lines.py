@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from codeagent.core.approvals import ProjectEntry, ProjectPreview
-from codeagent.core.text import show_invisible
+from codeagent.core.text import count_gaps, show_invisible
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.gaps import count_gaps
 from codeagent.tui.widgets.inks import Inks, inks_of
 from codeagent.tui.widgets.lines import EMPTY, TAB, Line, Piece, wrap
 

@@ -202,6 +202,8 @@ class Prompt(PromptText):
             event.stop()
             event.prevent_default()
             await self.run_action(edit)
+        elif event.is_printable and event.character:
+            self.part_from_paste(event.character)
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()

@@ -97,9 +97,25 @@ class PromptText(TextArea):
         """Puts text that was not delivered before whatever is typed now."""
         self.put(f"{text}\n{self.text}" if self.text else text)
 
+    def offer_again(self, text: str) -> None:
+        """Puts text that could not be used back, selected: what is typed next takes its place."""
+        is_alone = self.is_empty
+        self.give_back(text)
+        if is_alone:
+            self.select_all()
+
+    def part_from_paste(self, typed: str) -> None:
+        """Begins a new line, or leaves a blank, when something is typed right behind a folded paste."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        span = self._pastes.mark_at(line, column)
+        if span is not None and span[1] == column and self.selection.is_empty and not typed[:1].isspace():
+            self._insert(self._pastes.gap_behind(line[span[0] : span[1]]))
+
     def insert_typed(self, text: str) -> None:
         """Inserts at the cursor, as if pasted."""
         plain = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+        self.part_from_paste(plain)
         self._insert(self._images.attach(text) or self._pastes.fold(plain))
         if self._images.problem:
             self.post_message(self.Remarked(self._images.problem))
@@ -141,8 +157,10 @@ class PromptText(TextArea):
             if not self._pastes.can_open(line[span[0] : span[1]]):
                 self.post_message(self.TooLong())
                 return
-            text = self._pastes.unfold(line[span[0] : span[1]])
-            result = self.replace(text, (row, span[0]), (row, span[1]), maintain_selection_offset=False)
+            text, end = self._pastes.unfold(line[span[0] : span[1]]), (row, span[1])
+            if text.endswith("\n") and span[1] == len(line) and row + 1 < self.document.line_count:
+                end = (row + 1, 0)  # the newline behind the mark is the text's own
+            result = self.replace(text, (row, span[0]), end, maintain_selection_offset=False)
             self.move_cursor(result.end_location)
 
     def on_click(self, event: events.Click) -> None:

@@ -21,16 +21,19 @@ from codeagent.core.approvals import (
     TextPreview,
     Verdict,
 )
-from codeagent.core.text import show_invisible
+from codeagent.core.text import count_gaps, show_invisible
 from codeagent.core.values import value
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.code_lines import highlight
+from codeagent.tui.widgets.command_rows import command_rows
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
-from codeagent.tui.widgets.gaps import count_gaps
 from codeagent.tui.widgets.header import from_home
 from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.lines import EMPTY, Line, Piece, wrap
 from codeagent.tui.widgets.project_lines import project_lines
+
+_INDENT = 6
+"""Below the verdict on a part of a command, so many cells in, stands the reason."""
 
 
 class Stacked(Sequence[Line]):
@@ -106,8 +109,8 @@ def command_lines(command: str, width: int, palette: Palette) -> list[Line]:
         code = [[Piece(row, inks.text)] for row in shown.split("\n")]
     lines: list[Line] = []
     for row in code:
-        first = (Piece("  " if lines else "$ ", inks.faint),)
-        lines += wrap(_stressed(row, inks.warning), width, first=first, rest=(Piece("  ", inks.faint),), by_word=False)
+        first = Piece("  " if lines else "$ ", inks.faint)
+        lines += command_rows(_stressed(row, inks.warning), width, first=first, mark=inks.faint)
     return lines
 
 
@@ -120,10 +123,12 @@ def verdict_lines(verdict: Verdict, width: int, palette: Palette) -> list[Line]:
     for part in verdict.parts:
         style = {Decision.ALLOW: inks.success, Decision.ASK: inks.warning, Decision.DENY: inks.error}[part.decision]
         lines.append(EMPTY)
-        words = show_invisible(" ".join(part.words))
-        lines += wrap([Piece(f"{part.decision:<6}", style), Piece(words, inks.text)], width, by_word=False)
+        words = Piece(show_invisible(" ".join(part.words)), inks.text)
+        rows = command_rows([words], width - _INDENT, first=Piece("", inks.text), mark=inks.faint)
+        said = (Piece(f"{part.decision:<{_INDENT}}", style),)
+        lines += [row.after((Piece(" " * _INDENT, style),) if at else said) for at, row in enumerate(rows)]
         if part.because.rstrip(".").lower() != verdict.because.rstrip(".").lower():  # else it stands above already
-            lines += _text(part.because, width, inks.muted, indent=6)
+            lines += _text(part.because, width, inks.muted, indent=_INDENT)
     if verdict.remedy:
         lines += [EMPTY, *_text(f"Never asked again with: {verdict.remedy}", width, inks.muted)]
     return lines

@@ -36,7 +36,9 @@ WIDE = 120
 """From so many columns on, old and new can stand side by side."""
 
 NEVER = float("inf")
-_ROOMY = 30
+_ROOMY = 24
+"""Screens of so many rows have one to spare above the keys."""
+
 _TITLE_ENDS = 3
 _SIDES = 5
 _OF_CHANGE = 4
@@ -235,7 +237,7 @@ class QuestionPane(Vertical, can_focus=True):
         choices = choices_of(question, self._view, self.waiting, side=self._side if self._is_wide else None)
         self._body.display = self._view is not View.EDITING
         self._keys.show(choices, is_live=self.has_keyboard)
-        air = 1 if self.screen.size.height >= _ROOMY else 0
+        air = self._air
         self._keys.styles.margin = (air, 0, 0, 0)
         self._wanted = len(lines) + self._keys.rows(width + 1) + air + self._text.rows + FRAME
         self.fit()
@@ -268,6 +270,11 @@ class QuestionPane(Vertical, can_focus=True):
         return self.screen.size.width - _SIDES - 2
 
     @property
+    def _air(self) -> int:
+        """The empty rows above the keys."""
+        return 1 if self.screen.size.height >= _ROOMY else 0
+
+    @property
     def _is_wide(self) -> bool:
         return self.screen.size.width >= WIDE
 
@@ -282,7 +289,8 @@ class QuestionPane(Vertical, can_focus=True):
         others = sum(one.outer_size.height for one in self.siblings if one.display)
         question = self._questions.current
         is_all = question is not None and question.is_about_project
-        self._rows = fitting_rows(self._wanted, self.screen.size.height, others, is_all=is_all)
+        rows = fitting_rows(self._wanted - self._air, self.screen.size.height, others + self._air, is_all=is_all)
+        self._rows = rows + self._air
         self.styles.height = self._rows
 
     def on_question_body_moved(self, event: QuestionBody.Moved) -> None:

@@ -25,15 +25,19 @@ _NEARLY_FULL = 0.8
 class Status:
     """All that the line shows; ``context`` is the filled part of the window, from 0 to 1.
 
-    With vi's keys in the prompt, ``vi_mode`` says what they mean where they are no text. A line
-    that ``is_covered`` stands beside a window, which names its own keys. ``is_aside`` is a question whose
-    reasons, rules or text are shown, and ``is_reading`` the keyboard in the transcript: there Esc goes back.
+    ``own_running`` counts the person's own shell commands; where ``words_stop_command``, sending a
+    message ends a command of the agent. With vi's keys in the prompt, ``vi_mode`` says what they mean
+    where they are no text. A line that ``is_covered`` stands beside a window, which names its own keys.
+    ``is_aside`` is a question whose reasons, rules or text are shown, and ``is_reading`` the keyboard in
+    the transcript: there Esc goes back.
     """
 
     mode: Mode | None = None
     context: float | None = None
     cost: float | None = None
     running: int = 0
+    own_running: int = 0
+    words_stop_command: bool = False
     jobs: int = 0
     waiting: int = 0
     activity: str = ""
@@ -137,8 +141,8 @@ class StatusLine(Widget):
             parts.append(Content.styled(f"context {status.context:.0%}".replace("%", " %"), style))
         if status.cost is not None:
             parts.append(Content(f"${status.cost:.2f}"))
-        if status.running:
-            parts.append(Content(f"{status.running} running"))
+        if running := status.running + status.own_running:
+            parts.append(Content(f"{running} running"))
         if status.jobs:
             parts.append(Content("1 job" if status.jobs == 1 else f"{status.jobs} jobs"))
         if status.sandbox:
@@ -161,11 +165,7 @@ class StatusLine(Widget):
             return [Content.styled(f"{new} · ctrl+end", "$accent"), Content.styled(new, "$accent")]
         if status.is_reading or status.waiting:
             return self._beside_the_prompt()
-        if status.is_working:
-            hints = ("enter steer · alt+enter later · esc stop", "enter steer · esc stop", "esc stop")
-        else:
-            hints = (IDLE_HINTS, "ctrl+p commands · f1 keys", "f1 keys")
-        return [Content(hint) for hint in hints]
+        return [Content(hint) for hint in _hints_at_prompt(status)]
 
     def _beside_the_prompt(self) -> list[Content]:
         status = self.status
@@ -179,6 +179,18 @@ class StatusLine(Widget):
         if status.is_answering:
             return [Content("tab transcript · esc stop"), Content("esc stop")]
         return [Content.styled(text, "$text") for text in ("tab answer the question · esc stop", "tab answer")]
+
+
+def _hints_at_prompt(status: Status) -> tuple[str, ...]:
+    """What the keys do in the prompt now, and shorter forms of it."""
+    if status.is_working and status.words_stop_command:
+        steer = "enter steer, stop command"
+        return f"{steer} · alt+enter later · esc stop", f"{steer} · esc stop", steer, "esc stop"
+    if status.is_working:
+        return "enter steer · alt+enter later · esc stop", "enter steer · esc stop", "esc stop"
+    if status.own_running:
+        return "enter send · esc stop command · f1 keys", "enter send · esc stop command", "esc stop command"
+    return IDLE_HINTS, "ctrl+p commands · f1 keys", "f1 keys"
 
 
 def _state_of(status: Status) -> WorkState:

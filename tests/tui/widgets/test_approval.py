@@ -183,6 +183,7 @@ async def test_a_question_mark_shows_why_it_is_asked(stage_of, ask_command):
         await ask(stage)
         await stage.pilot.press("question_mark")
         assert "No rule covers it." in stage.text
+        assert "esc back to the question, where y and n answer" in stage.text
         await stage.press_slowly("y", "escape")
         assert "$ make" in stage.text
 
@@ -231,9 +232,17 @@ async def test_the_whole_command_can_be_reached_and_what_follows_is_counted(stag
 async def test_a_long_word_is_wrapped_and_not_cut(stage_of, ask_command):
     async with stage_of(Asking(ask_command(f"echo {'a' * 300} && touch T"))) as stage:
         await ask(stage)
-        shown = "".join(line.strip(" │▁▂▃▄▅▆▇█") for line in stage.text.splitlines())
+        shown = "".join(line.strip(" │▁▂▃▄▅▆▇█").removeprefix("↳…") for line in stage.text.splitlines())
         assert "a" * 300 in shown
         assert "touch T" in shown
+
+
+async def test_an_empty_row_parts_the_keys_from_the_question(stage_of, ask_command):
+    async with stage_of(Asking(ask_command("make " + "x " * 900)), size=(80, 24)) as stage:
+        await ask(stage)
+        rows = stage.text.splitlines()
+        keys = next(number for number, row in enumerate(rows) if "y approve" in row)
+        assert not rows[keys - 1].strip(" │▁▂▃▄▅▆▇█")
 
 
 async def test_what_cannot_be_seen_is_written_out(stage_of, ask_command):

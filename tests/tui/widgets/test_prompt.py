@@ -26,6 +26,40 @@ async def test_a_long_paste_is_folded_and_sent_in_full(stage_of):
         await stage.until(lambda: stage.conversation.sent == [f"look {text}"])
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+async def test_what_is_typed_behind_a_folded_paste_begins_a_line_of_its_own(stage_of, end):
+    text = "\n".join(f"line {number}" for number in range(45)) + end
+    async with stage_of() as stage:
+        await paste(stage, text)
+        await stage.type("why")
+        assert stage.app.main.prompt.text.splitlines() == [stage.app.main.prompt.text.splitlines()[0], "why"]
+        await paste(stage, text)
+        assert stage.app.main.prompt.text.count("lines]") == 2
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.conversation.sent == [f"{text.rstrip()}\nwhy{text}".strip()])
+
+
+async def test_a_blank_parts_a_folded_line_from_what_is_typed_behind_it(stage_of):
+    async with stage_of() as stage:
+        await paste(stage, "x" * 5_000)
+        await stage.type("why")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.conversation.sent == [f"{'x' * 5_000} why"])
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+async def test_a_folded_paste_with_words_behind_it_opens_as_it_would_be_sent(stage_of, end):
+    text = "\n".join(f"line {number}" for number in range(45)) + end
+    async with stage_of() as stage:
+        await paste(stage, text)
+        await stage.type("why")
+        prompt = stage.app.main.prompt
+        whole = prompt.full_text
+        prompt.move_cursor((0, 5))
+        prompt.unfold()
+        assert prompt.text == whole == f"{text.rstrip()}\nwhy"
+
+
 async def test_a_folded_paste_is_opened_with_tab_and_deleted_as_a_whole(stage_of):
     text = "\n".join(f"line {number}" for number in range(25))
     async with stage_of() as stage:

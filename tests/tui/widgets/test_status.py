@@ -29,6 +29,14 @@ async def test_the_keys_are_told_in_a_shorter_form_when_there_is_no_room(stage_o
         assert "…" not in line
 
 
+async def test_enter_says_so_where_it_stops_a_command(stage_of):
+    async with stage_of(size=(120, 30)) as stage:
+        line = await shown(stage, replace(BUSY, words_stop_command=True))
+        assert line.endswith("enter steer, stop command · alt+enter later · esc stop")
+    async with stage_of() as stage:
+        assert (await shown(stage, replace(BUSY, words_stop_command=True))).endswith("enter steer, stop command")
+
+
 async def test_an_open_question_is_told_until_it_has_the_keyboard(stage_of):
     async with stage_of() as stage:
         assert "tab answer" in await shown(stage, replace(BUSY, waiting=1))

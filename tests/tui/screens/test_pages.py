@@ -1,0 +1,35 @@
+"""Pages are laid out for their width: nothing is cut, and what goes on in another line stands below its own first."""
+
+import pytest
+
+from codeagent.core.approvals import Decision, Verdict, VerdictPart
+from codeagent.core.desk import Check, CheckState
+from codeagent.tui.screens.pages import doctor_text, verdict_text
+
+LONG = "sandboxed by bubblewrap: writes to the workspace, ~/.cache/pip, ~/.npm and temporary files; network open"
+
+
+@pytest.mark.parametrize("width", [40, 67, 89])
+def test_what_doctor_found_hangs_below_its_own_first_line(width):
+    checks = [Check(name="sandbox", state=CheckState.LIMITED, finding=LONG, remedy=LONG)]
+    rows = doctor_text(checks, width).plain.split("\n")
+    assert max(map(len, rows)) <= width
+    assert rows[0].startswith("● sandbox  sandboxed")
+    assert all(row.startswith(" " * 11) and row[11] != " " for row in rows[1:])
+
+
+def test_the_reasons_of_a_verdict_hang_below_the_words():
+    part = VerdictPart(words=("rm", *["file"] * 30), decision=Decision.ASK, because=LONG)
+    rows = verdict_text("rm …", Verdict(decision=Decision.ASK, because=LONG, parts=(part,)), 60).plain.split("\n")
+    assert max(map(len, rows)) <= 60
+    assert all(row.startswith((" " * 7, "ask    ")) for row in rows[1:] if row)
+
+
+async def test_a_page_is_laid_out_anew_when_the_screen_changes(stage_of):
+    async with stage_of(size=(60, 40)) as stage:
+        await stage.pilot.press("f1")
+        await stage.until(lambda: "Start a new session" in stage.text)
+        assert "Start a new session; this one is saved" not in stage.text
+        await stage.pilot.resize_terminal(100, 40)
+        await stage.until(lambda: "Start a new session; this one is saved" in stage.text)
+        assert "WHAT is last, the number of a turn," in stage.text

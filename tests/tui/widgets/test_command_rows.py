@@ -1,0 +1,40 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.style import Style
+
+from codeagent.tui.widgets.command_rows import command_rows
+from codeagent.tui.widgets.lines import Line, Piece
+
+PLAIN, FAINT = Style.null(), Style(dim=True)
+
+
+def rows(text: str, width: int) -> list[Line]:
+    return command_rows([Piece(text, PLAIN)], width, first=Piece("$ ", FAINT, ""), mark=FAINT)
+
+
+def test_a_command_breaks_between_words_and_the_break_is_marked():
+    assert [row.text for row in rows("grep -rn discount shop", 14)] == ["$ grep -rn ", "↳ discount ", "↳ shop"]
+
+
+def test_a_word_that_is_longer_than_a_row_is_cut_and_that_is_told():
+    assert [row.text for row in rows("rm /a/very/long/path", 12)] == ["$ rm ", "↳ /a/very/lo", "↳…ng/path"]
+
+
+def test_blanks_at_a_break_can_be_counted():
+    assert [row.text for row in rows("echo 'one   two'", 12)] == ["$ echo 'one·", "↳ ··two'"]
+
+
+@given(st.text(st.sampled_from("ab  -'é日👩"), max_size=60), st.integers(5, 24))
+def test_rows_fit_and_together_are_the_command(text, width):
+    made = rows(text, width)
+    assert "".join(row.joint + row.copied() for row in made).removeprefix("\n") == text
+    assert all(cell_len(row.text) <= width for row in made)
+    assert all(not row.text.endswith("  ") for row in made[:-1])
+    assert all(not row.text.startswith("↳  ") for row in made[1:])
+
+
+@given(st.lists(st.text(st.sampled_from("ab-"), min_size=1, max_size=8), min_size=1, max_size=12))
+def test_no_word_that_fits_is_cut(words):
+    drawn = [row.copied().split() for row in rows(" ".join(words), 11)]
+    assert [word for row in drawn for word in row] == words
