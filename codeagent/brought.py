@@ -27,6 +27,7 @@ from codeagent.core.desk import Approver
 from codeagent.core.errors import ConfigError, FileProblem, NotOpened
 from codeagent.core.events import Level, NoticeGiven
 from codeagent.core.project import Brings, FileChange, ProjectFile, Standing, Trust
+from codeagent.core.text import counted
 from codeagent.core.values import value
 from codeagent.policy.trust import (
     COMMANDS,
@@ -231,7 +232,7 @@ def _effect(file: ProjectFile) -> str:
         case Brings.SETTINGS:
             return "settings"
         case Brings.INSTRUCTIONS:
-            return f"instructions for the model, {lines:,} {'line' if lines == 1 else 'lines'}"
+            return f"instructions for the model, {counted(lines, 'line')}"
         case Brings.COMMAND:
             name = ":".join(Path(file.name).with_suffix("").parts[2:])
             return f"the command /{name}"

@@ -8,6 +8,7 @@ from codeagent.core.approvals import Access, ConcernKind
 from codeagent.core.context import Pin
 from codeagent.core.diff import split_lines
 from codeagent.core.errors import FileProblem, PathRefused
+from codeagent.core.text import counted
 from codeagent.workspace.files import decode, read_bytes
 from codeagent.workspace.paths import PathSandbox
 
@@ -29,5 +30,5 @@ def _read(paths: PathSandbox, pin: Pin) -> str:
     if pin.first is None:
         return "".join(lines)
     if pin.first > len(lines):
-        raise FileProblem(f"{pin.path} has {len(lines):,} lines; there is no line {pin.first:,}.")
+        raise FileProblem(f"{pin.path} has {counted(len(lines), 'line')}; there is no line {pin.first:,}.")
     return "".join(lines[pin.first - 1 : pin.last])

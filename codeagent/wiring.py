@@ -34,7 +34,7 @@ from codeagent.core.events import (
     SessionStarted,
 )
 from codeagent.core.protocols import Provider, ToolSpec
-from codeagent.core.text import Redactor, secrets_in, storable
+from codeagent.core.text import Redactor, counted, secrets_in, storable
 from codeagent.core.values import value
 from codeagent.folders import missing_folders
 from codeagent.keeping import Keeping, open_keeping
@@ -319,7 +319,7 @@ def _each(listeners: list[Emit]) -> Emit:
 def _notices(loaded: LoadedSettings, past: Past, brought: Brought, of_model: str) -> tuple[NoticeGiven, ...]:
     said = [*loaded.notices, *missing_folders(loaded.settings)]
     if past.damaged:
-        lines = "1 damaged line was" if past.damaged == 1 else f"{past.damaged} damaged lines were"
+        lines = f"{counted(past.damaged, 'damaged line')} {'was' if past.damaged == 1 else 'were'}"
         said.append(f"{lines} passed over in the session's record.")
     if past.missing:
         said.append(f"{past.missing} large outputs that were kept beside the session's record are gone.")

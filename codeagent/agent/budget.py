@@ -7,6 +7,7 @@ from itertools import count
 from codeagent.agent.limits import Limits
 from codeagent.core.approvals import ApprovalRequest, Approve, Decision, TextPreview, Verdict
 from codeagent.core.desk import Approver
+from codeagent.core.text import counted
 
 
 class Budget:
@@ -55,8 +56,9 @@ class Budget:
 
     async def may_take_steps(self, taken: int) -> bool:
         """Asks for as many steps again."""
-        steps = "1 step" if taken == 1 else f"{taken} steps"
-        text = f"This turn has taken {steps}, which is the limit.\nGo on for {self._limits.steps} more?"
+        text = (
+            f"This turn has taken {counted(taken, 'step')}, which is the limit.\nGo on for {self._limits.steps} more?"
+        )
         because = "budget.max_steps bounds how many requests one turn may take."
         return await self._ask("a limit is reached", text, because)
 

@@ -26,6 +26,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.messages import AssistantMessage, Message, StopReason
 from codeagent.core.protocols import Ledger, ModelRequest, Provider
+from codeagent.core.text import counted
 from codeagent.core.values import value
 
 _MOST_KEPT = 20_000
@@ -217,7 +218,7 @@ class Compactor:
         approver = self._judges.approver
         if approver is None or not self._judges.reviews():
             return Approve()
-        title = f"compact: this summary in place of {replaced} messages"
+        title = f"compact: this summary in place of {counted(replaced, 'message')}"
         because = (
             "The model's window is nearly full. From here on the model would see this summary in place of the "
             "earlier messages; the session's record keeps them. Editing changes what it will know."

@@ -31,6 +31,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.messages import AssistantMessage, Origin, StopReason, TextBlock, ToolCall, Usage, UserMessage
 from codeagent.core.protocols import Ledger, ModelRequest, Provider, ToolSpec
+from codeagent.core.text import counted
 from codeagent.core.values import value
 
 OVERFLOW = (
@@ -139,7 +140,7 @@ class Turn:
         """The turn's end when another request would go over a limit, and nobody wants to go on."""
         setting = self._setting
         if self._step >= self._limits.steps * self._extensions:
-            text = f"Stopped after {self._step} {'step' if self._step == 1 else 'steps'}, which is the limit."
+            text = f"Stopped after {counted(self._step, 'step')}, which is the limit."
             if not await self._within_scope(setting.budget.may_take_steps(self._step)):
                 return self._stopped_or(Ending(reason=TurnEnd.STEP_LIMIT, text=text))
             self._extensions += 1
@@ -282,7 +283,7 @@ class Turn:
         self._cuts += 1
         self._cut_text = "" if kept.calls else self._cut_text + kept.text
         if self._cuts > self._limits.continuations:
-            text = f"The reply was cut off by the model's output limit {self._cuts} times in a row."
+            text = f"The reply was cut off by the model's output limit {counted(self._cuts, 'time')} in a row."
             return Ending(reason=TurnEnd.ERROR, text=text)
         await self._setting.history.append(user_message(_cut_notice(unfinished), Origin.HARNESS))
         return None

@@ -15,7 +15,7 @@ from codeagent.cli.command_line import WordsParser
 from codeagent.config.places import Places, find_places
 from codeagent.core.archive import ExportForm, SessionSummary, local_minute
 from codeagent.core.errors import ConfigError, SessionBusy
-from codeagent.core.text import Redactor, clean, secrets_in
+from codeagent.core.text import Redactor, clean, counted, secrets_in
 from codeagent.keys import find_keys
 from codeagent.store.archive import SessionArchive
 from codeagent.store.exporting import exported
@@ -135,7 +135,7 @@ def _list(summaries: Sequence[SessionSummary], *, in_json: bool) -> int:
         if in_json:
             print(json.dumps(asdict(summary)))
             continue
-        turns = "1 turn" if summary.turns == 1 else f"{summary.turns} turns"
+        turns = counted(summary.turns, "turn")
         cost = "" if summary.cost is None else f"${summary.cost:.2f}"
         title = clean(summary.title) + (f"  (from {clean(summary.place)}, which is gone)" if summary.place else "")
         print(f"{summary.session_id}  {local_minute(summary.updated_at)}  {turns:>9}  {cost:>7}  {title}".rstrip())

@@ -2,7 +2,7 @@
 
 ``clean`` is for the terminal, ``show_invisible`` for texts that a person decides
 on, ``storable`` for history and disk, ``Redactor`` for everything that is written
-down. All are pure and cost next to nothing on plain text.
+down. All are pure and cost next to nothing on plain text. ``counted`` is for our own.
 """
 
 from __future__ import annotations
@@ -108,6 +108,11 @@ def show_invisible(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     return _INVISIBLE().sub(_written_out, text)
+
+
+def counted(count: int, noun: str, more: str = "") -> str:
+    """How many of something, in words: "1 file", "2,000 files"; ``more`` is the plural that is not made with an s."""
+    return f"{count:,} {noun if count == 1 else more or f'{noun}s'}"
 
 
 def count_gaps(text: str) -> str:

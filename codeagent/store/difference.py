@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from codeagent.core.diff import ChangeKind, FileDiff, make_diff
 from codeagent.core.errors import CheckpointError, FileProblem
-from codeagent.core.text import storable
+from codeagent.core.text import counted, storable
 from codeagent.store.blobs import Blobs
 from codeagent.store.file_states import FileChange, FileState
 from codeagent.store.git_names import parents
@@ -38,7 +38,7 @@ def diff_of_contents(path: str, before: bytes | None, after: bytes | None, *, no
     kind = ChangeKind.CREATED if before is None else ChangeKind.DELETED if after is None else ChangeKind.CHANGED
     texts = _texts(before, after)
     if isinstance(texts, str):
-        sizes = " → ".join("none" if data is None else f"{len(data):,} bytes" for data in (before, after))
+        sizes = " → ".join("none" if data is None else counted(len(data), "byte") for data in (before, after))
         return FileDiff(path=path, change=kind, hunks=(), notes=(f"{texts}: {sizes}", *notes))
     return make_diff(path, texts[0], texts[1], notes=tuple(notes))
 

@@ -39,6 +39,7 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
+from codeagent.core.text import counted
 from codeagent.store.export_html import as_html
 from codeagent.store.export_markdown import as_markdown
 from codeagent.store.passages import Did, Noted, Passage, Said, Thought, Wrote
@@ -181,7 +182,7 @@ def _first(call: ToolCall) -> str:
 
 
 def _facts(summary: SessionSummary) -> str:
-    turns = "1 turn" if summary.turns == 1 else f"{summary.turns} turns"
+    turns = counted(summary.turns, "turn")
     cost = "" if summary.cost is None else f"${summary.cost:.2f}"
     when = local_minute(summary.updated_at)
     return " · ".join(fact for fact in (when, summary.model, turns, cost, summary.session_id) if fact)

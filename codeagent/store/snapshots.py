@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from codeagent.core.errors import CheckpointError
+from codeagent.core.text import counted
 from codeagent.store.blobs import Blobs, not_kept
 from codeagent.store.file_states import SAME_MOMENT, FileChange, FileState, Modes, folder_name
 from codeagent.store.first_look import copy_persons, copy_sibling, modes_of
@@ -224,9 +225,8 @@ class Snapshots:
                 kept.append(name)
                 total += found.st_size
         if len(kept) > MOST_FILES or total > MOST_BYTES:
-            raise CheckpointError(
-                f"There is too much here that was not kept before: {len(kept):,} files, {total // 1_000_000:,} MB."
-            )
+            much = f"{counted(len(kept), 'file')}, {total // 1_000_000:,} MB"
+            raise CheckpointError(f"There is too much here that was not kept before: {much}.")
         return kept, large
 
     def _take_in(self, gone: Iterable[str], kept: list[str]) -> None:

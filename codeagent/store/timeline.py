@@ -19,7 +19,7 @@ from codeagent.core.events import (
     NoticeGiven,
     TurnStarted,
 )
-from codeagent.core.text import show_invisible
+from codeagent.core.text import counted, show_invisible
 from codeagent.store.change_log import Entry, Kind
 from codeagent.store.change_order import as_on_screen, folders_made
 from codeagent.store.change_store import ChangeStore
@@ -137,7 +137,9 @@ class ChangeTimeline:
         if not since:
             raise NothingToUndo("No files were changed since then.")
         count = len(since)
-        what = since[0].what if count == 1 else f"{count} calls since “{_shortened(self._turns.get(turn, ''))}”"
+        what = (
+            since[0].what if count == 1 else f"{counted(count, 'call')} since “{_shortened(self._turns.get(turn, ''))}”"
+        )
         return self._planned(since[::-1], what, turn=turn)
 
     def _planned(self, entries: Sequence[Entry], what: str, *, is_redo: bool = False, turn: int = 0) -> Reversal:
@@ -241,7 +243,7 @@ def _counted(changes: Sequence[FileChange]) -> str:
     files = len(changes) - folders
     counts = [(files, "file")] if files or not folders else []
     counts += [(folders, "folder")] if folders else []
-    return " and ".join(f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+    return " and ".join(counted(count, noun) for count, noun in counts)
 
 
 def _shortened(text: str) -> str:

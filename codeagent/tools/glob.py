@@ -12,6 +12,7 @@ from codeagent.core.approvals import Access, Touch
 from codeagent.core.errors import FileProblem
 from codeagent.core.messages import SearchDetails, ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.core.text import counted
 from codeagent.tools.left_out import LeftOut, RuleAgainst, no_rule
 from codeagent.tools.output import say, show_name
 from codeagent.tools.pattern import compile_glob
@@ -90,7 +91,7 @@ class GlobTool:
         newest = sorted(names, key=lambda name: (-_changed_at(folder / name), name))[:MOST_FILES]
         lines = [show_name(self._sandbox.show(folder / name)) for name in newest]
         if len(names) > MOST_FILES:
-            lines.append(f"[{len(names) - MOST_FILES:,} more files; narrow the pattern or path]")
+            lines.append(f"[{counted(len(names) - MOST_FILES, 'more file')}; narrow the pattern or path]")
         if secret:
             named = ", ".join(show_name(name) for name in secret[:_MOST_NAMED])
             lines.append(f"[left out as secret: {named}{' …' if len(secret) > _MOST_NAMED else ''}]")

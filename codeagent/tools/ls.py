@@ -11,6 +11,7 @@ from codeagent.core.approvals import Access, Touch
 from codeagent.core.errors import FileProblem
 from codeagent.core.messages import SearchDetails, ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.core.text import counted
 from codeagent.tools.left_out import LeftOut, RuleAgainst, no_rule
 from codeagent.tools.output import say, show_name
 from codeagent.tools.plans import LookPlan
@@ -86,7 +87,7 @@ def list_folder(path: Path, shown: str, call_id: str, rule_against: RuleAgainst)
     except OSError as error:
         raise FileProblem(f"{shown} can not be listed: {error.strerror}.") from error
     if len(entries) > MOST_NAMES:
-        lines.append(f"[{len(entries) - MOST_NAMES:,} more names; glob narrows them down]")
+        lines.append(f"[{counted(len(entries) - MOST_NAMES, 'more name')}; glob narrows them down]")
     lines = lines or ["[the folder is empty]"]
     if note := left_out.note():
         lines.append(note)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from codeagent.core.diff import FileDiff
 from codeagent.core.messages import Details, Outcome, TextBlock, ToolResult
-from codeagent.core.text import has_invisible, storable
+from codeagent.core.text import counted, has_invisible, storable
 
 LONGEST_LINE = 2_000
 _DIFF_LINES = 40
@@ -38,7 +38,7 @@ def show_line(number: int, text: str, limit: int = LONGEST_LINE) -> Line:
     text = text.rstrip("\r\n")
     if len(text) <= limit:
         return Line(number=number, text=text, is_whole=True)
-    return Line(number=number, text=f"{text[:limit]}… [{len(text) - limit:,} more characters]", is_whole=False)
+    return Line(number=number, text=f"{text[:limit]}… [{counted(len(text) - limit, 'more character')}]", is_whole=False)
 
 
 def numbered(lines: Sequence[Line]) -> str:
@@ -59,7 +59,7 @@ def short_diff(diff: FileDiff) -> str:
         lines += [f"{line.kind}{_cut(line.text)}" for line in hunk.lines]
     left_out = len(lines) - _DIFF_LINES
     if left_out > 0:
-        lines = [*lines[:_DIFF_LINES], f"[… {left_out} more lines of the diff]"]
+        lines = [*lines[:_DIFF_LINES], f"[… {counted(left_out, 'more line')} of the diff]"]
     return "\n".join((*lines, *(f"[{note}]" for note in diff.notes)))
 
 

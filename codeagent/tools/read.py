@@ -15,6 +15,7 @@ from codeagent.core.errors import FileProblem
 from codeagent.core.images import LARGEST_IMAGE, image_block, image_type
 from codeagent.core.messages import ReadDetails, TextBlock, ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.core.text import counted
 from codeagent.tools.left_out import RuleAgainst, no_rule
 from codeagent.tools.ls import list_folder
 from codeagent.tools.output import Line, numbered, say, show_line, show_name
@@ -94,7 +95,9 @@ class ReadTool:
         try:
             text = decode(data).text
         except FileProblem as problem:
-            raise FileProblem(f"{shown} ({len(data):,} bytes): {problem.message}", hint=problem.hint) from problem
+            raise FileProblem(
+                f"{shown} ({counted(len(data), 'byte')}): {problem.message}", hint=problem.hint
+            ) from problem
         return self._page(path, data, split_lines(text), arguments, call_id)
 
     def _page(self, path: Path, data: bytes, lines: list[str], arguments: ReadArguments, call_id: str) -> ToolResult:
@@ -103,7 +106,7 @@ class ReadTool:
             self._seen.shown(path, data, call_id=call_id)
             return say(call_id, "[the file is empty]", details=_details(arguments, 0, 0, 0))
         if first > len(lines):
-            raise FileProblem(f"{arguments.path} has {len(lines):,} lines; there is no line {first:,}.")
+            raise FileProblem(f"{arguments.path} has {counted(len(lines), 'line')}; there is no line {first:,}.")
         page = _fitting(lines[first - 1 : first - 1 + min(arguments.limit or PAGE_LINES, PAGE_LINES)], first)
         last = page[-1].number
         whole = [line.number for line in page if line.is_whole]

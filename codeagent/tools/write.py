@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeagent.core.approvals import Access, Touch
 from codeagent.core.errors import EditRefused, FileProblem, PathRefused
 from codeagent.core.protocols import Plan, ToolContext
+from codeagent.core.text import counted
 from codeagent.tools.plans import Change, ChangePlan, line_ending, plan_change, present, with_line_endings
 from codeagent.workspace.files import UTF8, Encoding, TextFile, decode
 from codeagent.workspace.paths import PathSandbox
@@ -74,7 +75,7 @@ class WriteTool:
         before = present(path)
         if before is None:
             count = content.count("\n") + (not content.endswith("\n") and content != "")
-            done = f"Created {shown} ({count:,} {'line' if count == 1 else 'lines'})."
+            done = f"Created {shown} ({counted(count, 'line')})."
             return Change(path=path, shown=shown, before=None, text=content, encoding=UTF8, done=done, is_rewrite=True)
         try:
             old = decode(before)

@@ -12,7 +12,7 @@ from codeagent.core.archive import Archive
 from codeagent.core.commands import CommandCall, CommandName, NotReady
 from codeagent.core.desk import Desk, Opening
 from codeagent.core.errors import JournalError, NothingToUndo, SessionBusy
-from codeagent.core.text import show_invisible
+from codeagent.core.text import counted, show_invisible
 from codeagent.tui.door import Door
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.picker import Item, Picker
@@ -70,7 +70,8 @@ class ArchiveCommands:
         else:
             found = [one.session_id for one in sessions if one.session_id.startswith(start)]
             if len(found) != 1:
-                raise NotReady(f"{len(found)} older sessions begin with {start}.", hint="/resume lists them.")
+                begin = f"{counted(len(found), 'older session')} begin" if found else "No older session begins"
+                raise NotReady(f"{begin} with {start}.", hint="/resume lists them.")
             opening = Opening(resume=found[0])
         if opening is None:
             return None

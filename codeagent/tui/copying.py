@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.app import App
 
+from codeagent.core.text import counted
 from codeagent.tui.widgets.status import StatusLine
 
 REMARK_SECONDS = 3.0
@@ -14,7 +15,7 @@ def copy_text(app: App[str], status: StatusLine, text: str, otherwise: str = "")
     if text:
         app.copy_to_clipboard(text)
         lines = text.count("\n") + 1
-        status.remark("copied" if lines == 1 else f"copied {lines} lines", REMARK_SECONDS)
+        status.remark("copied" if lines == 1 else f"copied {counted(lines, 'line')}", REMARK_SECONDS)
     elif otherwise:
         status.remark(otherwise, REMARK_SECONDS)
 

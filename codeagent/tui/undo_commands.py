@@ -10,7 +10,7 @@ from codeagent.core.changes import Reversal, TurnChanges
 from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand, NotReady
 from codeagent.core.desk import Desk
 from codeagent.core.errors import NothingToUndo
-from codeagent.core.text import show_invisible
+from codeagent.core.text import counted, show_invisible
 from codeagent.tui.screens.changes import ChangesScreen, Decision
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.picker import Item, Picker
@@ -117,7 +117,7 @@ class UndoCommands:
             raise NotReady("There is no commit here to compare with.", hint="/diff shows what the agent changed.")
         if not found.diffs:
             raise NothingToUndo(f"Nothing was changed since {show_invisible(found.origin)}.")
-        more = f", and {found.left_out} more files" if found.left_out else ""
+        more = f", and {counted(found.left_out, 'more file')}" if found.left_out else ""
         title = f"Changes since {show_invisible(found.origin)}{more}"
         await self._app.push_screen(ChangesScreen(title, self._palette, found.diffs))
 
@@ -131,7 +131,7 @@ def _described(turn: TurnChanges, width: int) -> str:
 def _changed(turn: TurnChanges) -> str:
     if not turn.diffs:
         return ""
-    files = f"{len(turn.diffs)} file{'' if len(turn.diffs) == 1 else 's'}"
+    files = counted(len(turn.diffs), "file")
     added, removed = sum(diff.added for diff in turn.diffs), sum(diff.removed for diff in turn.diffs)
     return f"{files} +{added} −{removed}"
 

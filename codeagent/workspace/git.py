@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 from codeagent.core.desk import WorkspaceStatus
-from codeagent.core.text import show_invisible
+from codeagent.core.text import counted, show_invisible
 from codeagent.workspace.leftovers import TEMP_PREFIX
 
 _SECONDS = 5.0
@@ -139,14 +139,14 @@ def is_joining(folder: Path) -> bool:
 
 def uncommitted_in_words(found: Uncommitted, show: Callable[[Path], str]) -> str:
     """How many files are not committed and some of their names, without a full stop; empty when there are none."""
-    counts = [f"{len(found.changed)} changed" if found.changed else "", f"{len(found.new)} new" if found.new else ""]
+    kinds = ((found.changed, "changed file"), (found.new, "new file"))
+    counts = [counted(len(those), noun) for those, noun in kinds if those]
     paths = (*found.changed, *found.new)
     if not paths:
         return ""
     names = ", ".join(show_invisible(show(path)) for path in paths[:_MOST_NAMED])
     more = " …" if len(paths) > _MOST_NAMED else ""
-    noun = "file is" if len(paths) == 1 else "files are"
-    return f"{' and '.join(filter(None, counts))} {noun} not committed ({names}{more})"
+    return f"{' and '.join(counts)} {'is' if len(paths) == 1 else 'are'} not committed ({names}{more})"
 
 
 def run_git(root: Path, *words: str, seconds: float = _SECONDS) -> str | None:

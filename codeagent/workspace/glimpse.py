@@ -7,6 +7,7 @@ import os
 from codeagent.core.approvals import Access, ConcernKind
 from codeagent.core.desk import Glimpse
 from codeagent.core.errors import CodeagentError
+from codeagent.core.text import counted
 from codeagent.workspace.files import decode
 from codeagent.workspace.handles import opened_file, opened_folder, problems_of
 from codeagent.workspace.paths import PathSandbox
@@ -50,4 +51,4 @@ def _size(size: int) -> str:
     for unit, step in (("MB", 1_000_000), ("KB", 1_000)):
         if size >= step:
             return f"{size / step:.1f} {unit}"
-    return "1 byte" if size == 1 else f"{size} bytes"
+    return counted(size, "byte")

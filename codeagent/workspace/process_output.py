@@ -8,7 +8,7 @@ from codecs import IncrementalDecoder, getincrementaldecoder
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codeagent.core.text import REDACTED
+from codeagent.core.text import REDACTED, counted
 
 LOG_CAP = 20_000_000
 _LIVE_BYTES = 8_192
@@ -89,7 +89,8 @@ class Captured:
         end = _starts_near_newline(_without_broken_start(tail).decode("utf-8", "replace")[third - self.limit :])
         lines = max(0, total_newlines - start.count("\n") - end.count("\n"))
         left_out = max(0, size - len(start.encode()) - len(end.encode()))
-        note = f"[... {lines:,} lines ({left_out:,} bytes) left out ...]"  # ASCII: one `…` doubles what a text takes
+        # ASCII: one `…` doubles what a text takes
+        note = f"[... {counted(lines, 'line')} ({counted(left_out, 'byte')}) left out ...]"
         return f"{start.removesuffix(chr(10))}\n{note}\n{end}", True
 
     @property

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeagent.core.text import _KEY_SHAPES, Redactor, clean, has_invisible, secrets_in, show_invisible, storable
+from codeagent.core.text import (
+    _KEY_SHAPES,
+    Redactor,
+    clean,
+    counted,
+    has_invisible,
+    secrets_in,
+    show_invisible,
+    storable,
+)
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
 NASTY = st.text(st.sampled_from("\x1b[]P\\\x07\x9b\x9d\x9c;0m2Kab\r\n\b\t\x00\ud83d\ude00é"), max_size=60)
@@ -205,6 +214,12 @@ PARTS = st.sampled_from(
 def test_a_text_is_searched_for_the_kinds_of_key_it_can_hold_with_the_same_outcome_as_for_all(text):
     of_any_kind = re.compile("|".join(shape for _, shape in _KEY_SHAPES), re.DOTALL)
     assert Redactor().redact(text) == of_any_kind.sub("[redacted]", text)
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (1_200, "1,200 files")])
+def test_one_is_told_from_many(count, words):
+    assert counted(count, "file") == words
+    assert counted(count, "entry", "entries") == words.replace("files", "entries").replace("file", "entry")
 
 
 def test_secrets_are_known_by_the_names_of_their_variables():

@@ -381,7 +381,7 @@ async def test_auto_mode_on_uncommitted_work_says_so_once(messy):
     await messy.bash("touch x2")
     notices = [event.text for event in messy.events if isinstance(event, NoticeGiven)]
     assert len(notices) == 1
-    assert notices[0].startswith("1 changed and ")
+    assert notices[0].startswith("1 changed file and ")
     assert "It is kept before each change, save big/big.bin, too large for that; /undo" in notices[0]
 
 

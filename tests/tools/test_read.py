@@ -77,7 +77,7 @@ def test_an_empty_file_is_named_so(at):
 
 def test_a_line_behind_the_end_is_an_error_that_says_how_long_the_file_is(at):
     at.put("a.txt", "one\n")
-    with pytest.raises(FileProblem, match="has 1 lines"):
+    with pytest.raises(FileProblem, match="has 1 line;"):
         at.run("read", path="a.txt", offset=2)
 
 

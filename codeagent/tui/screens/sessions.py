@@ -21,7 +21,7 @@ from textual.widgets.option_list import Option
 from codeagent.core.archive import Archive, Hit, SessionSummary, Speaker, local_minute
 from codeagent.core.desk import Opening
 from codeagent.core.errors import CodeagentError
-from codeagent.core.text import show_invisible
+from codeagent.core.text import counted, show_invisible
 from codeagent.tui.screens.picker import Item, Picker
 
 MOST_SHOWN = 200
@@ -109,7 +109,7 @@ class SessionsScreen(ModalScreen[Opening | None]):
         self._say("" if self._shown or self._query else "There is no older session of this workspace.")
 
     def _session_row(self, session: SessionSummary) -> Content:
-        turns = "1 turn" if session.turns == 1 else f"{session.turns} turns"
+        turns = counted(session.turns, "turn")
         facts = [local_minute(session.updated_at), turns]
         if session.cost is not None:
             facts.append(f"${session.cost:.2f}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codeagent.core.context import HistoryCompacted
+from codeagent.core.text import counted
 from codeagent.tui.widgets.blocks import INDENT, RIGHT_MARGIN, Kind, ThinkingBlock, grounded, gutter, indented
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Line, Piece, guess_rows, one_line, presentable
@@ -54,5 +55,5 @@ def heading(event: HistoryCompacted) -> str:
     if event.summary:
         what = "Earlier messages were summed up"
     else:
-        what = "1 old output was taken out" if outputs == 1 else f"{outputs} old outputs were taken out"
+        what = f"{counted(outputs, 'old output')} {'was' if outputs == 1 else 'were'} taken out"
     return f"{what} to make room: {event.before:,} → {event.after:,} tokens"

@@ -13,7 +13,7 @@ from typing import overload
 from rich.style import Style
 
 from codeagent.core.diff import FileDiff, Hunk, LineKind
-from codeagent.core.text import show_invisible
+from codeagent.core.text import counted, show_invisible
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.diff_layout import NONE, Entry, Layout, Side, end_mark, lay_out, numbers, shown
 from codeagent.tui.widgets.diff_painter import DiffPainter, with_words
@@ -184,7 +184,7 @@ class DiffLines(Sequence[Line]):
         pointer = "▸ " if self._current == index else "  "
         text = f"{pointer}{state}{where}{word} "
         count = self._folded.get(index, 0)
-        fold = f" ⋯ {count:,} unchanged line{'' if count == 1 else 's'} above" if count else ""
+        fold = f" ⋯ {counted(count, 'unchanged line')} above" if count else ""
         rule = "─" * max(self._width - len(text) - len(fold), 0)
         pieces = (Piece(text, ink, ""), Piece(rule, inks.rule, ""), Piece(fold, inks.faint, "", OPEN_FOLD))
         return Line(pieces=pieces if len(text) + len(fold) <= self._width else pieces[:2], whole="")

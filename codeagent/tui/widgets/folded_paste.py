@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from codeagent.core.text import counted
+
 LONGEST_OPEN_PASTE = 20
 _LONGEST_TEXT = 4_000
 _LONGEST_OPENED = 200_000
@@ -22,7 +24,7 @@ class FoldedPastes:
         lines = text.count("\n") + 1
         if lines <= LONGEST_OPEN_PASTE and len(text) <= _LONGEST_TEXT:
             return text
-        size = f"{lines} lines" if lines > LONGEST_OPEN_PASTE else f"{len(text):,} characters"
+        size = counted(lines, "line") if lines > LONGEST_OPEN_PASTE else counted(len(text), "character")
         mark = f"[pasted text #{len(self._texts) + 1} · {size}]"
         self._texts[mark] = text
         return mark

@@ -16,6 +16,7 @@ from codeagent.core.approvals import (
     TextPreview,
 )
 from codeagent.core.diff import LineKind
+from codeagent.core.text import counted
 from codeagent.tui.widgets.surroundings import Surroundings
 
 
@@ -105,8 +106,8 @@ class OpenQuestion:
         was_warned, self.was_warned = self.was_warned, True
         if not self.unread or was_warned:
             return ""
-        lines = "1 line was" if self.unread == 1 else f"{self.unread} lines were"
-        return f"{lines} never in view: press again to answer all the same"
+        lines = counted(self.unread, "line")
+        return f"{lines} {'was' if self.unread == 1 else 'were'} never in view: press again to answer all the same"
 
     def walk(self, by: int) -> None:
         """Goes to another hunk, stopping at the ends."""

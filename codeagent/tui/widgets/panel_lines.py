@@ -19,7 +19,7 @@ from codeagent.core.messages import (
     ToolResult,
 )
 from codeagent.core.output_colours import with_colours
-from codeagent.core.text import clean, show_invisible
+from codeagent.core.text import clean, counted, show_invisible
 from codeagent.tui.later import language_of
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.command_rows import command_rows
@@ -105,10 +105,9 @@ def _good_detail(name: str, result: ToolResult, inks: Inks) -> list[Piece]:
             return [Piece(where if last - first + 1 >= total else f"{where} of {total:,}", inks.muted)]
         case SearchDetails(matches=matches, files=files, truncated=truncated):
             one, many = _FOUND.get(name, ("match", "matches"))
-            found = (
-                f"{matches:,}{'+' if truncated else ''} {one if matches == 1 else many}" if matches else f"no {many}"
-            )
-            where = f" in {files:,} file{'' if files == 1 else 's'}" if matches and files and name not in _FOUND else ""
+            found = counted(matches, one, many) if matches else f"no {many}"
+            found = found.replace(" ", "+ ", 1) if truncated and matches else found
+            where = f" in {counted(files, 'file')}" if matches and files and name not in _FOUND else ""
             return [Piece(found + where, inks.muted)]
         case ChangeDetails(diffs=diffs, level=level):
             forgiven = [] if level in {"", "exact"} else [Piece(f"{clean(level)} · ", inks.muted)]
@@ -124,7 +123,7 @@ def _changed_pieces(details: CommandDetails, inks: Inks) -> list[Piece]:
     """How many files a command changed."""
     if not details.changed_files:
         return []
-    files = f"{details.changed_files:,} file{'' if details.changed_files == 1 else 's'} "
+    files = f"{counted(details.changed_files, 'file')} "
     after = [] if details.exit_code == 0 else [Piece(" · ", inks.faint)]
     return [Piece(files, inks.muted), *count_pieces(details.changes, inks), *after]
 
@@ -218,7 +217,7 @@ def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int
     lines = wrap(pieces, width, by_word=name != "bash")
     if most is None or len(lines) <= most:
         return lines
-    more = f"… {len(lines) - most:,} rows above; enter shows them"
+    more = f"… {counted(len(lines) - most, 'row')} above; enter shows all"
     return [Line(pieces=(Piece(more, inks.faint, "", UNFOLD),), whole=""), *lines[-most:]]
 
 

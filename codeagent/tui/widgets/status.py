@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from codeagent.core.approvals import Mode
 from codeagent.core.first_words import IDLE_HINTS, STARTING
-from codeagent.core.text import show_invisible
+from codeagent.core.text import counted, show_invisible
 from codeagent.core.values import value
 from codeagent.tui.attention import WorkState
 
@@ -144,7 +144,7 @@ class StatusLine(Widget):
         if running := status.running + status.own_running:
             parts.append(Content(f"{running} running"))
         if status.jobs:
-            parts.append(Content("1 job" if status.jobs == 1 else f"{status.jobs} jobs"))
+            parts.append(Content(counted(status.jobs, "job")))
         if status.sandbox:
             parts.append(Content.styled(show_invisible(status.sandbox), "$warning"))
         return parts
