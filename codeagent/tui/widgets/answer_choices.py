@@ -136,8 +136,9 @@ def _among_others(waiting: int) -> Iterator[Choice]:
 def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:
     taken = question.hunks - len(question.left_out)
     yes = f"approve {taken} of {question.hunks} hunks" if question.left_out else "approve"
+    short = f"approve {taken} of {question.hunks}" if question.left_out else "approve"
     choices = [
-        Choice(key="y", words=yes, short=yes, action="approve"),
+        Choice(key="y", words=yes, short=short, action="approve"),
         Choice(key="n", words="deny", short="deny", action="deny"),
         Choice(key="t", words="deny and say why", short="say why", action="deny_because"),
     ]

@@ -265,11 +265,18 @@ class Column:
         if not lines or entry.block is None:
             return None
         may_cut = entry.block.kind is not Kind.TEXT
-        return with_time(line or lines[0], entry.at, self._width, self._inks, may_cut=may_cut)
+        return with_time(line or lines[0], self._time_of(index), self._width, self._inks, may_cut=may_cut)
+
+    def _time_of(self, index: int) -> float:
+        """When a block came, 0 for unknown; text that goes on below text has the time of where that began."""
+        entry, above = self._entries[index], self._entries[index - 1] if index else None
+        blocks = (entry.block, above.block if above is not None else None)
+        return 0.0 if all(block is not None and block.kind is Kind.TEXT for block in blocks) else entry.at
 
     def _time_strip(self, index: int) -> Strip:
         """The empty row before a block, with when the block came."""
-        return time_line(self._entries[index].at, self._width, self._inks).strip(self._width, ground=self._inks.ground)
+        line = time_line(self._time_of(index), self._width, self._inks)
+        return line.strip(self._width, ground=self._inks.ground)
 
     def reshape(self, inks: Inks, width: int) -> None:
         """Other colours or another width: everything is drawn anew when next looked at."""

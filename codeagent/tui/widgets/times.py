@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from rich.cells import cell_len
+
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import EMPTY, Line, Piece
+from codeagent.tui.widgets.lines import EMPTY, Line, Piece, one_line
+
+_FEWEST = 12
+"""So many cells of the words of a row stay at least."""
 
 
 def time_line(at: float, width: int, inks: Inks) -> Line:
@@ -18,7 +23,7 @@ def time_line(at: float, width: int, inks: Inks) -> Line:
 def with_time(line: Line, at: float, width: int, inks: Inks, *, may_cut: bool) -> Line | None:
     """The row with the time at its right, where its words leave room; else None.
 
-    ``may_cut``: room may be taken from its widest blank.
+    ``may_cut``: room may be taken from its widest blank, else from its longest words.
     """
     if not at:
         return line
@@ -31,9 +36,10 @@ def with_time(line: Line, at: float, width: int, inks: Inks, *, may_cut: bool) -
     if excess > 0:
         widest = max(range(len(pieces)), key=lambda number: _blanks(pieces[number]))
         blank = pieces[widest]
-        if _blanks(blank) < excess + 2:
+        if _blanks(blank) >= excess + 2:
+            pieces[widest] = blank._replace(text=blank.text[excess:])
+        elif not _shorten(pieces, excess):
             return None
-        pieces[widest] = blank._replace(text=blank.text[excess:])
     else:
         text = f"{text:>{width - taken}}"
     return Line(pieces=(*pieces, Piece(text, ink, "")), joint=line.joint, whole=line.whole, fill=line.fill)
@@ -43,6 +49,18 @@ def _time_text(at: float) -> str:
     then, now = datetime.fromtimestamp(at).astimezone(), datetime.now().astimezone()
     day = "" if then.date() == now.date() else f"{then:%b} {then.day}  "
     return f"{day}{then:%H:%M:%S} "
+
+
+def _shorten(pieces: list[Piece], excess: int) -> bool:
+    """Takes so many cells from the end of the longest words, which an ellipsis tells; False when little would stay."""
+    longest = max(range(len(pieces)), key=lambda number: cell_len(pieces[number].text))
+    words = pieces[longest]
+    kept = cell_len(words.text) - excess
+    if kept < _FEWEST:
+        return False
+    copied = words.text if words.copied is None else words.copied
+    pieces[longest : longest + 1] = [piece._replace(copied=copied) for piece in one_line([words], kept)]
+    return True
 
 
 def _blanks(piece: Piece) -> int:

@@ -71,9 +71,10 @@ async def test_only_the_chosen_hunks_are_approved_and_the_reason_goes_along(stag
     async with stage_of(asking) as stage:
         await ask(stage)
         await stage.pilot.press("j", "space")
-        assert "approve 1 of 2 hunks" in stage.text
+        assert "y approve 1 of 2  n deny" in stage.text
         assert "left out" in stage.text
         await stage.press_slowly("y")
+        await stage.until(lambda: not stage.app.main.approval.is_at_question)
         await stage.type("thirty is right")
         await stage.pilot.press("enter")
         await stage.until(lambda: asking.answers)

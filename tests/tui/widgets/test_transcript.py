@@ -1,3 +1,4 @@
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -491,6 +492,22 @@ async def test_times_are_shown_on_demand_and_move_nothing():
         assert [re.sub(time, "", line).split() for line in with_times] == [line.split() for line in before]
         transcript.show_times(is_shown=False)
         assert screen(transcript) == before
+
+
+async def test_each_call_has_its_time_and_a_reply_has_one():
+    async with opened() as (transcript, _, _pilot):
+        transcript.tool_started("b1", "bash", json.dumps({"command": "git log --oneline && " * 9}))
+        transcript.stream_text("One.\n\nTwo.\n\n- three\n")
+        transcript.end_text()
+        transcript.show_times(is_shown=True)
+        assert [bool(re.search(r"\d\d:\d\d:\d\d$", line)) for line in screen(transcript) if line.strip()] == [
+            True,
+            True,
+            False,
+            False,
+        ]
+        assert "git log --onel" in screen(transcript)[0]
+        assert "…  " in screen(transcript)[0]
 
 
 async def test_an_older_session_shows_the_times_of_then():
