@@ -1,4 +1,7 @@
 from dataclasses import asdict
+from itertools import combinations
+from math import dist, hypot
+from operator import mul
 from pathlib import Path
 
 import pytest
@@ -49,6 +52,45 @@ def test_every_word_can_be_read_on_every_ground_it_is_written_on(name):
         for ground in (*GROUNDS, *CHANGED)
     }
     assert {pair: round(ratio, 2) for pair, ratio in weak.items() if ratio < 4.5} == {}
+
+
+# How colours are seen with each kind of eye: Machado, Oliveira and Fernandes, 2009, at full severity, on linear RGB.
+EYES = {
+    "usual": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    "no red": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "no green": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "no blue": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+
+
+def seen(colour: str, eye: str) -> tuple[float, float, float]:
+    """A colour in CIE L*a*b*, as that eye sees it."""
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in Color.parse(colour).normalized
+    ]
+    red, green, blue = (min(max(sum(map(mul, row, linear)), 0.0), 1.0) for row in EYES[eye])
+    parts = (
+        (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047,
+        0.2126 * red + 0.7152 * green + 0.0722 * blue,
+        (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883,
+    )
+    x, y, z = (part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116 for part in parts)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+@pytest.mark.parametrize("name", OWN_COLOURS)
+def test_the_accent_is_a_colour_and_no_grey(name):
+    _, red, yellow = seen(THEMES[name].accent, "usual")
+    assert hypot(red, yellow) > 30
+
+
+@pytest.mark.parametrize("eye", EYES)
+@pytest.mark.parametrize("name", [name for name in OWN_COLOURS if "colour-blind" in name])
+def test_where_one_is_and_how_it_went_are_told_apart_by_every_eye(name, eye):
+    colours = asdict(THEMES[name])
+    words = {word: seen(colours[word], eye) for word in ("text", "accent", "success", "warning", "error")}
+    near = {(one, other) for one, other in combinations(words, 2) if dist(words[one], words[other]) < 14}
+    assert near == set()
 
 
 @pytest.mark.parametrize("name", OWN_COLOURS)

@@ -10,7 +10,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from codeagent.cli.command_line import WordsParser
@@ -21,6 +22,7 @@ from codeagent.config.places import find_places
 from codeagent.core.errors import ConfigError
 
 HERE = Path(__file__).parent
+_NAME = "codeagent-demo"
 REQUEST = "The totals are wrong when there is a discount. Find out why and fix it."
 
 
@@ -36,10 +38,10 @@ def run(words: Sequence[str], open_desk: OpenDesk) -> int:
 
 def play(open_desk: OpenDesk) -> int:
     """Copies the sample project, plays the script on it, and removes the copy again."""
-    with tempfile.TemporaryDirectory(prefix="codeagent-demo-") as folder:
-        root = Path(folder).resolve() / "shop"
+    with _own_folder() as folder:
+        root = folder.resolve() / "shop"
         shutil.copytree(HERE / "sample", root)
-        home = Path(folder) / "home"
+        home = folder / "home"
         launch = Launch(
             root=root,
             places=find_places({**os.environ, "CODEAGENT_HOME": str(home)}),
@@ -48,3 +50,19 @@ def play(open_desk: OpenDesk) -> int:
             keeps_session=False,
         )
         return open_app(launch, find_places(os.environ), REQUEST, open_desk) or 0
+
+
+@contextmanager
+def _own_folder() -> Generator[Path]:
+    """A new folder among the temporary ones, with a plain name where that is free; it is removed at the end."""
+    plain = Path(tempfile.gettempdir()) / _NAME
+    try:
+        plain.mkdir(mode=0o700)
+    except FileExistsError:
+        with tempfile.TemporaryDirectory(prefix=f"{_NAME}-") as folder:
+            yield Path(folder)
+        return
+    try:
+        yield plain
+    finally:
+        shutil.rmtree(plain, ignore_errors=True)

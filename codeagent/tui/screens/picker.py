@@ -23,6 +23,9 @@ _KEYS, _ASKING = "enter choose · esc leave", "asking the services …"
 
 _AROUND = 8
 """Cells beside a row: margins, frame and scroll bar."""
+_WIDEST = 122
+"""Cells of a row and what is beside it on the widest screen: what belongs together stays together."""
+_WIDEST_VALUE = 48
 _NARROWEST = 20
 """Cells that a detail needs for lines of its own."""
 
@@ -39,9 +42,10 @@ class Picker(ModalScreen[str | None]):
     """Returns the picked value, or None when Esc closed it."""
 
     DEFAULT_CSS = """
-    Picker { align: center bottom; background: $background 0%; }
+    Picker { align: left bottom; background: $background 0%; }
     Picker > Vertical {
-        height: auto; max-height: 80%; margin: 0 1 2 1; padding: 0 1; background: $surface; border: round $accent;
+        max-width: 120; height: auto; max-height: 80%;
+        margin: 0 1 2 1; padding: 0 1; background: $surface; border: round $accent;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
     }
@@ -147,9 +151,10 @@ class Picker(ModalScreen[str | None]):
         self.query_one("#none").display = not self._shown
 
     def _row(self, item: Item) -> Content:
-        width = max((len(one.value) for one in self._shown if one.detail), default=0) + 3
+        longest = max((len(one.value) for one in self._shown if one.detail), default=0)
+        width = min(longest, _WIDEST_VALUE) + 3
         value = Content(" ".join(show_invisible(item.value).split()))
-        room = max(self.size.width - _AROUND, 10)
+        room = max(min(self.size.width, _WIDEST) - _AROUND, 10)
         if not item.detail:
             return value.truncate(room, ellipsis=True)
         detail = Content.styled(show_invisible(item.detail), "$text-muted")

@@ -29,6 +29,8 @@ _LEAST_LETTERS = 2
 _QUIET_SECONDS = 0.15
 _AT_A_TIME = 20
 _MOMENT = 0.05
+_WIDEST = 122
+"""Cells of a row and what is beside it on the widest screen."""
 _KEYS = "enter open · ctrl+r rename · ctrl+d delete · esc leave"
 _SEARCH, _RENAME = "type to search titles and all that was said", "the new title"
 
@@ -42,9 +44,10 @@ class SessionsScreen(ModalScreen[Opening | None]):
     """Returns which session to open, and where in it, or None when Esc closed it."""
 
     DEFAULT_CSS = """
-    SessionsScreen { align: center bottom; background: $background 0%; }
+    SessionsScreen { align: left bottom; background: $background 0%; }
     SessionsScreen > Vertical {
-        height: auto; max-height: 90%; margin: 0 1 2 1; padding: 0 1; background: $surface; border: round $accent;
+        max-width: 120; height: auto; max-height: 90%;
+        margin: 0 1 2 1; padding: 0 1; background: $surface; border: round $accent;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
     }
@@ -137,7 +140,7 @@ class SessionsScreen(ModalScreen[Opening | None]):
 
     @property
     def _width(self) -> int:
-        return max(self.size.width - 8, 20)
+        return max(min(self.size.width, _WIDEST) - 8, 20)
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:

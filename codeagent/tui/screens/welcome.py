@@ -33,6 +33,7 @@ _WAYS = (
 _SERVICES = {"anthropic": "Anthropic", "openai": "OpenAI"}
 _WHERE = "Kept in your keyring, or in a file that only you can read."
 _COLUMN = 16
+_KEYS_SAID = "↑ ↓ choose · enter takes it · so does its letter"
 MOST_SERVERS = 4
 _KEYS = tuple(Choice(key=name[0], name=f"{shown} key", detail="enter it here") for name, shown in _SERVICES.items())
 _DEMO = Choice(key="d", name="The demo", detail="a real session, without network")
@@ -75,7 +76,9 @@ class WelcomeScreen(Screen[str | Opening | None]):
     }
     WelcomeScreen.-tall > VerticalScroll { padding: 1 3; }
     WelcomeScreen Static { height: auto; }
-    WelcomeScreen Choices { margin: 1 0; }
+    WelcomeScreen Choices { margin: 1 0 0 0; }
+    WelcomeScreen #keys { margin: 0 0 1 2; color: $text-muted; }
+    WelcomeScreen.-tall #keys { margin: 1 0 1 2; }
     WelcomeScreen #entry { display: none; height: auto; margin-top: 1; padding: 1 2; background: $raised; }
     WelcomeScreen Input, WelcomeScreen Input:focus {
         border: none; height: 1; margin: 0 0 1 0; padding: 0; background: $raised;
@@ -193,6 +196,7 @@ class WelcomeScreen(Screen[str | Opening | None]):
             yield Static(self._missing(), markup=False)
             self._choices.add_class("aside")
             yield self._choices
+            yield Static(_KEYS_SAID, markup=False, id="keys", classes="aside")
             yield Static(_ways(), markup=False, classes="aside")
             with Vertical(id="entry"):
                 yield Static(id="service", markup=False)

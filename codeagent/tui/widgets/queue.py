@@ -13,6 +13,8 @@ from codeagent.core.values import value
 
 _HINT = "alt+↑ take back"
 MOST_ROWS = 4
+_WIDEST = 120
+"""Cells of a row on the widest screen, so that its hint stays beside its words."""
 
 
 @value
@@ -73,14 +75,14 @@ class QueueLines(Widget):
         return Content("\n").join(rows)
 
     def _row(self, message: Queued, *, is_last: bool) -> Content:
-        hint = _HINT if is_last else ""
+        hint, width = _HINT if is_last else "", min(self.size.width, _WIDEST)
         word = "queued" if message.delivery is Delivery.STEER else "later"
         waits = f"  waits for {message.waits_for}" if message.waits_for else ""
         one_line = " ".join(show_invisible(message.text).split())
-        room = self.size.width - len(hint) - len(word) - 6
+        room = width - len(hint) - len(word) - 6
         waits_room = min(len(waits), max(room // 2, 0))
         text = Content(f"“{one_line}").truncate(max(room - waits_room, 8), ellipsis=True)
         left = Content.assemble((f"{word}: ", "$text-faint"), text, "”", (show_invisible(waits), "$text-faint"))
-        left = left.truncate(max(self.size.width - len(hint) - 2, 8), ellipsis=True)
-        gap = " " * max(self.size.width - left.cell_length - len(hint), 1)
+        left = left.truncate(max(width - len(hint) - 2, 8), ellipsis=True)
+        gap = " " * max(width - left.cell_length - len(hint), 1)
         return Content.assemble(left, gap, (hint, "$text-faint"))

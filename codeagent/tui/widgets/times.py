@@ -9,6 +9,9 @@ from rich.cells import cell_len
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import EMPTY, Line, Piece, one_line
 
+_WIDEST = 132
+"""On wider screens the times stand here all the same, beside what they belong to."""
+
 _FEWEST = 12
 """So many cells of the words of a row stay at least."""
 
@@ -17,6 +20,7 @@ def time_line(at: float, width: int, inks: Inks) -> Line:
     """The time ``at`` (seconds since 1970, 0 for unknown) at the right of a row; with the day unless it is today."""
     if not at:
         return EMPTY
+    width = min(width, _WIDEST)
     return Line(pieces=(Piece(f"{_time_text(at):>{width}}"[-width:], inks.faint, ""),), whole="")
 
 
@@ -28,6 +32,8 @@ def with_time(line: Line, at: float, width: int, inks: Inks, *, may_cut: bool) -
     if not at:
         return line
     text, taken = f"  {_time_text(at)}", line.width
+    if taken + len(text) <= _WIDEST:
+        width = min(width, _WIDEST)
     ink = inks.faint if line.fill is None else line.fill + inks.faint
     excess = taken + len(text) - width
     pieces = list(line.pieces)

@@ -31,6 +31,9 @@ BODY_INDENT = 5
 _TAIL_CHARACTERS = 16_000
 _BRIEF_LINES = 12
 _NAME_CELLS = 5
+_WIDEST_HEADING = 120
+"""Cells on the widest screen, so that what came of a call stands near what it was."""
+
 _TELLS_TIME_AFTER = 1.0
 
 
@@ -161,7 +164,7 @@ class ToolPanel:
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The heading and what shows below it."""
-        head = self._heading(width, inks)
+        head = self._heading(min(width, _WIDEST_HEADING), inks)
         room = max(width - BODY_INDENT - RIGHT_MARGIN, 8)
         body: Sequence[Line] = ()
         if self._result is not None:
