@@ -37,7 +37,16 @@ from codeagent.core.events import (
     TurnStarted,
     UsageReported,
 )
-from codeagent.core.messages import AssistantMessage, ImageBlock, Message, Origin, ToolResult, UserMessage
+from codeagent.core.messages import (
+    BEFORE_OWN_COMMAND,
+    AssistantMessage,
+    CommandDetails,
+    ImageBlock,
+    Message,
+    Origin,
+    ToolResult,
+    UserMessage,
+)
 from codeagent.core.protocols import Gate, Hook, Journal, Ledger, Locks, Provider, ToolBox, ToolSpec
 from codeagent.core.values import value
 
@@ -214,8 +223,10 @@ class Session:
 
     def add_shell_result(self, command: str, result: ToolResult) -> None:
         """The person's own shell command, shown to the model right before the next message."""
-        text = f"I ran this in the shell myself:\n$ {command}\n{result.text}"
-        self._history.set_aside(user_message(text, Origin.SHELL))
+        text = f"{BEFORE_OWN_COMMAND}{command}\n{result.text}"
+        message = user_message(text, Origin.SHELL)
+        ran = result.details if isinstance(result.details, CommandDetails) else None
+        self._history.set_aside(replace(message, ran=ran))
 
     async def keep_asides(self) -> None:
         """Writes down what waits for the next message, so that no crash loses it; during a turn that is its end."""

@@ -210,13 +210,21 @@ class ToolResult:
 AssistantBlock = TextBlock | ThinkingBlock | OpaqueBlock | ToolCall
 
 
+BEFORE_OWN_COMMAND = "I ran this in the shell myself:\n$ "
+"""What the model is told of a shell command of the person's own begins so."""
+
+
 @value
 class UserMessage:
-    """Something said to the model by the person, or by the program for them."""
+    """Something said to the model by the person, or by the program for them.
+
+    ``ran`` is for the screen: how the shell command ended that the person ran and that this tells of.
+    """
 
     kind: Literal["user"] = "user"
     blocks: tuple[TextBlock | ImageBlock, ...]
     origin: Origin = Origin.PROMPT
+    ran: CommandDetails | None = None
 
     @property
     def text(self) -> str:

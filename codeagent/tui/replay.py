@@ -25,12 +25,13 @@ from codeagent.core.events import (
     ToolEnded,
     ToolProgressed,
 )
-from codeagent.core.messages import AssistantMessage, CommandDetails, TextBlock, ThinkingBlock
+from codeagent.core.messages import AssistantMessage, CommandDetails, Origin, TextBlock, ThinkingBlock, UserMessage
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.themes import Themes, to_textual
+from codeagent.tui.widgets.past import own_command
 
 LONGEST_PAUSE = 2.0
 """Seconds; what took longer is not waited for, least of all the person."""
@@ -158,6 +159,7 @@ class ReplayApp(App[None]):
         self._going = asyncio.Event()
         self._going.set()
         self._is_skipping = False
+        self._own_commands = 0
 
     def get_default_screen(self) -> MainScreen:
         """The main screen stands at once."""
@@ -177,10 +179,22 @@ class ReplayApp(App[None]):
         for pause, event in beats(self._told):
             await self._wait(pause)
             self.bridge.emit(event)
+            if isinstance(event, HistoryAppended) and isinstance(event.message, UserMessage):
+                self._show_own_command(event.message)
             if isinstance(event, SessionStarted):
                 self._tell()
         self.is_over = True
         self._tell()
+
+    def _show_own_command(self, message: UserMessage) -> None:
+        """A shell command of the person's own, which no event of the agent tells of."""
+        if message.origin is Origin.SHELL:
+            self._own_commands += 1
+            own = own_command(message, f"own-{self._own_commands}")
+            transcript, call_id = self.main.transcript, own.result.call_id
+            transcript.add_user(f"!{own.command}")
+            transcript.tool_started(call_id, "bash", own.arguments_json, is_open=True)
+            transcript.tool_ended(own.result, own.seconds)
 
     async def _wait(self, seconds: float) -> None:
         """Waits in slices, so that a key acts at once; pausing holds it up even where there is nothing to wait for."""

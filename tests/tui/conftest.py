@@ -242,6 +242,7 @@ class MemoryWorkbench:
     kept: str = ""
     efforts: list[str] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
+    own_result: ToolResult = field(default_factory=lambda: ToolResult(call_id="?", blocks=(TextBlock(text="out"),)))
     chosen: Habits = field(default_factory=Habits)
     background: list[Job] = field(default_factory=list)
     stored: list[StoredRule] = field(
@@ -322,7 +323,7 @@ class MemoryWorkbench:
         progress("out\n")
         if command.startswith("sleep"):
             await asyncio.sleep(60)
-        return ToolResult(call_id="?", blocks=(TextBlock(text="out"),))
+        return self.own_result
 
     async def instructions(self) -> tuple[ContextPart, ...]:
         note = "changed since the session began: /new takes it up"

@@ -63,6 +63,8 @@ from codeagent.store.journal import JournalFile
 from codeagent.tui.replay import LONGEST_PAUSE, ReplayApp, Told, beats
 from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.inks import inks_of
+from tests.agent.stage import Model
+from tests.agent.stage import Stage as Talk
 
 DIFF = make_diff("cart.py", "a\nb\nc\n", "a\nB\nc\n")
 LONG = "A **paragraph** of words.\n\n```python\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n" * 60
@@ -245,6 +247,45 @@ async def test_a_replay_shows_what_was_seen(stage_of, tmp_path):
         while not app.is_over:
             await pilot.pause()
         assert rows(app) == seen
+
+
+OWN = CommandDetails(
+    command="make\ntest",
+    cwd="/",
+    ended="exit code 1",
+    exit_code=1,
+    seconds=0.0,
+    colours=colours_of("\x1b[31mboom\x1b[0m\n"),
+)
+OWN_RESULT = ToolResult(call_id="own", blocks=(TextBlock(text="boom\n[exit code 1]"),), details=OWN)
+
+
+def styles_of(app, words: str) -> list[object]:
+    column = app.main.transcript.column
+    pieces = [piece for row in range(column.height) for piece in column.line(row).pieces]
+    return [piece.style for piece in pieces if piece.text == words]
+
+
+async def test_a_command_of_the_persons_own_looks_the_same_live_opened_again_and_replayed(stage_of, tmp_path):
+    async with stage_of(size=(90, 30)) as stage:
+        stage.bench.own_result = OWN_RESULT
+        stage.app._outgoing.send("!make\ntest")
+        await stage.until(lambda: any("✗ bash" in row for row in rows(stage.app)))
+        seen, style = rows(stage.app), styles_of(stage.app, "boom")
+    talk = Talk(Model())
+    talk.session.add_shell_result("make\ntest", OWN_RESULT)
+    await talk.session.keep_asides()
+    past = await kept(tmp_path, [*talk.of(HistoryAppended)])
+    async with stage_of(size=(90, 30), past=past) as stage:
+        assert rows(stage.app) == seen
+        assert styles_of(stage.app, "boom") == style
+    told = [Told(at=0.0, event=event) for event in past]
+    app = ReplayApp(told=told, title="mend", root=tmp_path, theme="dark", reduced_motion=True)
+    async with app.run_test(size=(90, 30)) as pilot:
+        while not app.is_over:
+            await pilot.pause()
+        assert rows(app) == seen
+        assert styles_of(app, "boom") == style
 
 
 @pytest.mark.parametrize(("lines", "seconds"), [(3, 1.0), (200, 1.0), (1, 90.0), (0, 1.0)])

@@ -24,6 +24,7 @@ from codeagent.core.events import (
     TurnStarted,
 )
 from codeagent.core.messages import (
+    BEFORE_OWN_COMMAND,
     AssistantMessage,
     Message,
     Origin,
@@ -35,6 +36,7 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
+from codeagent.core.values import value
 from codeagent.tui.widgets import blocks
 from codeagent.tui.widgets.compaction_block import CompactionBlock
 from codeagent.tui.widgets.markdown_stream import MarkdownStream
@@ -70,6 +72,33 @@ def _note(event: NoticeGiven | ConversationRewound | ConversationRestored) -> bl
     if isinstance(event, NoticeGiven):
         return blocks.NoteBlock(event.text, event.level)
     return blocks.NoteBlock(rewind_note(event))
+
+
+@value
+class OwnCommand:
+    """A shell command of the person's own, and what came of it in so many ``seconds``."""
+
+    command: str
+    result: ToolResult
+    seconds: float
+
+    @property
+    def arguments_json(self) -> str:
+        """As if it were a call of the model."""
+        return json.dumps({"command": self.command})
+
+
+def own_command(message: UserMessage, call_id: str) -> OwnCommand:
+    """What the model was told of one: words, the command, its output; of an old record how it ended is not known."""
+    told, ran = message.text.removeprefix(BEFORE_OWN_COMMAND), message.ran
+    if ran is not None and told.startswith(f"{ran.command}\n"):
+        command, output = ran.command, told[len(ran.command) + 1 :]
+    else:
+        command, _, output = told.partition("\n")
+    is_cut_off = ran is not None and ran.ended.startswith("timed out")
+    outcome = Outcome.TIMED_OUT if is_cut_off else Outcome.OK
+    result = ToolResult(call_id=call_id, blocks=(TextBlock(text=output),), outcome=outcome, details=ran)
+    return OwnCommand(command=command, result=result, seconds=ran.seconds if ran is not None else 0.0)
 
 
 Boundary = TurnStarted | ConversationRewound | ConversationRestored
@@ -166,17 +195,16 @@ class _Past:
                 for result in results:
                     self._end(result, 0.0)
             case UserMessage(origin=Origin.SHELL):
-                self._own_command(message.text)
+                self._own_command(message)
             case UserMessage():
                 pass
 
-    def _own_command(self, text: str) -> None:
-        """A shell command of the person's own, as the model was told: words, the command, its output."""
-        command, _, output = text.partition("\n$ ")[2].partition("\n")
-        self.blocks.append(blocks.PersonBlock(f"!{command}"))
-        call_id = f"own past {len(self.blocks)}"
-        self._start(call_id, "bash", json.dumps({"command": command}))
-        self._end(ToolResult(call_id=call_id, blocks=(TextBlock(text=output),)), 0.0)
+    def _own_command(self, message: UserMessage) -> None:
+        own = own_command(message, f"own past {len(self.blocks)}")
+        self.blocks.append(blocks.PersonBlock(f"!{own.command}"))
+        self._start(own.result.call_id, "bash", own.arguments_json)
+        self._open[own.result.call_id].set_open(is_open=True)
+        self._end(own.result, own.seconds)
 
     def _text(self, text: str) -> None:
         if len(text) <= _DRAWN_WHOLE:
