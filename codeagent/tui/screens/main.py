@@ -141,6 +141,8 @@ class MainScreen(Screen[None]):
     async def _on_update(self, message: messages.Update) -> None:
         """Notes that whoever has the keyboard looks different now, which is what was just typed."""
         self._shows_key = self._shows_key or (message.widget is self.focused is not self.transcript)
+        if message.widget is self.transcript:
+            self.status.turn_along()
 
     async def _on_idle(self, event: events.Idle) -> None:
         """Paints what was typed at once; all else waits for Textual's clock, so that it is painted together."""
@@ -148,6 +150,7 @@ class MainScreen(Screen[None]):
         if self._shows_key:
             self._shows_key = False
             self._on_timer_update()
+            self.transcript.make_room()
 
     # --- who has the keyboard
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import monotonic
 
 from textual.content import Content
 from textual.message import Message
@@ -72,6 +73,7 @@ class StatusLine(Widget):
         super().__init__()
         self._reduced_motion = reduced_motion
         self._frame = 0
+        self._turned_at = self._along_at = 0.0
         self._spinner: Timer | None = None
         self._remark_timer: Timer | None = None
         self.status = Status()
@@ -87,7 +89,7 @@ class StatusLine(Widget):
             self.post_message(self.StateChanged(_state_of(status)))
         is_moving = status.is_working and not status.waiting
         if is_moving and not self._reduced_motion and self._spinner is None:
-            self._spinner = self.set_interval(_FRAME_SECONDS, self._turn)
+            self._spinner = self.set_interval(_FRAME_SECONDS, self._turn_by_itself)
         elif not is_moving and self._spinner is not None:
             self._spinner.stop()
             self._spinner = None
@@ -104,7 +106,18 @@ class StatusLine(Widget):
         """Shows the keys again."""
         self.show(replace(self.status, remark=""))
 
+    def turn_along(self) -> None:
+        """Something else is about to be painted: the spinner turns with it, when it is time, and not by itself."""
+        self._along_at = monotonic()
+        if self._spinner is not None and self._along_at >= self._turned_at + _FRAME_SECONDS:
+            self._turn()
+
+    def _turn_by_itself(self) -> None:
+        if monotonic() >= self._along_at + _FRAME_SECONDS:
+            self._turn()
+
     def _turn(self) -> None:
+        self._turned_at = monotonic()
         self._frame = (self._frame + 1) % len(_FRAMES)
         self.refresh()
 

@@ -22,7 +22,10 @@ from codeagent.tui.widgets.live_reply import LiveReply
 from codeagent.tui.widgets.panel_column import PanelColumn
 from codeagent.tui.widgets.tool_panel import SPINNER, ToolPanel
 
-FRAMES_PER_SECOND = 25
+FRAMES_PER_SECOND = 24
+_LONGEST_REST = 0.1
+"""So many seconds at most nothing new is drawn because other parts of the screen are painted all the time."""
+
 _SPINS_PER_SECOND = 10
 _SHARE_FOR_DRAWING = 0.25
 
@@ -45,7 +48,7 @@ class Transcript(PanelColumn):
         self._countdown: int | None = None
         self._before_countdown: Kind | None = None
         self._timer: Timer | None = None
-        self._not_before = 0.0
+        self._not_before = self._rests_until = self._drawn_at = 0.0
         self._spin = -1
 
     # --- what happens in the session ---------------------------------------------------------
@@ -174,8 +177,13 @@ class Transcript(PanelColumn):
             self._mark_dirty(self._reply.flush())
         self._spin_on(started)
         super().flush()
+        self._drawn_at = started
         taken = monotonic() - started
         self._not_before = started + taken / _SHARE_FOR_DRAWING
+
+    def make_room(self) -> None:
+        """Something else is painted now, such as a key: the next frame comes one frame later than that."""
+        self._rests_until = min(monotonic() + 1 / FRAMES_PER_SECOND, self._drawn_at + _LONGEST_REST)
 
     # --- how it is done ---------------------------------------------------------------------------
 
@@ -209,7 +217,7 @@ class Transcript(PanelColumn):
             self._timer.resume()
 
     def _tick(self) -> None:
-        if monotonic() < self._not_before:
+        if monotonic() < max(self._not_before, self._rests_until):
             return
         self.flush()
         is_spinning = any(panel.has_clock for _, panel in self._calls.values())

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from codeagent.core.approvals import Mode
 from codeagent.core.desk import WorkspaceStatus
-from codeagent.tui.widgets.status import Status
+from codeagent.tui.widgets.status import Status, StatusLine
 
 
 async def shown(stage, status):
@@ -84,3 +84,22 @@ async def test_the_spinner_turns_only_while_the_agent_works(stage_of):
         assert "● waiting for you" in stage.text
         await shown(stage, replace(BUSY, is_working=False))
         assert stage.app.main.status._spinner is None
+
+
+async def test_the_spinner_turns_with_what_is_painted_and_by_itself_only_where_nothing_is(stage_of, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("codeagent.tui.widgets.status.monotonic", lambda: now[0])
+    async with stage_of() as stage:
+        line = StatusLine(reduced_motion=False)
+        await stage.app.main.mount(line)
+        line.show(BUSY)
+        frames = [line._frame]
+        for _ in range(12):  # half a second of a stream
+            now[0] += 1 / 24
+            line.turn_along()
+            line._turn_by_itself()
+            frames.append(line._frame)
+        assert len(set(frames)) == 4
+        now[0] += 0.2
+        line._turn_by_itself()
+        assert line._frame == frames[-1] + 1

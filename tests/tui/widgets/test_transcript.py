@@ -19,6 +19,7 @@ from codeagent.core.messages import (
 )
 from codeagent.tui.themes import load_themes, to_textual
 from codeagent.tui.widgets.session_transcript import SessionTranscript
+from codeagent.tui.widgets.transcript import FRAMES_PER_SECOND
 
 THEMES = load_themes()
 
@@ -540,3 +541,27 @@ async def test_there_are_as_many_widgets_whatever_the_length():
         few = len(list(app.screen.walk_children()))
         fill(transcript, 3_000)
         assert len(list(app.screen.walk_children())) == few
+
+
+async def test_what_comes_right_after_a_key_is_drawn_a_frame_later_but_never_starves(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("codeagent.tui.widgets.transcript.monotonic", lambda: now[0])
+    async with opened() as (transcript, _, _pilot):
+
+        def drawn() -> bool:
+            transcript._tick()
+            return transcript._reply is not None and not transcript._reply._pending
+
+        transcript.stream_text("one ")
+        assert drawn()
+        shown_at = now[0]
+        while now[0] < shown_at + 1:
+            now[0] += 0.02
+            transcript.make_room()  # a key every 20 ms, as it repeats when it is held down
+            transcript.stream_text("more ")
+            if drawn():
+                break
+        assert 0.05 < now[0] - shown_at <= 0.13
+        now[0] += 1 / FRAMES_PER_SECOND
+        transcript.stream_text("at rest ")
+        assert drawn()
