@@ -141,6 +141,12 @@ _SHORT = {
 }
 
 
+def keys_in_words(place: Place, keymap: Mapping[str, str]) -> dict[str, str]:
+    """The first key of each action of a place, in plain words; ``keymap`` holds the person's own keys by name."""
+    keys = ((key.action, keymap.get(key.name, key.keys).split(",")[0].strip()) for key in KEYS if key.place is place)
+    return {action: _SHORT.get(first, first) for action, first in keys}
+
+
 def key_rows(keymap: Mapping[str, str]) -> Iterator[tuple[Place, str, str]]:
     """Place, keys in plain words, and what they do; ``keymap`` holds the person's own keys by name."""
     for key in KEYS:

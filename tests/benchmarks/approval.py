@@ -47,7 +47,7 @@ class Page(App[None]):
         self.register_theme(to_textual(palette))
         self.theme = "dark"
         self.home = Input()
-        self.dialog = ApprovalDialog(palette, home=self.home)
+        self.dialog = ApprovalDialog(palette, home=self.home, keymap={})
 
     def compose(self) -> ComposeResult:
         yield self.dialog

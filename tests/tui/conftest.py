@@ -410,6 +410,8 @@ class Stage:
         for key in keys:
             await self.pilot.press(key)
             await self.pilot.pause(ALONE_SECONDS + 0.1)
+            await self.until(lambda: self.app.main._typing._held is None)  # it was looked at, however busy the machine
+            await self.pilot.pause()
 
     async def type(self, text: str) -> None:
         await self.pilot.press(*(_name(character) for character in text))

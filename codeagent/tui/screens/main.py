@@ -78,7 +78,7 @@ class MainScreen(Screen[None]):
         self.find_bar = FindBar()
         self.prompt = Prompt(self.completions, vi=vi)
         self.prompt.keymap = keymap
-        self.approval = ApprovalDialog(palette, home=self.prompt)
+        self.approval = ApprovalDialog(palette, home=self.prompt, keymap=keymap)
         self.status = StatusLine(reduced_motion=reduced_motion)
         self._typing = Typing(self.prompt, self.approval, answers_that_begin_words(keymap))
         self._last_typed = 0.0

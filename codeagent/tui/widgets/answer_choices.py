@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import assert_never
 
@@ -51,13 +52,6 @@ class View(StrEnum):
 
 
 _BACK = Choice(key="esc", words="back", short="back", action="back", is_answer=False)
-_BACK_TO_ANSWER = Choice(
-    key="esc",
-    words="back to the question, where y and n answer",
-    short="back to the question, where y and n answer",
-    action="back",
-    is_answer=False,
-)
 _SEND = Choice(key="enter", words="send", short="send", action="send_reason", is_answer=False)
 _EDITED = {
     "diff": Choice(key="ctrl+s", words="show the new diff", short="new diff", action="approve_edited"),
@@ -89,11 +83,21 @@ def works_in(action: str, view: View, question: OpenQuestion | None, *, is_live:
     return view is View.QUESTION and is_live if action in _ONLY_AT_THE_QUESTION else None
 
 
-def choices_of(question: OpenQuestion, view: View, waiting: int, *, side: Side | None) -> tuple[Choice, ...]:
+def choices_of(
+    question: OpenQuestion, view: View, waiting: int, keys: Mapping[str, str], *, side: Side | None
+) -> tuple[Choice, ...]:
     """The answers of a view.
 
-    ``waiting`` is how many questions are open, ``side`` how a change is laid out where there is room to choose.
+    ``waiting`` is how many questions are open, ``keys`` the key of each action, and ``side`` how a change is laid
+    out where there is room to choose.
     """
+    choices = _choices_of(question, view, waiting, keys, side)
+    return tuple(replace(choice, key=keys.get(choice.action, choice.key)) for choice in choices)
+
+
+def _choices_of(
+    question: OpenQuestion, view: View, waiting: int, keys: Mapping[str, str], side: Side | None
+) -> tuple[Choice, ...]:
     match view:
         case View.QUESTION:
             return _to_the_question(question, waiting, side)
@@ -109,7 +113,8 @@ def choices_of(question: OpenQuestion, view: View, waiting: int, *, side: Side |
                 _BACK,
             )
         case View.ASKING_WHY:
-            return (_BACK_TO_ANSWER,)
+            words = f"back to the question, where {keys['approve']} and {keys['deny']} answer"
+            return (replace(_BACK, words=words, short=words),)
         case _:
             assert_never(view)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from codeagent.core.approvals import ApprovalRequest
+from codeagent.core.keys import Place, keys_in_words
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import View, choices_of
 from codeagent.tui.widgets.answer_keys import AnswerKeys
@@ -86,9 +87,10 @@ class QuestionPane(Vertical, can_focus=True):
             super().__init__()
             self.side = side
 
-    def __init__(self, palette: Palette, home: Widget) -> None:
-        """``home`` gets the keyboard back after each answer."""
+    def __init__(self, palette: Palette, home: Widget, keymap: Mapping[str, str]) -> None:
+        """``home`` gets the keyboard back after each answer; ``keymap`` holds the person's own keys."""
         super().__init__()
+        self._keys_of = keys_in_words(Place.QUESTION, keymap)
         self._home = home
         self._palette = palette
         self._questions = OpenQuestions()
@@ -234,7 +236,8 @@ class QuestionPane(Vertical, can_focus=True):
             return
         width = self._line_width
         lines = self._lines(question)
-        choices = choices_of(question, self._view, self.waiting, side=self._side if self._is_wide else None)
+        side = self._side if self._is_wide else None
+        choices = choices_of(question, self._view, self.waiting, self._keys_of, side=side)
         self._body.display = self._view is not View.EDITING
         self._keys.show(choices, is_live=self.has_keyboard)
         air = self._air

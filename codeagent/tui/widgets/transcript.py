@@ -23,8 +23,8 @@ from codeagent.tui.widgets.panel_column import PanelColumn
 from codeagent.tui.widgets.tool_panel import SPINNER, ToolPanel
 
 FRAMES_PER_SECOND = 24
-_LONGEST_REST = 0.1
-"""So many seconds at most nothing new is drawn because other parts of the screen are painted all the time."""
+_MOST_LEFT_OUT = 2
+"""So many frames in turn are left out at most because something else was painted."""
 
 _SPINS_PER_SECOND = 10
 _SHARE_FOR_DRAWING = 0.25
@@ -48,7 +48,8 @@ class Transcript(PanelColumn):
         self._countdown: int | None = None
         self._before_countdown: Kind | None = None
         self._timer: Timer | None = None
-        self._not_before = self._rests_until = self._drawn_at = 0.0
+        self._not_before = 0.0
+        self._makes_room, self._left_out = False, 0
         self._spin = -1
 
     # --- what happens in the session ---------------------------------------------------------
@@ -177,13 +178,12 @@ class Transcript(PanelColumn):
             self._mark_dirty(self._reply.flush())
         self._spin_on(started)
         super().flush()
-        self._drawn_at = started
         taken = monotonic() - started
         self._not_before = started + taken / _SHARE_FOR_DRAWING
 
     def make_room(self) -> None:
-        """Something else is painted now, such as a key: the next frame comes one frame later than that."""
-        self._rests_until = min(monotonic() + 1 / FRAMES_PER_SECOND, self._drawn_at + _LONGEST_REST)
+        """Something else is painted now, such as a key: the next frame is left out for it."""
+        self._makes_room = True
 
     # --- how it is done ---------------------------------------------------------------------------
 
@@ -217,8 +217,13 @@ class Transcript(PanelColumn):
             self._timer.resume()
 
     def _tick(self) -> None:
-        if monotonic() < max(self._not_before, self._rests_until):
+        makes_room, self._makes_room = self._makes_room, False
+        if makes_room and self._left_out < _MOST_LEFT_OUT:
+            self._left_out += 1
             return
+        if monotonic() < self._not_before:
+            return
+        self._left_out = 0
         self.flush()
         is_spinning = any(panel.has_clock for _, panel in self._calls.values())
         if self._reply is None and not is_spinning and self._timer is not None:

@@ -179,6 +179,19 @@ async def test_one_reason_stands_there_once(stage_of, ask_command):
         assert stage.text.lower().count("asked about in ask mode") == 1
 
 
+async def test_the_keys_that_are_told_are_those_that_work(stage_of, ask_command):
+    asking = Asking(ask_command("make"))
+    async with stage_of(asking, keymap={"approve": "ctrl+y", "deny": "f7,x", "why": "w"}) as stage:
+        await ask(stage)
+        assert "ctrl+y approve  f7 deny" in stage.text
+        await stage.press_slowly("w")
+        assert "where ctrl+y and f7 answer" in stage.text
+        await stage.pilot.press("escape")
+        await stage.press_slowly("ctrl+y")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"] == Approve()
+
+
 async def test_a_question_mark_shows_why_it_is_asked(stage_of, ask_command):
     async with stage_of(Asking(ask_command("make"))) as stage:
         await ask(stage)
