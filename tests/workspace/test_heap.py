@@ -1,4 +1,5 @@
 import ctypes
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,8 +59,11 @@ def test_threads_take_memory_from_one_place():
     if not hasattr(ctypes.CDLL(None), "malloc_info"):
         pytest.skip("another C library")
 
+    environ = {name: text for name, text in os.environ.items() if not name.startswith(("MALLOC_", "GLIBC_"))}
+
     def heaps(before: str) -> int:
-        done = subprocess.run([sys.executable, "-c", before + HEAPS], capture_output=True, text=True, check=True)
+        command = [sys.executable, "-c", before + HEAPS]
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
         return done.stdout.count("<heap nr=")
 
     assert heaps("") > 1
