@@ -22,6 +22,7 @@ from codeagent.providers.sse import as_object, as_text, parse_object
 _LONGEST_MESSAGE = 600
 _LONGEST_QUOTE = 200
 _LONGEST_PAGE = 20_000
+_TELLING = (httpx2.TimeoutException, httpx2.UnsupportedProtocol, httpx2.ProxyError, httpx2.RemoteProtocolError)
 _PAGE = seldom(r"\s*<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TAG = seldom(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _SHORTEST_SECRET = 6  # less, such as the "none" for a server without a key, may be a word of any message
@@ -65,6 +66,10 @@ _OUT_OF_MONEY = seldom(
     r"insufficient_quota|credit balance|exceeded your current quota|billing|payment required|spending limit",
     re.IGNORECASE,
 )
+
+
+class Unanswered(ProviderUnavailable):
+    """The connection was closed before anything of an answer came, as one that was kept too long is."""
 
 
 @value
@@ -154,8 +159,12 @@ class Service:
                 hint=f"Start the server there, or change {self.url_variable}.",
                 most_retries=_RETRIES_WHEN_REFUSED,
             )
-        if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError | ConnectionResetError):
-            return ProviderUnavailable(f"{self.place} closed the connection without an answer.")
+        if isinstance(cause, httpx2.RemoteProtocolError) and "disconnected" not in str(cause):
+            return ProviderUnavailable(
+                f"{self.place} sent something that is no HTTP answer.", hint=f"Check {self.url_variable} if it is set."
+            )
+        if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError | ConnectionError):
+            return Unanswered(f"{self.place} closed the connection without an answer.")
         if _tls_reason(cause) in _NO_TLS:
             return ProviderRejected(
                 f"{self.place} does not speak HTTPS{_quoted(self._safe(_words_of(cause)))}",
@@ -323,7 +332,7 @@ def _deepest(error: BaseException) -> BaseException:
     """The httpx or ssl error behind what an SDK raised."""
     found = error
     while (cause := found.__cause__ or found.__context__) is not None:
-        if isinstance(found, httpx2.TimeoutException | httpx2.UnsupportedProtocol | httpx2.ProxyError):
+        if isinstance(found, _TELLING):
             break
         found = cause
         if isinstance(found, ssl.SSLError | OSError):

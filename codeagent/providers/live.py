@@ -14,7 +14,7 @@ from codeagent.core.errors import ProviderError, ProviderRejected, ProviderUnava
 from codeagent.core.messages import AssistantMessage, Message, Usage
 from codeagent.core.protocols import ModelEvent, ModelRequest, NoticePiece, ReplyFinished, UsagePiece
 from codeagent.providers.connection import Patience, read_payloads, read_to_end
-from codeagent.providers.failures import Service
+from codeagent.providers.failures import Service, Unanswered
 from codeagent.providers.history import EncodedHistory
 from codeagent.providers.joined import JoinedMessages
 from codeagent.providers.left_out import LeftOut, Taken
@@ -121,6 +121,7 @@ class LiveProvider(ABC, Generic[FormT]):
         self._encoder = encoder
         self._form = form
         self._taken = Taken(model)
+        self._has_kept = False
 
     @property
     def model(self) -> str:
@@ -192,11 +193,20 @@ class LiveProvider(ABC, Generic[FormT]):
         return self._body(request, await self._encoder.encode(request.messages, self._taken.left_out))
 
     async def _ask(self, request: ModelRequest) -> httpx2.Response:
-        """Sends the request, and once more for each thing that the model wants otherwise."""
+        """Sends the request, and once more for each thing that the model wants otherwise.
+
+        A connection that was kept since the last request may have been closed
+        meanwhile: then it is sent once more at once, on a new one.
+        """
         while True:
-            form = self._form
+            form, has_kept, self._has_kept = self._form, self._has_kept, False
             try:
-                return await self._connection.post(self._path, await self.body(request))
+                response = await self._connection.post(self._path, await self.body(request))
+                self._has_kept = True
+                return response  # noqa: TRY300 - what is kept is known only now
+            except Unanswered:
+                if not has_kept:
+                    raise
             except ProviderRejected as refusal:
                 self._form = form.corrected(refusal.message)
                 if self._form == form:

@@ -137,8 +137,9 @@ CASES: dict[str, Case] = {
     "501": ended("HTTP 501", "another model", answers=[Refuse(status=501)]),
     "413": ended("window", "/compact", "/model", answers=[Refuse(status=413)]),
     # connections
-    "closed before the headers": again(Hangup()),
-    "reset before the headers": again(Hangup(reset=True)),
+    "closed before the headers": Case(answers=(Hangup(), *WELL)),
+    "reset before the headers": Case(answers=(Hangup(reset=True), *WELL)),
+    "closed before the headers twice": Case(answers=(Hangup(), Hangup(reset=True), *WELL), retries=1),
     "reset after the headers": again(spoilt(fault=Reset(after=-1))),
     "reset in the text": again(spoilt(fault=Reset(after=3), pace=0.001)),
     "reset in the call": again(spoilt(fault=Reset(after=8), pace=0.001)),
@@ -150,7 +151,7 @@ CASES: dict[str, Case] = {
     "silence after the headers": again(spoilt(fault=Stall(after=-1)), limits=HASTY),
     "silence in the text": again(spoilt(fault=Stall(after=3)), limits=HASTY),
     "silence in the call": again(spoilt(fault=Stall(after=8)), limits=HASTY),
-    "all kinds in a row": again(Hangup(), spoilt(fault=Truncate(after=3))),
+    "all kinds in a row": Case(answers=(Hangup(), spoilt(fault=Truncate(after=3)), *WELL), retries=1),
     # streams
     **{name: taken(wired(name)) for name in WIRES if name not in {"cut_json", "error_line"}},
     "an event that is no JSON": again(wired("cut_json")),

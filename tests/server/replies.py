@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import socket
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -156,6 +157,18 @@ class RawStream:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bare:
+    """What is done with the bare connection, below HTTP; ``act`` gets the whole stream of the ``parts``, to spoil it.
+
+    The connection is closed afterwards, unless it ``stays`` for the next request.
+    """
+
+    act: Callable[[socket.socket, bytes], None]
+    parts: tuple[Part, ...] = ()
+    stays: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hangup:
     """The connection is closed without an answer; with ``reset`` it is reset."""
 
@@ -163,7 +176,7 @@ class Hangup:
     reset: bool = False
 
 
-Answer = Reply | Refuse | RawStream | Hangup
+Answer = Reply | Refuse | RawStream | Hangup | Bare
 
 
 def say(text: str, *calls: Call, stop: str | None = None, pace: float = 0.0) -> Reply:

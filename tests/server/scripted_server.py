@@ -30,6 +30,7 @@ if __name__ == "__main__":
 from tests.server import chat_api, messages_api, responses_api
 from tests.server.replies import (
     Answer,
+    Bare,
     Hangup,
     RawStream,
     Refuse,
@@ -277,6 +278,10 @@ class _Handler(BaseHTTPRequestHandler):
                     self._break(Stall(after=0))
                 else:
                     self._end(answer.trailers)
+            case Bare():
+                self.close_connection = not answer.stays
+                stream = self._events(Reply(parts=answer.parts), body)
+                answer.act(self.connection, b"".join(event for event, _ in stream))
             case Reply():
                 self._sleep(answer.delay)
                 self._open_stream(answer.content_type)
