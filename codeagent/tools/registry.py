@@ -9,6 +9,9 @@ from codeagent.core.errors import ConfigError, UnknownTool
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.protocols import AnyTool, ToolSpec
 
+_LONGEST_NAME = 100
+"""Characters of a name that a model made up, when it is told back."""
+
 
 class Registry:
     """A set of tools in the order of their names, which never changes, so that prompt caches hit."""
@@ -29,7 +32,8 @@ class Registry:
         """The tool of that name; raises UnknownTool naming those there are."""
         tool = self._tools.get(name)
         if tool is None:
-            raise UnknownTool(f"There is no tool named {name!r}.", hint=f"The tools are: {', '.join(self._tools)}.")
+            shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]} …"
+            raise UnknownTool(f"There is no tool named {shown!r}.", hint=f"The tools are: {', '.join(self._tools)}.")
         return tool
 
     def specs(self) -> tuple[ToolSpec, ...]:

@@ -30,6 +30,7 @@ _POLL = 0.03
 _LONGEST_NAME = 80
 _ODD_LIMITS = 100_000
 _LIMIT_LINE = b"Max msgqueue size"
+_IGNORED_LINE = b"SigIgn:"
 _PROC = Path("/proc")
 _IS_LINUX = sys.platform == "linux"
 _MOST_UNSEEN = 20
@@ -172,10 +173,13 @@ def _terminate(members: Callable[[], tuple[Member, ...]], grace: float) -> None:
     """Parents get the signal before their children, so that none goes on to its next step.
 
     Looking takes a moment in which a process can slip past by forking: only a second look proves that all is over.
+    Where all that is left has shut its ears to the signal, waiting is of no use.
     """
     asked: set[int] = set()
     deadline = time.monotonic() + grace
     while (alive := members() or members()) and time.monotonic() < deadline:
+        if all(member.pid in asked and _is_deaf(member.pid) for member in alive):
+            break
         fresh = [member for member in alive if member.pid not in asked]
         _send(fresh, signal.SIGTERM)
         _send(fresh, signal.SIGCONT)
@@ -258,6 +262,16 @@ def _linux_members(since: int, belongs: Callable[[_Status], bool]) -> tuple[Memb
             continue
         found.append(Member(pid=status.pid, group=status.group, started=status.started, name=_name(status.pid)))
     return tuple(sorted(found, key=lambda member: (member.started, member.pid)))
+
+
+def _is_deaf(pid: int) -> bool:
+    """Whether a process ignores the signal that asks it to end, where /proc tells."""
+    try:
+        status = (_PROC / str(pid) / "status").read_bytes()
+    except OSError:
+        return False
+    ignored = status.partition(_IGNORED_LINE)[2].split(maxsplit=1)[:1]
+    return bool(ignored) and int(ignored[0], 16) >> (signal.SIGTERM - 1) & 1 == 1
 
 
 def _name(pid: int) -> str:
