@@ -69,7 +69,7 @@ _OUT_OF_MONEY = seldom(
 
 
 class Unanswered(ProviderUnavailable):
-    """The connection was closed before anything of an answer came, as one that was kept too long is."""
+    """Nothing of an answer came, as on a connection that was kept too long, or that holds the rest of the last one."""
 
 
 @value
@@ -160,7 +160,7 @@ class Service:
                 most_retries=_RETRIES_WHEN_REFUSED,
             )
         if isinstance(cause, httpx2.RemoteProtocolError) and "disconnected" not in str(cause):
-            return ProviderUnavailable(
+            return Unanswered(
                 f"{self.place} sent something that is no HTTP answer.", hint=f"Check {self.url_variable} if it is set."
             )
         if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError | ConnectionError):

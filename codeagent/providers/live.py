@@ -195,8 +195,8 @@ class LiveProvider(ABC, Generic[FormT]):
     async def _ask(self, request: ModelRequest) -> httpx2.Response:
         """Sends the request, and once more for each thing that the model wants otherwise.
 
-        A connection that was kept since the last request may have been closed
-        meanwhile: then it is sent once more at once, on a new one.
+        A connection that was kept since the last request may be of no use any more:
+        then it is sent once more at once, on a new one.
         """
         while True:
             form, has_kept, self._has_kept = self._form, self._has_kept, False

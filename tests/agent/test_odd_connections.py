@@ -160,3 +160,15 @@ async def test_a_connection_that_closes_between_two_requests_is_made_anew_withou
         assert (await stage.send()).text == f"{number}"
     assert stage.of(RetryScheduled) == []
     await scene.is_well(stage)
+
+
+async def test_what_is_left_on_a_kept_connection_costs_the_next_request_no_word(scene):
+    stage = scene.stage()
+    scene.server.reply(
+        Bare(act=sends(lambda stream: sized(stream) + b"\n\nrubbish\n\n"), parts=(Say("first"),), stays=True),
+        *(say("second"), say("second")),
+    )
+    assert (await stage.send()).text == "first"
+    assert (await stage.send()).text == "second"
+    assert stage.of(RetryScheduled) == []
+    assert scene.server.refusals == []
