@@ -92,7 +92,6 @@ class JobsScreen(ModalScreen[None]):
         """The list, and below it the output of one."""
         with Vertical() as box:
             box.border_title = Content("Running")
-            box.border_subtitle = Content("↑ ↓ choose · x stop · esc leave")
             yield self._list
             yield self._scroll
 
@@ -146,6 +145,8 @@ class JobsScreen(ModalScreen[None]):
 
     def _show(self, at: int) -> None:
         self.set_class(not self._work, "-idle")
+        keys = "↑ ↓ choose · x stop · esc leave" if self._work else "esc leave"
+        self.query_exactly_one("JobsScreen > Vertical", Vertical).border_subtitle = Content(keys)
         if not self._work:
             self._output.update(Content(_NOTHING))
             return

@@ -40,6 +40,7 @@ async def test_nothing_running_is_said(stage_of):
     async with stage_of() as stage:
         await stage.pilot.press("ctrl+t")
         await stage.until(lambda: "Nothing runs" in stage.text)
+        assert "x stop" not in stage.text
         await stage.pilot.press("escape")
         await stage.until(lambda: "Nothing runs" not in stage.text)
 
