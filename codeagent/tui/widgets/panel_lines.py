@@ -170,8 +170,12 @@ def body_lines(
     inks: Inks,
     *,
     most: int | None = None,
+    is_told: bool = False,
 ) -> Sequence[Line]:
-    """What an ended call's panel holds; ``most`` rows of its output, the last ones, None all."""
+    """What an ended call's panel holds; ``most`` rows of its output, the last ones, None all.
+
+    A command that the heading holds, which ``is_told`` says, is not repeated.
+    """
     parts: list[Sequence[Line]] = []
     details = result.details
     if isinstance(details, ChangeDetails):
@@ -181,7 +185,8 @@ def body_lines(
     command = preview.command if isinstance(preview, CommandPreview) else ""
     if isinstance(details, CommandDetails):
         command = details.command
-    if "\n" in command or len(command) > width // (3 if most is None else 1):  # else it stands in the heading, whole
+    is_cut = bool(command) and not is_told if most is None else len(command) > width
+    if "\n" in command or is_cut:
         parts.append(_command_lines(command, width, inks))
     if not isinstance(details, ChangeDetails) or result.outcome is not Outcome.OK:
         parts.append(_text_lines(name, result, width, inks, most))

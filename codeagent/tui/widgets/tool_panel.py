@@ -170,7 +170,8 @@ class ToolPanel:
         if self._result is not None:
             if self.is_open:
                 most = _BRIEF_LINES if self._fold is _Fold.BRIEF else None
-                body = body_lines(self._name, self._preview, self._result, room, inks, most=most)
+                is_told = self._shown_label() in head.text
+                body = body_lines(self._name, self._preview, self._result, room, inks, most=most, is_told=is_told)
         elif self.is_open:
             tail = tail_lines(self._output, room, inks, most=4 * TAIL_LINES)
             body = Stack([self._preview_lines(room, inks), tail])

@@ -236,3 +236,11 @@ def test_a_panel_holds_the_diff_of_a_change_and_not_the_file():
     assert any("y = 3" in line for line in shown(block))
     held = [one for one in (getattr(block, name, None) for name in vars(block)) if isinstance(one, DiffPreview)]
     assert [preview.proposal for preview in held] == [""]
+
+
+@pytest.mark.parametrize(("words", "is_repeated"), [("x" * 30, False), ("x " * 30, True), ("one\ntwo", True)])
+def test_an_open_panel_repeats_a_command_only_where_the_heading_cannot_hold_it(words, is_repeated):
+    block = panel()
+    block.end(ended(details=CommandDetails(command=words, cwd=".", ended="exit code 0", exit_code=0), text="out"), 4.2)
+    block.set_open(is_open=True)
+    assert any(line.startswith("     $ ") for line in shown(block)) == is_repeated
