@@ -61,6 +61,8 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
                 "text": result.text,
                 "seconds": round(seconds, 3),
             }
+        case ToolRunning(call_id=call_id):  # nothing is said meanwhile that would end it
+            return {"call_id": call_id}
         case ApprovalSettled(call_id=call_id, answer=answer):
             return {"call_id": call_id, "answer": answer.kind}
         case TurnEnded():
@@ -86,7 +88,6 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
             | ThinkingStreamed()
             | RetryScheduled()
             | ReplyEnded()
-            | ToolRunning()
             | ToolProgressed()
             | MessageQueued()
             | MessageDelivered()
