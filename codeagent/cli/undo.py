@@ -51,6 +51,9 @@ def run(found: argparse.Namespace, places: Places, folder: Path) -> int:
             said = f"codeagent: ended what an earlier run had left running: {', '.join(ended)}."
             print(show_invisible(said), file=sys.stderr)
         store = ChangeStore(root, places.checkpoints / sessions.folder.name, session_id)
+        if cut_off := store.finish_reversal():
+            print(show_invisible(f"Undo or redo of {cut_off} had been cut off; it is whole now."))
+            return 0
         return asyncio.run(_take_back(ChangeTimeline(store, asyncio.Lock(), lambda: False), found))
     except NothingToUndo as nothing:
         others = () if found.session is not None or found.redo else sessions.paths()

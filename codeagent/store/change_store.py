@@ -13,6 +13,7 @@ from pathlib import Path
 from codeagent.core.errors import FileProblem
 from codeagent.store.blobs import Blobs, not_kept
 from codeagent.store.change_log import ChangeLog, Entry, Kind
+from codeagent.store.cut_off import UnderWay, finish
 from codeagent.store.file_states import (
     FileChange,
     FileState,
@@ -65,6 +66,7 @@ class ChangeStore:
         self.log = ChangeLog(self._place / "changes.jsonl")
         self._blobs: Blobs | None = None
         self.jobs = RunningJobs(self._place)
+        self.under_way = UnderWay(self._place)
         self._looked_at = len(self.log.entries) if self.jobs.left is None else self.jobs.left.entries
 
     @property
@@ -240,6 +242,7 @@ class ChangeStore:
 
         Returns what may be the doing of jobs that ran when the program was killed.
         """
+        self.finish_reversal()
         while (pending := self.pending()) is not None:
             self.settle(pending)
         left = self.jobs.left
@@ -251,6 +254,15 @@ class ChangeStore:
             look = self._keep_jobs(left.what, left.turn, is_sure=False)
         self.jobs.forget_left(self._looked_at)
         return look
+
+    def finish_reversal(self) -> str:
+        """Carries an undo or redo that was cut off to its end, and says what it was about; raises CheckpointError."""
+        left = self.under_way.left(self.log.entries)
+        if left is not None:
+            sweep_leftovers(self.root)
+            finish(left, self.path_of, self.state_of, self.blobs)
+        self.under_way.end()
+        return left.what if left is not None else ""
 
     def _written(self, pending: Pending, *, is_done: bool) -> tuple[FileChange, ...]:
         path = self.path_of(pending.name)

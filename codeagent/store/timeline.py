@@ -99,6 +99,9 @@ class ChangeTimeline:
         """
         async with self._busy:
             left = self._store.jobs.left
+            cut_off = await asyncio.to_thread(self._store.finish_reversal)
+            if cut_off and self._tell is not None:
+                self._tell(NoticeGiven(text=f"Undo or redo of {cut_off} had been cut off; it is whole now."))
             look = await asyncio.to_thread(self._store.settle_all)
             if left is not None and look.changes and self._tell is not None:
                 changed = _counted(worth_showing(look.changes))
@@ -167,9 +170,11 @@ class ChangeTimeline:
         left = () if overwrites else tuple(item for item in items if item.standing in LEFT_ALONE)
         chosen = tuple(item for item in items if item not in left)
         made = folders_made(entries, store.log.entries)
+        entry_id = store.log.next_id()
+        store.under_way.begin(entry_id)
         store.log.add(
             Entry(
-                id=store.log.next_id(),
+                id=entry_id,
                 kind=Kind.REDO if reversal.is_redo else Kind.UNDO,
                 what=reversal.what,
                 turn=reversal.turn,
@@ -179,6 +184,7 @@ class ChangeTimeline:
             )
         )
         problems = apply(chosen, () if reversal.is_redo else made, store)
+        store.under_way.end()
         said = [f"{_did(reversal)} {reversal.what}: {_counted(worth_showing(item.change for item in chosen))}."]
         said += [f"{show_invisible(item.name)} was left as {_LEFT_AS[item.standing]}." for item in left]
         return " ".join([*said, *reversal.remarks, *problems])
