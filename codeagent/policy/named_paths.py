@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import re
 import secrets
 import tempfile
@@ -16,6 +15,16 @@ from codeagent.core.errors import PathRefused
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_contents import contents_shown
 from codeagent.policy.git_tracked import shown_contents, tracked_secret
+from codeagent.policy.path_words import (
+    PLAIN_PATH,
+    candidates,
+    is_other_home,
+    is_telling,
+    known_ends,
+    matches,
+    one_by_one,
+    written,
+)
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern
 from codeagent.policy.shell_script import Places, Redirection
@@ -33,8 +42,6 @@ _DEVICES = frozenset(
 )
 _HIDDEN_SAMPLES = (".env", ".env.local", ".ssh", ".netrc", ".npmrc", ".aws")
 _TEMPORARY = tuple(Path(folder).resolve() for folder in dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")))  # noqa: S108 - places that commands may write to
-_PLAIN_PATH = re.compile(r"[\w@%+:,./~-]+")
-_OPTION_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|[\w-]+=|@|file://)?(?P<path>.+)", re.DOTALL)
 
 
 class NamedPaths:
@@ -98,7 +105,7 @@ class NamedPaths:
         yield from self._read_words(reading.paths, folders)
         if reading.is_recursive:
             for folder in folders:
-                for word in _one_by_one(reading.paths):
+                for word in one_by_one(reading.paths):
                     yield from self._tree(word, folder, reading)
         if reading.shows_tracked:
             for folder in folders:
@@ -123,10 +130,11 @@ class NamedPaths:
         if word.text in _DEVICES and word.is_fixed:
             return
         if not word.is_known or word.glob or not folders:
+            yield from self._ends(word, Access.WRITE, folders)
             yield _unknown(word)
             return
         for folder in folders:
-            yield from self._write(_written(word), folder)
+            yield from self._write(written(word), folder)
 
     def overwrites(self, target: Word, places: Places | None) -> bool:
         """Whether a file that is written is there already."""
@@ -147,10 +155,11 @@ class NamedPaths:
         for word in words:
             if not word.is_known or word.glob:
                 yield from self._read_words((word,), folders)
-                if is_writer and word.is_known:
+                if is_writer:
+                    yield from self._ends(word, Access.WRITE, folders)
                     yield from self._changed_by_glob(word, folders)
                 continue
-            for text in _candidates(word):
+            for text in candidates(word):
                 for folder in folders:
                     yield from self._mention(text, folder, is_writer=is_writer)
 
@@ -168,9 +177,21 @@ class NamedPaths:
         for folder in self.folders(places) or (self._cwd,):
             yield from contents_shown(words, folder, self._sandbox, self._rules)
 
+    def _ends(self, word: Word, access: Access, folders: tuple[Path, ...]) -> Iterator[Finding]:
+        """What stands against a word of which only the end is known: there may be a file's whole name in it."""
+        for text in known_ends(word):
+            for folder in folders or (self._cwd,):
+                try:
+                    concern = self._look(text, access, folder).concern
+                except PathRefused:
+                    concern = None
+                    yield ask_each_time(f"{word.text} may be a file that is never written.")
+                if concern and concern.kind is ConcernKind.SENSITIVE:
+                    yield ask_each_time(f"{word.text} may be a file that is asked about each time.")
+
     def _changed_by_glob(self, word: Word, folders: tuple[Path, ...]) -> Iterator[Finding]:
         for folder in folders:
-            for match in islice(_matches(word, folder), _MOST_MATCHES):
+            for match in islice(matches(word, folder), _MOST_MATCHES):
                 yield from self._mention(match, folder, is_writer=True)
 
     def runs_in(self, places: Places | None) -> Iterator[Finding]:
@@ -199,15 +220,15 @@ class NamedPaths:
             if (
                 touch.concern
                 and touch.concern.kind is ConcernKind.SENSITIVE
-                and (access is Access.WRITE or is_there or _is_telling(text))
+                and (access is Access.WRITE or is_there or is_telling(text))
             ):
                 yield ask_each_time(touch.concern.reason)
             elif is_there or touch.concern is None:
                 yield from self._by_rules(touch, folder)
 
     def _moved(self, folder: Path, word: Word) -> list[Path]:
-        text = _written(word)
-        if not text or _is_other_home(word):
+        text = written(word)
+        if not text or is_other_home(word):
             return []
         try:
             path = self._look(text, Access.READ, folder).path
@@ -224,7 +245,8 @@ class NamedPaths:
             if word.values:
                 yield from self._loop(word, folders)
                 continue
-            if not word.is_known or _is_other_home(word):
+            if not word.is_known or is_other_home(word):
+                yield from self._ends(word, Access.READ, folders)
                 yield _unknown(word)
             elif not folders:
                 if word.text.startswith("/"):
@@ -232,30 +254,30 @@ class NamedPaths:
                 yield _unknown(word)
             else:
                 for folder in folders:
-                    yield from self._glob(word, folder) if word.glob else self._read_path(_written(word), folder)
+                    yield from self._glob(word, folder) if word.glob else self._read_path(written(word), folder)
 
     def _loop(self, word: Word, folders: tuple[Path, ...]) -> Iterator[Finding]:
         """The variable of a loop: every word that it stands for, which an unquoted one must not split."""
         yield from self._read_words(word.values, folders)
         for value in word.values:
-            matches = [match for folder in folders for match in islice(_matches(value, folder), _MOST_MATCHES)]
-            texts = matches if value.glob else [value.text]
-            if word.may_split and not all(map(_PLAIN_PATH.fullmatch, texts)):
+            found = [match for folder in folders for match in islice(matches(value, folder), _MOST_MATCHES)]
+            texts = found if value.glob else [value.text]
+            if word.may_split and not all(map(PLAIN_PATH.fullmatch, texts)):
                 yield _unknown(word)
             elif any(text.startswith("-") for text in texts):
                 yield Finding(decision=Decision.ASK, because=f"what {word.text} stands for is taken for an option.")
 
     def _glob(self, word: Word, folder: Path) -> Iterator[Finding]:
         """A pattern is judged by itself and by the names that it stands for now."""
-        yield from self._read_path(_written(word), folder)
+        yield from self._read_path(written(word), folder)
         last = word.glob.rpartition("/")[2]
         if re.match(r"\.[^*?\[]", last) and any(fnmatch(sample, last) for sample in _HIDDEN_SAMPLES):
             yield ask_each_time(f"{word.text} may stand for files with secrets.")
-        matches = list(islice(_matches(word, folder), _MOST_MATCHES + 1))
-        if len(matches) > _MOST_MATCHES:
+        found = list(islice(matches(word, folder), _MOST_MATCHES + 1))
+        if len(found) > _MOST_MATCHES:
             yield Finding(decision=Decision.ASK, because=f"{word.text} stands for more files than are looked at.")
             return
-        for match in matches:
+        for match in found:
             if match.startswith("-"):
                 yield Finding(
                     decision=Decision.ASK, because=f"{word.text} stands for {match}, which is taken for an option."
@@ -316,7 +338,7 @@ class NamedPaths:
 
     def _tree(self, word: Word, folder: Path, reading: Reading) -> Iterator[Finding]:
         """Looks for files with secrets below a folder that is read as a whole."""
-        texts = islice(_matches(word, folder), _MOST_MATCHES) if word.glob else [_written(word)]
+        texts = islice(matches(word, folder), _MOST_MATCHES) if word.glob else [written(word)]
         for text in texts if word.is_known else ():
             try:
                 top = self._look(text, Access.READ, folder).path
@@ -330,41 +352,10 @@ class NamedPaths:
                 return
 
 
-def _matches(word: Word, folder: Path) -> Iterator[str]:
-    """The names that a pattern stands for now when the shell is in ``folder``; none for any other word."""
-    pattern = str(Path.home()) + word.glob[1:] if word.has_tilde else word.glob
-    return glob.iglob(pattern, root_dir=folder)  # noqa: PTH207 - Path.glob leaves out broken links and takes ** deep
-
-
-def _one_by_one(words: Iterable[Word]) -> Iterator[Word]:
-    """The words, with what the variables of loops stand for in their place."""
-    for word in words:
-        yield from word.values or (word,)
-
-
-def _written(word: Word) -> str:
-    """The path as the sandbox reads it: a quoted ``~`` is a name like any other."""
-    return f"./{word.text}" if word.text.startswith("~") and not word.has_tilde else word.text
-
-
-def _is_other_home(word: Word) -> bool:
-    return word.has_tilde and word.text != "~" and not word.text.startswith("~/")
-
-
 def _unknown(word: Word) -> Finding:
     return Finding(
         decision=Decision.ASK, because=f"what {word.text} stands for is only known when it runs.", is_unknown=True
     )
-
-
-def _candidates(word: Word) -> Iterator[str]:
-    """The parts of a word that could be a path: the word, an option's value, what stands around a colon."""
-    whole = _OPTION_VALUE.fullmatch(word.text)
-    texts = [word.text, *([whole["path"]] if whole else [])]
-    texts += [part for text in tuple(texts) for part in re.split(r"[:,=@]", text)]
-    for text in dict.fromkeys(texts):
-        if text and not text.startswith("-") and _PLAIN_PATH.fullmatch(text) and not re.match(r"\w+://", text):
-            yield f"./{text}" if text.startswith("~") and not (word.has_tilde or text != word.text) else text
 
 
 def _exists(folder: Path, text: str) -> bool:
@@ -374,18 +365,12 @@ def _exists(folder: Path, text: str) -> bool:
         return False
 
 
-def _is_telling(text: str) -> bool:
-    """Whether a name without a folder is a file's beyond doubt, so that it matters though it is not there."""
-    stem, dot, _ = text.rpartition(".")
-    return text.startswith(".env") or bool(dot and stem)
-
-
 def _both_names(touch: Touch, folder: Path) -> tuple[Path, ...]:
     """The real path and the one that is written, for rules that forbid."""
     if touch.path is None:
         return ()
-    written = _tidied(folder / touch.written) if not touch.written.startswith("~") else touch.path
-    return tuple(dict.fromkeys((touch.path, written)))
+    lexical = _tidied(folder / touch.written) if not touch.written.startswith("~") else touch.path
+    return tuple(dict.fromkeys((touch.path, lexical)))
 
 
 def _tidied(path: Path) -> Path:

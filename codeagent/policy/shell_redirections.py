@@ -76,6 +76,9 @@ class RedirectionReader:
         self._words += targets[1:]
         if operator in {">&", "<&"} and target.is_fixed and _DESCRIPTOR.fullmatch(target.text):
             return
+        if operator == "<&" or (operator == ">&" and target.text.startswith("-")):
+            # The shell closes the descriptor at a dash, and what follows it is a word of the command.
+            self._source.problem(_UNCERTAIN, is_hidden=True)
         if target.text == "-":
             target = replace(target, text="./-")  # a file of that name, not the standard input as for programs
         direction = Direction.READS if operator in {"<", "<&"} else Direction.WRITES

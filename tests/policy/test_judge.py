@@ -205,6 +205,26 @@ CASES = (
     ("rm *", AUTO, "ask"),
     ("echo x > /etc/hosts", AUTO, "ask"),
     ("echo x > ~/some-file", AUTO, "ask"),
+    ("cat <& -.env", replace(AUTO, deny=("bash(rm *)",)), "ask"),
+    # Of a word that is not known its end may tell enough.
+    ('cat "$PWD/.env"', AUTO, "ask"),
+    ("cat $PWD/.env", AUTO, "ask"),
+    ("cat $(pwd)/.env", AUTO, "ask"),
+    ("cat `pwd`/.env", AUTO, "ask"),
+    ("cat ${DIR}/src/.env.local", AUTO, "ask"),
+    ('cat "$HOME/.ssh/id_rsa"', AUTO, "ask"),
+    ("cat ${HOME}/.aws/credentials", AUTO, "ask"),
+    ("make --file=$HOME/.aws/credentials", AUTO, "ask"),
+    ('grep x < "$PWD/.env"', AUTO, "ask"),
+    ('sh -c "cat $PWD/.env"', AUTO, "ask"),
+    ('echo x > "$PWD/.git/hooks/pre-commit"', AUTO, "ask"),
+    ('cp x "$PWD/.git/hooks/pre-commit"', AUTO, "ask"),
+    ("echo x >> $HOME/.bashrc", AUTO, "ask"),
+    ('cat "$DIR/README.md"', AUTO, "allow"),
+    ('cat "$DIR/.env.example"', AUTO, "allow"),
+    ('cp x "$PWD/src/x"', AUTO, "allow"),
+    ("make DIR=$PWD/build", AUTO, "allow"),
+    ("cat $HOME/notes", AUTO, "allow"),
 )
 
 
