@@ -151,6 +151,7 @@ def tools_of(
         environ=needs.brought.launch.environ,
         confinement=confinement,
         keep=needs.settings.sandbox.pass_environment,
+        secrets=needs.keeping.secrets,
         emit=needs.tell,
         puts_git_back=gate.runs_unasked,
         rule_against=gate.rule_against_reading,

@@ -41,6 +41,7 @@ class Keeping:
     changes: Path
     folder: str
     redact: Callable[[str], str]
+    secrets: tuple[str, ...]
     settle: Callable[[], None]
     logs_of: Callable[[str], Path]
 
@@ -112,6 +113,7 @@ def open_keeping(launch: Launch, stored: Sessions, fork: Fork, redactor: Redacto
         changes=changes,
         folder=stored.folder.name,
         redact=redactor.redact,
+        secrets=redactor.secrets,
         logs_of=stored.logs,
         settle=stored.settle if launch.keeps_session else lambda: None,
     )

@@ -32,14 +32,15 @@ def make_tools(  # noqa: PLR0913 - all that tools work with; most are named
     environ: Mapping[str, str],
     confinement: Confinement | None,
     keep: Sequence[str],
+    secrets: Sequence[str],
     emit: Emit,
     puts_git_back: Callable[[], bool],
     rule_against: RuleAgainst,
 ) -> Registry:
     """All that the model can do; what a command did behind everybody's back is told through ``emit``.
 
-    ``puts_git_back``: whether such a change of git's is taken back without asking;
-    ``rule_against``: the rule that stands against reading a file.
+    ``secrets`` are in no log of a command; ``rule_against``: the rule that stands against reading a file.
+    ``puts_git_back``: whether such a change of git's is taken back without asking.
     """
     bash = BashTool(
         paths,
@@ -50,6 +51,7 @@ def make_tools(  # noqa: PLR0913 - all that tools work with; most are named
         jobs=jobs,
         confine=confinement,
         keep=keep,
+        known_secrets=secrets,
         warn=lambda text: emit(NoticeGiven(text=text, level=Level.WARNING)),
         puts_git_back=puts_git_back,
     )

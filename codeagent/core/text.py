@@ -138,9 +138,10 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """``secrets`` are literal values; those under 8 characters are left out, they would hit ordinary words."""
+        self.secrets = tuple(secrets)
         forms = {
             form
-            for secret in secrets
+            for secret in self.secrets
             if len(secret) >= _SHORTEST_SECRET
             for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
         }

@@ -116,10 +116,12 @@ class BashTool:
         jobs: Jobs,
         confine: Confine | None = None,
         keep: Sequence[str] = (),
+        known_secrets: Sequence[str] = (),
         warn: Callable[[str], None] = lambda _: None,
         puts_git_back: Callable[[], bool] = lambda: False,
     ) -> None:
         """``environ`` is the program's environment, of which ``keep`` names secrets that commands get.
+        Its secrets and ``known_secrets`` are in no log.
 
         ``jobs`` takes what is to run in the background; ``warn`` tells the person.
         ``puts_git_back``: what a command did to git's hooks and settings is put back without asking.
@@ -135,7 +137,7 @@ class BashTool:
             watch=GitWatch(lambda: sandbox.roots),
             warn=warn,
             puts_git_back=puts_git_back,
-            secrets=secrets_in(environ),
+            secrets=tuple(dict.fromkeys((*secrets_in(environ), *known_secrets))),
         )
 
     def label(self, arguments: object) -> str:

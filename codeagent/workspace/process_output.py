@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from codecs import IncrementalDecoder, getincrementaldecoder
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codeagent.core.text import REDACTED, counted
+from codeagent.core.text import counted
+from codeagent.workspace.output_log import OutputLog
 
-LOG_CAP = 20_000_000
 _LIVE_BYTES = 8_192
 _OPEN_LINE_BYTES = 8_192
-_SHORTEST_SECRET = 8
 _WIDEST_CHARACTER = 4
 _NEAR = 200
 _CONTINUATION = frozenset(range(0x80, 0xC0))
@@ -42,11 +40,11 @@ class Captured:
     _live: bytearray = field(default_factory=bytearray)
     _is_flood: bool = False
     _decoder: IncrementalDecoder = field(default_factory=lambda: getincrementaldecoder("utf-8")("replace"))
-    _log_file: int = -1
-    _logged: int = 0
-    _held_back: bytes = b""
-    _log_problem: str = ""
+    _log: OutputLog = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._log = OutputLog(self.log, self.secrets)
 
     def add(self, data: bytes) -> None:
         """Takes more output; writes it to the log."""
@@ -56,7 +54,7 @@ class Captured:
             self.total_bytes += len(data)
             self.total_newlines += data.count(b"\n")
             self._ends_open = not data.endswith(b"\n")
-            self._log_without_secrets(data)
+            self._log.add(data)
             self._live += data
             if len(self._live) > 2 * _LIVE_BYTES:
                 del self._live[:-_LIVE_BYTES]
@@ -103,19 +101,12 @@ class Captured:
     def log_problem(self) -> str:
         """Why the log does not hold everything; empty when it does."""
         with self._lock:
-            return self._log_problem
+            return self._log.problem
 
     def close(self, *, keep_log: bool) -> None:
         """No more output will come; the log is removed unless it is to be kept."""
         with self._lock:
-            self._write_log(self._held_back)
-            self._held_back = b""
-            if self._log_file < 0:
-                return
-            os.close(self._log_file)
-            self._log_file = -1
-            if not keep_log and self.log is not None:
-                self.log.unlink(missing_ok=True)
+            self._log.close(is_kept=keep_log)
 
     def _closed_lines(self, data: bytes) -> bytes:
         """What can be kept for good: an unfinished line waits, it may still be overwritten."""
@@ -141,32 +132,6 @@ class Captured:
         if len(self._tail) > 2 * tail_limit:
             self._dropped += len(self._tail) - tail_limit
             del self._tail[:-tail_limit]
-
-    def _log_without_secrets(self, data: bytes) -> None:
-        """A key may come in pieces, so the end waits that could be the start of one."""
-        found = [secret.encode("utf-8", "replace") for secret in self.secrets if len(secret) >= _SHORTEST_SECRET]
-        data = self._held_back + data
-        for secret in found:
-            data = data.replace(secret, REDACTED.encode())
-        starts = (secret[:length] for secret in found for length in range(1, len(secret)))
-        longest = max((len(start) for start in starts if data.endswith(start)), default=0)
-        self._held_back = data[len(data) - longest :]
-        self._write_log(data[: len(data) - longest])
-
-    def _write_log(self, data: bytes) -> None:
-        if self.log is None or self._log_problem or not data:
-            return
-        try:
-            if self._log_file < 0:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-                self._log_file = os.open(self.log, flags, 0o600)
-            part = data[: LOG_CAP - self._logged]
-            os.write(self._log_file, part)
-            self._logged += len(part)
-            if len(part) < len(data):
-                self._log_problem = f"it ends after {LOG_CAP:,} bytes"
-        except OSError as error:
-            self._log_problem = f"it could not be written: {error.strerror}"
 
 
 def _last_states(data: bytes) -> bytes:

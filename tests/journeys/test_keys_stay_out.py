@@ -11,6 +11,7 @@ from tests.server.replies import Call, Refuse, Reply, Say
 pytestmark = pytest.mark.journey
 
 KEYS_FILE = "config/keys.json"
+SHAPED = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4"
 KEY = "planted-key-0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 
 
@@ -68,7 +69,7 @@ def test_keys_that_the_program_keeps_are_in_nothing_else(place, model_server):
         assert kept_it.returncode == 0, kept_it.stderr
         assert key not in kept_it.stdout + kept_it.stderr
     both = f"{in_use} and {beside}"
-    (place.root / "notes.txt").write_text(f"{both}\n")
+    (place.root / "notes.txt").write_text(f"{both}\n" + "filler line\n" * 9_000 + f"{both}\n{SHAPED}\n")
     model_server.reply(
         Reply(parts=(Say(f"I saw {both}."), Call("bash", {"command": "cat notes.txt"}))),
         Reply(parts=(Call("bash", {"command": f"echo {both}; false"}),)),
@@ -87,6 +88,8 @@ def test_keys_that_the_program_keeps_are_in_nothing_else(place, model_server):
     assert place.run("config").stdout.count(KEY) == 0
     assert place.run("doctor").stdout.count(KEY) == 0
     assert sorted({*holders(place, in_use), *holders(place, beside)}) == [KEYS_FILE]
+    assert any(b"[redacted]" in data for name, data in kept(place).items() if name.endswith(".log"))
+    assert holders(place, SHAPED) == []
 
 
 def test_commands_do_not_get_the_keys(keyed, model_server):
