@@ -44,6 +44,15 @@ _INVISIBLE = seldom(
 )
 _LONG_BLANK = seldom(r"[ \t]{24,}")
 _LONG_GAP = seldom(r"\n{5,}")
+# Letters that look like Latin ones, or may be taken for them: all of a script that nobody writes into a Latin word,
+# and of Greek, which formulas do (Δt, λ_max), only those with the very same shape.
+_DISGUISED = seldom(
+    "[\u0251\u0261\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bd\u03bf"
+    "\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u1d00-\u1d7f\u2c80-\u2cff\uff21-\uff3a\uff41-\uff5a"
+    "\U0001d400-\U0001d7ff]"
+)
+_LETTERS = seldom(r"[^\W\d_]+")
+_LATIN = seldom("[A-Za-z]")
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 
@@ -126,6 +135,16 @@ def has_invisible(text: str) -> bool:
     return not _PLAIN.fullmatch(text) and any(_written_out(found) != found[0] for found in _INVISIBLE().finditer(text))
 
 
+def show_disguised(text: str) -> str:
+    """``show_invisible``, and letters that pass for Latin ones in a Latin word are written out as well."""
+    return text if _PLAIN.fullmatch(text) else _LETTERS().sub(_undisguised, show_invisible(text))
+
+
+def has_disguised(text: str) -> bool:
+    """Whether a Latin word holds letters that only look like Latin ones."""
+    return not text.isascii() and any(_undisguised(found) != found[0] for found in _LETTERS().finditer(text))
+
+
 def storable(text: str) -> str:
     """The text with lone surrogates replaced by U+FFFD, so that it always encodes as UTF-8; true pairs are joined."""
     if text.isascii() or not _SURROGATE.search(text):
@@ -200,6 +219,13 @@ def _written_out(found: re.Match[str]) -> str:
     if character == _JOINER and (before == _EMOJI_STYLE or _is_symbol(before)) and _is_symbol(after):
         return character
     return f"<U+{ord(character):04X}>"
+
+
+def _undisguised(found: re.Match[str]) -> str:
+    word = found[0]
+    if word.isascii() or not _LATIN().search(word):
+        return word
+    return _DISGUISED().sub(lambda letter: f"<U+{ord(letter[0]):04X}>", word)
 
 
 def _is_symbol(character: str) -> bool:

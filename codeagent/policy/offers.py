@@ -15,7 +15,7 @@ from codeagent.core.approvals import (
     Touch,
 )
 from codeagent.core.diff import LineKind
-from codeagent.core.text import has_invisible
+from codeagent.core.text import has_disguised, has_invisible
 from codeagent.policy.commands import Command
 from codeagent.policy.destructive import loss
 from codeagent.policy.judge import CommandCase
@@ -72,6 +72,8 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
         found.append("It holds characters that cannot be seen; they are shown as <U+…>.")
     if isinstance(preview, DiffPreview) and any(has_invisible(text) for text in _added(preview)):
         found.append("The new text holds characters that cannot be seen; they are shown as <U+…>.")
+    if isinstance(preview, DiffPreview) and any(has_disguised(text) for text in (preview.diff.path, *_added(preview))):
+        found.append("It holds letters of other scripts in Latin words; they are shown as <U+…>.")
     return tuple(dict.fromkeys(found))
 
 

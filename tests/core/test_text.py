@@ -12,8 +12,10 @@ from codeagent.core.text import (
     Redactor,
     clean,
     counted,
+    has_disguised,
     has_invisible,
     secrets_in,
+    show_disguised,
     show_invisible,
     storable,
 )
@@ -121,6 +123,30 @@ def test_style_marks_that_follow_no_symbol_are_written_out():
 @given(ANY_TEXT)
 def test_text_is_said_to_be_invisible_exactly_when_showing_changes_it(text):
     assert has_invisible(text) == (show_invisible(text) != text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("c\u0430t a.txt", "c<U+0430>t a.txt"),
+        ("git st\u0430tus && \u0441\u0430\u0442", "git st<U+0430>tus && \u0441\u0430\u0442"),
+        ("de\uff46 f", "de<U+FF46> f"),
+        ("\u039fpenSSL", "<U+039F>penSSL"),
+        ("pa\u13a2", "pa<U+13A2>"),
+        ("x\u202ey", "x<U+202E>y"),
+    ],
+)
+def test_letters_that_pass_for_latin_ones_are_written_out(text, shown):
+    assert show_disguised(text) == shown
+    assert has_disguised(text) == ("202E" not in shown)
+
+
+@pytest.mark.parametrize(
+    "text", ["привет, мир", "Δt = λ_max * 12μs", "größer naïve Iğdır", "test_имя x2 имя_test", "日本語code"]
+)
+def test_words_of_other_scripts_and_formulas_stay_as_they_are(text):
+    assert show_disguised(text) == text
+    assert not has_disguised(text)
 
 
 @pytest.mark.parametrize(

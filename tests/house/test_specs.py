@@ -22,6 +22,7 @@ def specs(folder):
         environ={},
         confinement=None,
         keep=(),
+        secrets=(),
         emit=lambda event: None,
         puts_git_back=lambda: False,
         rule_against=lambda path: "",

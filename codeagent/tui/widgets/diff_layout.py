@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import accumulate, zip_longest
 
 from codeagent.core.diff import ChangeKind, DiffLine, FileDiff, Hunk, LineKind
-from codeagent.core.text import show_invisible
+from codeagent.core.text import show_disguised
 from codeagent.core.values import value
 from codeagent.tui.widgets.lines import TAB, count_rows
 
@@ -123,7 +123,7 @@ def numbers(hunk: Hunk) -> list[tuple[int, int]]:
 
 def shown(text: str) -> str:
     """A line of the file as drawn, without its end: nothing hidden, tabs made into blanks."""
-    return show_invisible(text.removesuffix("\n").removesuffix("\r")).expandtabs(len(TAB))
+    return show_disguised(text.removesuffix("\n").removesuffix("\r")).expandtabs(len(TAB))
 
 
 def end_mark(text: str, *, has_mixed_ends: bool) -> str:

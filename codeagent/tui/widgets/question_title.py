@@ -6,7 +6,7 @@ from textual.content import Content
 
 from codeagent.core.approvals import ApprovalRequest, CommandPreview, DiffPreview, ProjectPreview, TextPreview
 from codeagent.core.diff import ChangeKind
-from codeagent.core.text import show_invisible
+from codeagent.core.text import show_disguised
 
 
 def question_title(
@@ -36,7 +36,7 @@ def question_title(
         left = Content.assemble(left, " · ", ("changed just now by someone else", "$warning"))
     certainty, is_sure = _certainty(request)
     if certainty:
-        left = Content.assemble(left, " · ", (show_invisible(certainty), "$text-muted" if is_sure else "$warning"))
+        left = Content.assemble(left, " · ", (show_disguised(certainty), "$text-muted" if is_sure else "$warning"))
     if not waiting:
         return left.truncate(width, ellipsis=True)
     left = left.truncate(max(width - len(waiting) - 3, 8), ellipsis=True)
@@ -46,17 +46,17 @@ def question_title(
 
 def _name(request: ApprovalRequest) -> str:
     """The tool and its object in a few words, safe to show."""
-    preview, tool = request.preview, show_invisible(request.tool)
+    preview, tool = request.preview, show_disguised(request.tool)
     if isinstance(preview, DiffPreview):
-        return f"{tool} {show_invisible(preview.diff.path)}"
+        return f"{tool} {show_disguised(preview.diff.path)}"
     if isinstance(preview, CommandPreview):
         return f"{tool} in the background" if preview.background else tool
     if isinstance(preview, TextPreview):
-        return show_invisible(preview.title)
+        return show_disguised(preview.title)
     if isinstance(preview, ProjectPreview):
-        return f"Do you trust what {show_invisible(preview.root.name) or 'this folder'} brings along?"
+        return f"Do you trust what {show_disguised(preview.root.name) or 'this folder'} brings along?"
     written = next((touch.written for touch in request.touches if touch.written), "")
-    return f"{tool} {show_invisible(written)}".rstrip()
+    return f"{tool} {show_disguised(written)}".rstrip()
 
 
 def _certainty(request: ApprovalRequest) -> tuple[str, bool]:
