@@ -21,7 +21,7 @@ TOKENS = (
     "|[[ | ]]|$|a|x=|$x|${x}|${x:-|if |then |fi|; do |done|case |esac| in |for x in |until |else |$'|\\\n|\t|-|1|2>"
     "|&>|{p1,p2}|[|]|time |coproc |function f |f()|eval |'p1 a'|\"p2 b\"|$((|1+1|E|;;|!|''|\"\""
 )
-SOUP = (*TOKENS.split("|"), "|", "||", "|&")
+SOUP = (*TOKENS.split("|"), "|", "||", "|&", "<& -", ">& -", "<&", ">&-", "{x}>")
 OPENINGS = ("[ ", "[[ ", "[", "[[", "[\n", "[[\n", "[ a ", "[[ a ", "[ -f a ", "[[ -f a ")
 CONDITION = (
     *("p0", " p0 ", "p1 ", " a ", "a", " ! ", " = ", " =~ ", " -a ", " -o ", "&&", " || ", "|", " & ", ";", "\n"),
