@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -76,7 +77,9 @@ def records(folder: Path) -> list[Path]:
     used: dict[Path, float] = {}
     for path in folder.glob("*.jsonl"):
         with suppress(OSError):  # it was removed meanwhile
-            used[path] = path.stat().st_mtime
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode):  # a pipe would never end
+                used[path] = found.st_mtime
     return sorted(used, key=lambda path: (used[path], path.stem), reverse=True)
 
 

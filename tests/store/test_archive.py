@@ -322,6 +322,15 @@ async def test_an_exported_file_is_for_its_owner_alone_and_replaces_nothing_unas
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
 
+async def test_what_is_no_file_is_no_session(sessions, archive):
+    await keep(sessions, "one", *turn(1, "a", "b"))
+    os.mkfifo(sessions.path("pipe"))
+    sessions.path("folder").mkdir()
+    sessions.path("link").symlink_to("/etc/hosts")
+    assert [summary.session_id for summary in archive.summaries()] == ["one"]
+    assert [hit.session_id for hit in archive.search("b", lambda: False)] == ["one"]
+
+
 async def test_an_ending_that_says_no_form_is_refused(sessions, archive, tmp_path):
     await keep(sessions, "one", *turn(1, "a", "b"))
     with pytest.raises(JournalError, match=r"as \.pdf\. Let the name end in \.md, \.html or \.json\."):
