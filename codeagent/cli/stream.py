@@ -49,6 +49,17 @@ def event_line(event: AgentEvent) -> str | None:
     return None if fields is None else json.dumps({"type": event.kind, **fields})
 
 
+def _ended(event: TurnEnded) -> JsonObject:
+    return {
+        "turn": event.turn,
+        "reason": str(event.reason),
+        "text": event.text,
+        "usage": asdict(event.usage),
+        "cost": event.cost,
+        "denials": list(event.denials),
+    }
+
+
 def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case an event
     match event:
         case ToolStarted(call_id=call_id, name=name, arguments_json=text):
@@ -66,14 +77,7 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
         case ApprovalSettled(call_id=call_id, answer=answer):
             return {"call_id": call_id, "answer": answer.kind}
         case TurnEnded():
-            return {
-                "turn": event.turn,
-                "reason": str(event.reason),
-                "text": event.text,
-                "usage": asdict(event.usage),
-                "cost": event.cost,
-                "denials": list(event.denials),
-            }
+            return _ended(event)
         case JobChanged(job=job):
             state = {"state": str(job.state), "ended": job.ended, "changed": job.changed}
             return {"number": job.number, "command": job.command, **state}
