@@ -107,9 +107,7 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
             | ContextMeasured()
             | NoticeGiven()
         ):
-            fields = asdict(event)
-            del fields["kind"]
-            return fields
+            return {name: value for name, value in asdict(event).items() if name != "kind"}
         case ToolPreviewed() | ApprovalAsked() | CallStreamed() | HistoryAppended():
             return None
         case _:
