@@ -1,6 +1,9 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+from textual import events
+
 from codeagent.core.approvals import Deny, Mode
 from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.errors import ConfigError, NoModel
@@ -431,3 +434,15 @@ async def test_a_clicked_address_is_copied_and_shown_whole_and_not_opened(stage_
         await stage.pilot.click(transcript, offset=(10, 0))
         await stage.until(lambda: "copied https://a.example/b" in stage.text)
         assert stage.app.clipboard == "https://a.example/b"
+
+
+@pytest.mark.parametrize("keys", [["ctrl+p"], ["f1"], ["ctrl+t"], ["ctrl+r"], [*"/permissions", "enter"]])
+async def test_what_is_typed_right_behind_the_key_that_closes_a_window_reaches_the_prompt(stage_of, keys):
+    async with stage_of() as stage:
+        stage.bench.typed.append("an older message")
+        await stage.pilot.press(*(key.replace("/", "slash") for key in keys))
+        await stage.until(lambda: "esc leave" in stage.text)
+        stage.app.post_message(events.Key("escape", "\x1b"))
+        for letter in "hello":
+            stage.app.post_message(events.Key(letter, letter))
+        await stage.until(lambda: stage.app.main.prompt.text == "hello")

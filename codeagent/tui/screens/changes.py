@@ -51,7 +51,7 @@ class ChangesScreen(ModalScreen[Decision | None]):
     ChangesScreen ChangesView { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,n", "leave", show=False),
+        Binding("escape,q,n", "leave", show=False, priority=True),  # at once: what follows is for below
         Binding("y", "decide('do')", show=False),
         Binding("o", "decide('overwrite')", show=False),
     ]

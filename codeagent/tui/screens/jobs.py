@@ -71,7 +71,7 @@ class JobsScreen(ModalScreen[None]):
     JobsScreen Static { height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,ctrl+t", "close", show=False),
+        Binding("escape,q,ctrl+t", "close", show=False, priority=True),  # at once: what follows is for below
         Binding("x,delete", "stop", show=False),
         Binding("down,j", "move(1)", show=False),
         Binding("up,k", "move(-1)", show=False),

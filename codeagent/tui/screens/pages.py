@@ -45,7 +45,7 @@ class Page(ModalScreen[None]):
     Page Static { height: auto; padding: 1 2; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter,f1", "close", show=False),
+        Binding("escape,q,enter,f1", "close", show=False, priority=True),  # at once: what follows is for below
     ]
 
     def __init__(self, title: str, lay_out: LayOut) -> None:

@@ -59,7 +59,7 @@ class Picker(ModalScreen[str | None]):
     Picker #none { color: $text-muted; height: 1; display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", show=False),
+        Binding("escape", "close", show=False, priority=True),  # at once: what follows is for the screen below
         Binding("down,ctrl+n", "move(1)", show=False),
         Binding("up", "move(-1)", show=False),
         Binding("pagedown", "move(10)", show=False),

@@ -61,7 +61,7 @@ class RulesScreen(ModalScreen[None]):
     """
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", show=False),
+        Binding("escape", "back", show=False, priority=True),  # at once: what follows is for the screen below
         Binding("q", "close", show=False),
         Binding("a", "add", show=False),
         Binding("x,delete", "remove", show=False),
