@@ -141,8 +141,8 @@ def test_keys_typed_before_the_question_has_the_keyboard_never_answer_it(place, 
         send(terminal, "go")
         terminal.type("yes a y yes y all of it " * 3, pause=0.05)
         terminal.wait("touch answered")
+        terminal.wait("yes a y yes y all of it yes a y yes y all of it yes a y yes y all of it")
         assert not (place.root / "answered").exists()
-        assert "yes a y yes y all of it" in terminal.text
 
 
 def test_a_file_saved_while_the_question_is_open_is_asked_about_anew(place, model_server):
