@@ -17,12 +17,12 @@ from codeagent.config.launch import Launch
 from codeagent.config.notices import notice
 from codeagent.config.places import Places
 from codeagent.config.terminal_colours import AUTO, DARK, LIGHT, follows_terminal, has_no_colour, remembered, theme_for
+from codeagent.core.archive import OlderSessions
 from codeagent.core.desk import Approver, Desk, Opening
 from codeagent.core.events import Emit
 from codeagent.tui.app import CodeagentApp
-from codeagent.tui.archive_commands import OlderSessions
 from codeagent.tui.looks import Appearance
-from codeagent.tui.screens.welcome import DEMO, Offers
+from codeagent.tui.offers import DEMO, Offers
 from codeagent.workspace.private import make_private_folder, open_private
 
 __all__ = ["Offers", "open_app"]

@@ -135,3 +135,7 @@ class Archive(Protocol):
         Raises JournalError, also when there is such a file already and it is not to be replaced.
         """
         ...
+
+
+OlderSessions = Callable[[], Archive]
+"""Finds the stored sessions of the workspace; called on a thread."""

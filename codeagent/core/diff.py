@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
+from typing import NamedTuple
 
 from codeagent.core.comparison import Run, common_runs
 from codeagent.core.errors import StaleFile
@@ -231,8 +232,7 @@ def _offsets(words: list[str]) -> list[int]:
     return [0, *accumulate(map(len, words))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(NamedTuple):
     """Items old[i1:i2] become new[j1:j2]."""
 
     i1: int
@@ -250,8 +250,7 @@ def _gaps(runs: list[Run], old_length: int, new_length: int) -> Iterator[_Change
         i, j = start + count, new_start + count
 
 
-@dataclass(frozen=True, slots=True)
-class _Middle:
+class _Middle(NamedTuple):
     """The lines of two texts without most of what they share at both ends; ``skipped`` lines stand before."""
 
     old: list[str]

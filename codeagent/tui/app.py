@@ -6,7 +6,6 @@ import asyncio
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.filter import LineFilter
 
+from codeagent.core.archive import OlderSessions
 from codeagent.core.commands import (
     CommandCall,
     CommandName,
@@ -30,9 +30,9 @@ from codeagent.core.errors import CodeagentError, ConfigError, NoModel, NothingT
 from codeagent.core.events import Delivery, Level
 from codeagent.core.keys import KEYS
 from codeagent.tui import drafts
-from codeagent.tui.archive_commands import ARCHIVE_COMMANDS, ArchiveCommands, OlderSessions, open_first
 from codeagent.tui.attention import WorkState, call_text, title_of
 from codeagent.tui.bridge import Bridge
+from codeagent.tui.command_rooms import CommandRooms, help_page, open_first, welcome
 from codeagent.tui.completer import Completer
 from codeagent.tui.copying import REMARK_SECONDS, copy_link, copy_text
 from codeagent.tui.custom_commands import CustomCommands
@@ -42,13 +42,10 @@ from codeagent.tui.init_request import init_request
 from codeagent.tui.keys import KeyPress, teach_alt_enter
 from codeagent.tui.looks import USUAL, Appearance, Looks
 from codeagent.tui.modes import take_next_mode
+from codeagent.tui.offers import Offers
 from codeagent.tui.outgoing import Outgoing
 from codeagent.tui.prompt_commands import PromptCommands
 from codeagent.tui.screens.main import MainScreen
-from codeagent.tui.screens.pages import Page, help_text
-from codeagent.tui.screens.welcome import Offers, WelcomeScreen
-from codeagent.tui.session_commands import run_session_command
-from codeagent.tui.undo_commands import UNDO_COMMANDS, UndoCommands
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.status import StatusLine
@@ -101,6 +98,7 @@ class CodeagentApp(App[str]):
         self.bridge = Bridge(self.main)
         self._root, self._notice = root, appearance.notice
         self._door, self._older, self._offers = Door(connect, self.bridge), older, offers or Offers()
+        self._rooms = CommandRooms(self, self.main, self._door, self.bridge)
         self._drafts = drafts.Drafts(self, lambda: self.main.unsent)
         self._custom = CustomCommands(lambda notice: self._say(notice, Level.WARNING))
         self._typing = PromptCommands(self, self.main.prompt, self._custom)
@@ -136,7 +134,7 @@ class CodeagentApp(App[str]):
             desk = await open_first(self, self._door, wanted, self._older)
         except NoModel as error:
             self.main.status.show(replace(self.main.status.status, is_connecting=False))
-            await self.push_screen(WelcomeScreen(error, self._offers), self._welcomed)
+            await self.push_screen(welcome(error, self._offers), self._welcomed)
             return
         except CodeagentError as error:
             if not isinstance(error, NotOpened):  # then the app is being left
@@ -275,20 +273,14 @@ class CodeagentApp(App[str]):
 
     async def _run_command(self, call: CommandCall) -> None:
         try:
-            if call.name in UNDO_COMMANDS:
-                await UndoCommands(self, self.main, self._open_desk, self._looks.palette).run(call)
-            elif call.name in ARCHIVE_COMMANDS:
-                if desk := await ArchiveCommands(self, self.main, self._door, self._open_desk).run(call):
-                    await self._take_up(desk)
-            else:
-                await self._do(call)
+            await self._do(call)
         except CodeagentError as error:
             self._say(str(error), Level.INFO if isinstance(error, NotReady | NothingToUndo) else Level.WARNING)
 
     async def _do(self, call: CommandCall) -> None:
         match call.name:
             case CommandName.HELP:
-                await self.push_screen(Page("Help", partial(help_text, self._keymap, self._custom)))
+                await self.push_screen(help_page(self._keymap, self._custom))
             case CommandName.INIT:
                 self._outgoing.send(init_request(self.bridge.costs.model))
             case CommandName.THEME:
@@ -303,7 +295,8 @@ class CodeagentApp(App[str]):
             case CommandName.QUIT:
                 await self.action_quit()
             case _:
-                await run_session_command(self, self._open_desk, self.bridge.costs, call)
+                if desk := await self._rooms.run(call, self._open_desk, self._looks.palette):
+                    await self._take_up(desk)
 
     @property
     def _open_desk(self) -> Desk:

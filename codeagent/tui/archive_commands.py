@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 from textual.app import App
 
-from codeagent.core.archive import Archive
+from codeagent.core.archive import OlderSessions
 from codeagent.core.commands import CommandCall, CommandName, NotReady
 from codeagent.core.desk import Desk, Opening
 from codeagent.core.errors import JournalError, NothingToUndo, SessionBusy
@@ -18,19 +17,6 @@ from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.screens.sessions import SessionsScreen
 
-OlderSessions = Callable[[], Archive]
-"""Finds the stored sessions of the workspace; called on a thread."""
-
-ARCHIVE_COMMANDS = frozenset(
-    {
-        CommandName.NEW,
-        CommandName.TRUST,
-        CommandName.RESUME,
-        CommandName.FORK,
-        CommandName.RENAME,
-        CommandName.EXPORT,
-    }
-)
 _HERE, _FORK, _NEW = "here", "fork", "new"
 
 

@@ -18,7 +18,6 @@ from codeagent.tui.themes import Palette
 
 _BOTH, _FILES, _CONVERSATION = "both", "files", "conversation"
 _LAST, _BRANCH = "last", "branch"
-UNDO_COMMANDS = frozenset({CommandName.UNDO, CommandName.REDO, CommandName.REWIND, CommandName.DIFF})
 
 
 class UndoCommands:

@@ -19,6 +19,7 @@ LAZY_IMPORTS = {
     "codeagent/cli/main.py",
     "codeagent/policy/later.py",
     "codeagent/tools/later.py",
+    "codeagent/tui/command_rooms.py",
     "codeagent/tui/later.py",
 }
 

@@ -66,8 +66,8 @@ from codeagent.store.change_store import ChangeStore
 from codeagent.store.file_states import FileChange, state_of
 from codeagent.store.timeline import ChangeTimeline
 from codeagent.tui.app import CodeagentApp
+from codeagent.tui.offers import Offers
 from codeagent.tui.screens.typing import ALONE_SECONDS
-from codeagent.tui.screens.welcome import Offers
 from tests.tui.scenes import NEW, OLD
 
 Turn = Callable[[Emit, Approver], Awaitable[None]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -19,11 +19,8 @@ from textual.worker import Worker
 from codeagent.core.desk import LocalServer, Opening
 from codeagent.core.errors import ConfigError, NoModel
 from codeagent.core.text import show_invisible
-from codeagent.core.values import value
+from codeagent.tui.offers import DEMO, Offers
 from codeagent.tui.widgets.choices import Choice, Choices
-
-DEMO = "demo"
-"""What the screen returns when the demo is wanted."""
 
 _WAYS = (
     ("From the shell", ("export ANTHROPIC_API_KEY=…", "codeagent config set-key anthropic")),
@@ -38,32 +35,6 @@ MOST_SERVERS = 4
 _KEYS = tuple(Choice(key=name[0], name=f"{shown} key", detail="enter it here") for name, shown in _SERVICES.items())
 _DEMO = Choice(key="d", name="The demo", detail="a real session, without network")
 _LEAVE = Choice(key="q", name="Leave")
-
-
-Servers = Callable[[], Sequence[LocalServer]]
-"""Looks for model servers on this machine; called on a thread."""
-
-
-def _keeps_none(service: str, key: str) -> str:
-    raise ConfigError(f"The key for {service} ({len(key)} characters) can not be kept here.")
-
-
-def _nothing_against(_service: str, _key: str) -> str:
-    return ""
-
-
-@value
-class Offers:
-    """What the welcome can do about a missing model.
-
-    ``servers`` looks for servers on this machine; ``check_key`` asks a service
-    about a key and says in a sentence what speaks against it; ``keep_key`` keeps it
-    and says where. Those two may raise ConfigError. All are called on a thread.
-    """
-
-    servers: Servers = tuple
-    check_key: Callable[[str, str], str] = _nothing_against
-    keep_key: Callable[[str, str], str] = _keeps_none
 
 
 class WelcomeScreen(Screen[str | Opening | None]):

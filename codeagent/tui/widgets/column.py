@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import time
+from typing import NamedTuple
 
 from textual.strip import Strip
 
@@ -52,8 +53,7 @@ class _Drawn:
     strips: dict[int, Strip] = field(default_factory=dict[int, Strip])
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """A character of the transcript: block, line of the block, character of the line."""
 
     block: int

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, zip_longest
+from typing import NamedTuple
 
 from codeagent.core.diff import ChangeKind, DiffLine, FileDiff, Hunk, LineKind
 from codeagent.core.text import show_disguised
@@ -38,8 +38,7 @@ Entry = tuple[int, int]
 """The places, in the lines of a hunk, of the old and of the new line that stand in one row."""
 
 
-@dataclass(frozen=True, slots=True)
-class HunkLayout:
+class HunkLayout(NamedTuple):
     """The rows of a hunk: it begins at row ``top``, with ``headings`` rows; ``tops`` are those of the entries."""
 
     top: int

@@ -7,13 +7,14 @@ looked at, so that a change of ten thousand lines opens as fast as a small one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import overload
 
 from rich.style import Style
 
 from codeagent.core.diff import FileDiff, Hunk, LineKind
 from codeagent.core.text import counted, show_invisible
+from codeagent.core.values import value
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.diff_layout import NONE, Entry, Layout, Side, end_mark, lay_out, numbers, shown
 from codeagent.tui.widgets.diff_painter import DiffPainter, with_words
@@ -26,7 +27,7 @@ OPEN_FOLD = "open fold"
 _SIGNS = {LineKind.SAME: " ", LineKind.REMOVED: "−", LineKind.ADDED: "+"}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _LaidOut:
     """All that stays as it is whatever is chosen; ``rows`` are drawn ones, of hunks that are left out or not."""
 
@@ -65,7 +66,8 @@ class DiffLines(Sequence[Line]):
         self._folded = folded or {}
         if laid_out is None:
             notes = _note_lines(diff, width, self._inks)
-            laid_out = _LaidOut(notes, lay_out(diff, width, side, len(notes)), DiffPainter(diff, palette))
+            layout, painter = lay_out(diff, width, side, len(notes)), DiffPainter(diff, palette)
+            laid_out = _LaidOut(notes=notes, layout=layout, painter=painter)
         self._laid_out = laid_out
         self._notes, self._layout, self._painter = laid_out.notes, laid_out.layout, laid_out.painter
         self._numbers, self._rows = laid_out.numbers, laid_out.rows

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import colorsys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from rich.style import Style
 
 from codeagent.core.output_colours import COLOUR
 from codeagent.core.text import clean, show_invisible
+from codeagent.core.values import value
 from codeagent.tui.themes import pen
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import TAB, Piece
@@ -31,7 +32,7 @@ _EXTENDED = 38
 _OTHERS = {48, 58}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Pen:
     """What the escape sequences so far add up to; backgrounds and hiding are not followed: all stays readable."""
 
