@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from codeagent.core.seldom import seldom
 from codeagent.core.text import clean
 from codeagent.core.values import value
 
-_PLACE = re.compile(r"\$(ARGUMENTS|[1-9]\d?)(?!\w)")
-_WORD = re.compile(r"""\"([^\"]*)\"(?=\s|$)|'([^']*)'(?=\s|$)|\S+""")
+_PLACE = seldom(r"\$(ARGUMENTS|[1-9]\d?)(?!\w)")
+_WORD = seldom(r"""\"([^\"]*)\"(?=\s|$)|'([^']*)'(?=\s|$)|\S+""")
 _LONGEST_SUMMARY = 100
 
 
@@ -35,7 +36,7 @@ class CustomCommand:
     @property
     def takes_arguments(self) -> bool:
         """Whether something should be typed after the name."""
-        return bool(self.argument or _PLACE.search(self.body))
+        return bool(self.argument or _PLACE().search(self.body))
 
     def text(self, arguments: str) -> str:
         """What is sent: the body with the arguments in their places, or below it when it has none.
@@ -50,8 +51,8 @@ class CustomCommand:
             at = int(found[1]) - 1
             return words[at] if at < len(words) else ""
 
-        filled = _PLACE.sub(fill, self.body).strip()
-        if arguments and not _PLACE.search(self.body):
+        filled = _PLACE().sub(fill, self.body).strip()
+        if arguments and not _PLACE().search(self.body):
             return f"{filled}\n\n{arguments}"
         return filled
 
@@ -105,4 +106,4 @@ def _unquoted(text: str) -> str:
 
 def _words(arguments: str) -> list[str]:
     """The words as they are spaced; those between quotes are one."""
-    return [found[1] or found[2] or found[0].strip("\"'") for found in _WORD.finditer(arguments)]
+    return [found[1] or found[2] or found[0].strip("\"'") for found in _WORD().finditer(arguments)]

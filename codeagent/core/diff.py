@@ -6,7 +6,6 @@ hunks to the old text gives the new text, reversing them gives the old one back.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,10 +14,11 @@ from typing import NamedTuple
 
 from codeagent.core.comparison import Run, common_runs
 from codeagent.core.errors import StaleFile
+from codeagent.core.seldom import seldom
 from codeagent.core.values import value
 
 CONTEXT_LINES = 3
-_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+_WORD = seldom(r"\w+|\s+|[^\w\s]")
 _LONGEST_WORD_DIFF = 2_000
 _LEAST_LIKENESS = 0.35
 _MOST_SLIDE = 30
@@ -198,8 +198,8 @@ def word_spans(old: str, new: str) -> tuple[Spans, Spans]:
     """
     if max(len(old), len(new)) > _LONGEST_WORD_DIFF:
         return (), ()
-    old_words: list[str] = _WORD.findall(old)
-    new_words: list[str] = _WORD.findall(new)
+    old_words: list[str] = _WORD().findall(old)
+    new_words: list[str] = _WORD().findall(new)
     runs = _worth_keeping(common_runs(old_words, new_words), old_words, new_words)
     kept = sum(_weight(old_words[i : i + count]) for i, _, count in runs)
     if 2 * kept < _LEAST_LIKENESS * (_weight(old_words) + _weight(new_words)):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-_BACKGROUND = re.compile(
+from codeagent.core.seldom import seldom
+
+_BACKGROUND = seldom(
     r"\x1b\]11;rgba?:([0-9a-f]{1,4})/([0-9a-f]{1,4})/([0-9a-f]{1,4})[^\x07\x1b]*(?:\x07|\x1b\\)", re.IGNORECASE
 )
-_ATTRIBUTES = re.compile(r"\x1b\[\?[0-9;]*c")
-_UNFINISHED = re.compile(r"\x1b(?:\](?:1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?)?|\[(?:\?[0-9;]{0,64})?)?\Z")
+_ATTRIBUTES = seldom(r"\x1b\[\?[0-9;]*c")
+_UNFINISHED = seldom(r"\x1b(?:\](?:1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?)?|\[(?:\?[0-9;]{0,64})?)?\Z")
 _SURELY_ANSWERS = ("\x1b]11", "\x1b[?")
 _HALF = 0.5
 _LUMA = (0.299, 0.587, 0.114)  # how bright red, green and blue look (ITU-R BT.601)
@@ -27,9 +29,9 @@ class Answers:
         text, self._held = self._held + arrived, ""
         if "\x1b" not in text:
             return text
-        text = _BACKGROUND.sub(self._take_background, text)
-        text = _ATTRIBUTES.sub(self._take_attributes, text)
-        if self._is_awaited and (unfinished := _UNFINISHED.search(text)):
+        text = _BACKGROUND().sub(self._take_background, text)
+        text = _ATTRIBUTES().sub(self._take_attributes, text)
+        if self._is_awaited and (unfinished := _UNFINISHED().search(text)):
             self._held = unfinished[0]
             text = text[: unfinished.start()]
         return text

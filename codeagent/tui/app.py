@@ -32,7 +32,7 @@ from codeagent.core.keys import KEYS
 from codeagent.tui import drafts
 from codeagent.tui.attention import WorkState, call_text, title_of
 from codeagent.tui.bridge import Bridge
-from codeagent.tui.command_rooms import CommandRooms, help_page, open_first, welcome
+from codeagent.tui.command_rooms import CommandRooms, help_page, list_of_jobs, open_first, welcome
 from codeagent.tui.completer import Completer
 from codeagent.tui.copying import REMARK_SECONDS, copy_link, copy_text
 from codeagent.tui.custom_commands import CustomCommands
@@ -287,7 +287,7 @@ class CodeagentApp(App[str]):
                 if said := await self._looks.choose(call.argument, self.use_theme):
                     self._say(said, Level.WARNING)
             case CommandName.JOBS:
-                await self.push_screen(self._outgoing.own_commands.beside(self._open_desk, self.bridge.calls))
+                await self.push_screen(list_of_jobs(self._open_desk, self.bridge.calls, self._outgoing.own_commands))
             case CommandName.COPY:
                 copy_text(self, self.main.status, self.bridge.last_answer, "There is no answer to copy yet")
             case CommandName.EDITOR:

@@ -20,6 +20,8 @@ from codeagent.tui.bridge import Bridge
 from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.door import Door
 from codeagent.tui.offers import Offers
+from codeagent.tui.own_command import OwnCommands
+from codeagent.tui.running import RunningCalls
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.themes import Palette
 
@@ -81,3 +83,15 @@ def help_page(keymap: Mapping[str, str], custom: CustomCommands) -> Screen[None]
     from codeagent.tui.screens.pages import Page, help_text
 
     return Page("Help", partial(help_text, keymap, custom))
+
+
+def list_of_jobs(desk: Desk, calls: RunningCalls, own: OwnCommands) -> Screen[None]:
+    """All that runs: what the agent does, then the person's own commands."""
+    from codeagent.tui.screens.jobs import JobsScreen, call_work, running_work
+
+    return JobsScreen(
+        lambda: (
+            *running_work(desk, calls),
+            *(call_work(call, partial(own.stop_one, call.call_id)) for call in own.running()),
+        )
+    )

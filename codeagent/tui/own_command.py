@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -12,12 +12,11 @@ from itertools import count
 from textual.worker import Worker
 
 from codeagent.core.approvals import NoPreview
-from codeagent.core.desk import Desk, Workbench
+from codeagent.core.desk import Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.core.events import ToolEnded, ToolPreviewed, ToolProgressed, ToolRunning, ToolStarted
 from codeagent.core.messages import Outcome, TextBlock, ToolResult
-from codeagent.tui.running import RunningCalls
-from codeagent.tui.screens.jobs import JobsScreen, Work, call_work, running_work
+from codeagent.tui.running import RunningCall, RunningCalls
 from codeagent.tui.screens.main import MainScreen
 
 Start = Callable[[Coroutine[None, None, None], str], Worker[None]]
@@ -46,14 +45,12 @@ class OwnCommands:
         for worker in self._workers.values():
             worker.cancel()
 
-    def beside(self, desk: Desk, calls: RunningCalls) -> JobsScreen:
-        """The list of all that runs: what the agent does, then these."""
-        return JobsScreen(lambda: (*running_work(desk, calls), *self._work()))
+    def running(self) -> Iterable[RunningCall]:
+        """Those that run now."""
+        return self._calls.all()
 
-    def _work(self) -> tuple[Work, ...]:
-        return tuple(call_work(call, partial(self._stop, call.call_id)) for call in self._calls.all())
-
-    async def _stop(self, call_id: str) -> None:
+    async def stop_one(self, call_id: str) -> None:
+        """Stops one of them."""
         self._workers[call_id].cancel()
 
     async def _run(self, workbench: Workbench, call_id: str, command: str, on_rest: Callable[[], None]) -> None:

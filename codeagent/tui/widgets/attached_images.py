@@ -10,13 +10,14 @@ from pathlib import Path
 
 from codeagent.core.images import LARGEST_IMAGE, image_block, image_type
 from codeagent.core.messages import ImageBlock
+from codeagent.core.seldom import seldom
 from codeagent.core.text import clean
 from codeagent.tui.later import split_words, unquote_url
 
-_MARK = re.compile(r"\[image #\d+ · [^\]\n]+\]")
+_MARK = seldom(r"\[image #\d+ · [^\]\n]+\]")
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LONGEST_PASTE = 8_192
-_DATA = re.compile(r"\s*data:image/([a-z]{1,8});base64,")
+_DATA = seldom(r"\s*data:image/([a-z]{1,8});base64,")
 
 
 class AttachedImages:
@@ -33,7 +34,7 @@ class AttachedImages:
         that is named, or is pasted as data, could not be taken.
         """
         self.problem = ""
-        if data := _DATA.match(pasted):
+        if data := _DATA().match(pasted):
             return self.take(_decoded(pasted[data.end() :]), f"pasted.{data[1]}")
         if len(pasted) > _LONGEST_PASTE or not any(suffix in pasted.lower() for suffix in _SUFFIXES):
             return None
@@ -55,11 +56,11 @@ class AttachedImages:
 
     def found_in(self, text: str) -> tuple[ImageBlock, ...]:
         """The images that a text has marks of, each once."""
-        return tuple(self._images[mark] for mark in dict.fromkeys(_MARK.findall(text)) if mark in self._images)
+        return tuple(self._images[mark] for mark in dict.fromkeys(_MARK().findall(text)) if mark in self._images)
 
     def marks_in(self, line: str) -> list[tuple[int, int]]:
         """Start and end of each mark that stands for an image."""
-        return [found.span() for found in _MARK.finditer(line) if found[0] in self._images]
+        return [found.span() for found in _MARK().finditer(line) if found[0] in self._images]
 
     def mark_at(self, line: str, column: int) -> tuple[int, int] | None:
         """Start and end of the mark that the cursor is in or directly behind."""

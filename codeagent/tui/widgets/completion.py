@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 
 from rich.cells import cell_len
@@ -15,6 +14,7 @@ from textual.widget import Widget
 
 from codeagent.core.commands import CommandName
 from codeagent.core.desk import Glimpse
+from codeagent.core.seldom import seldom
 from codeagent.core.text import clean, show_invisible
 from codeagent.core.values import value
 
@@ -22,9 +22,9 @@ MOST_ROWS = 8
 _ROOMY = (72, 20)
 _LEAST = 24
 _BAR = " │ "
-_COMMAND = re.compile(r"/([\w:-]*)")
-_ARGUMENT = re.compile(r"/([\w:-]+)\s+(\S*)")
-_FILE = re.compile(r"(?:^|(?<=[\s(]))@([^\s@]*)$")
+_COMMAND = seldom(r"/([\w:-]*)")
+_ARGUMENT = seldom(r"/([\w:-]+)\s+(\S*)")
+_FILE = seldom(r"(?:^|(?<=[\s(]))@([^\s@]*)$")
 
 
 COMPLETED = frozenset({CommandName.MODEL, CommandName.EFFORT, CommandName.MODE})
@@ -69,11 +69,11 @@ class Suggestion:
 def completing(line: str, column: int, *, is_first_line: bool) -> Completing | None:
     """What could be completed with the cursor at ``column`` of ``line``."""
     before = line[:column]
-    if is_first_line and (command := _COMMAND.fullmatch(before)):
+    if is_first_line and (command := _COMMAND().fullmatch(before)):
         return Completing(kind=CompletionKind.COMMAND, query=command[1], start=0)
-    if is_first_line and (named := _ARGUMENT.fullmatch(before)) and named[1] in COMPLETED:
+    if is_first_line and (named := _ARGUMENT().fullmatch(before)) and named[1] in COMPLETED:
         return Completing(kind=CompletionKind.ARGUMENT, query=named[2], start=named.start(2), command=named[1])
-    if file := _FILE.search(before):
+    if file := _FILE().search(before):
         return Completing(kind=CompletionKind.FILE, query=file[1], start=file.start())
     return None
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from rich.style import Style
 
 from codeagent.core.diff import DiffLine, FileDiff, LineKind, Spans, line_pairs, word_spans
+from codeagent.core.seldom import seldom
 from codeagent.tui.later import language_of
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.code_lines import highlight
@@ -20,8 +21,8 @@ from codeagent.tui.widgets.lines import Piece
 _FIRST, _MORE = 24, 48
 """So many lines of one side are read as one text, which is what colours cost: few, then many, as they are looked at."""
 
-_LONG_QUOTES = re.compile(r"\"{3}|'{3}")
-_OPENING = re.compile(r"(?:[=(\[{,:+]|\breturn|\byield|^)\s*[rbfu]{0,2}$", re.IGNORECASE)
+_LONG_QUOTES = seldom(r"\"{3}|'{3}")
+_OPENING = seldom(r"(?:[=(\[{,:+]|\breturn|\byield|^)\s*[rbfu]{0,2}$", re.IGNORECASE)
 
 _SIDES = {LineKind.REMOVED: 0, LineKind.ADDED: 1}
 
@@ -85,13 +86,13 @@ def _string_before(code: str) -> str:
     """The quotes of the long string that Python code begins within, as its first such quotes tell; else empty."""
     before = ""
     for line in code.split("\n"):
-        found = _LONG_QUOTES.search(line)
+        found = _LONG_QUOTES().search(line)
         if found is None:
             before = line.strip() or before
             continue
         ahead, behind = line[: found.start()].strip(), line[found.end() :].strip()
         if ahead:
-            opens = _OPENING.search(ahead) is not None
+            opens = _OPENING().search(ahead) is not None
         elif behind:
             opens = behind[0] not in ").,;#%]}"
         else:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from rich.style import Style
 
+from codeagent.core.seldom import seldom
 from codeagent.tui.later import MarkdownToken
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Piece, presentable
 
-_ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]}]")
-_CLICKABLE = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
+_ADDRESS = seldom(r"(?:https?://|mailto:)[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]}]")
+_CLICKABLE = seldom(r"(?:https?|mailto):", re.IGNORECASE)
 _STYLES = {"em": Style(italic=True), "strong": Style(bold=True), "s": Style(strike=True)}
 
 
@@ -66,7 +67,7 @@ def _with_addresses(text: str, inks: Inks, style: Style) -> Iterator[Piece]:
         yield Piece(text, style)
         return
     at = 0
-    for found in _ADDRESS.finditer(text):
+    for found in _ADDRESS().finditer(text):
         if found.start() > at:
             yield Piece(text[at : found.start()], style)
         yield Piece(found[0], style + inks.link, link=found[0])
@@ -76,4 +77,4 @@ def _with_addresses(text: str, inks: Inks, style: Style) -> Iterator[Piece]:
 
 
 def _clickable(address: str) -> str:
-    return address if _CLICKABLE.match(address) else ""
+    return address if _CLICKABLE().match(address) else ""

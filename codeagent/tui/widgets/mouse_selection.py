@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from textual.events import MouseDown, MouseMove, MouseUp
 from textual.geometry import Offset
 from textual.selection import Selection
 from textual.timer import Timer
 
+from codeagent.core.seldom import seldom
 from codeagent.tui.widgets.column import Column, Place
 from codeagent.tui.widgets.drawn_rows import DrawnRows
 
-_WORD = re.compile(r"[\w./~@:+-]+|\S")
+_WORD = seldom(r"[\w./~@:+-]+|\S")
 _SCROLLS_PER_SECOND = 20
 _LEFT = 1
 
@@ -55,7 +54,7 @@ class MouseSelection(DrawnRows):
         """Marks the word, path or address under the pointer."""
         place = self._place_at(offset)
         text = self.column.line(self.scroll_offset.y + offset.y).text
-        found = next((word for word in _WORD.finditer(text) if word.start() <= place.character < word.end()), None)
+        found = next((word for word in _WORD().finditer(text) if word.start() <= place.character < word.end()), None)
         if found is not None:
             self.mark(Place(place.block, place.line, found.start()), Place(place.block, place.line, found.end()))
 
