@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from codeagent.config.places import Places
-from codeagent.core.changes import Reversal, Standing
+from codeagent.core.changes import Pace, Reversal, Standing
 from codeagent.core.errors import NothingToUndo
 from codeagent.core.patch import as_patch
 from codeagent.core.text import show_invisible
@@ -16,8 +16,9 @@ from codeagent.store.change_store import ChangeStore
 from codeagent.store.journal import JournalFile
 from codeagent.store.sessions import Sessions
 from codeagent.store.timeline import ChangeTimeline
-from codeagent.workspace.process_tree import terminate_orphans
+from codeagent.workspace.earlier_runs import clean_up
 
+_TOLD_EVERY = 0.5
 _STANDINGS = {
     Standing.CLEAN: "",
     Standing.MERGED: "what you changed since is kept",
@@ -47,9 +48,8 @@ def run(found: argparse.Namespace, places: Places, folder: Path) -> int:
     session_id = sessions.find(found.session) if found.session is not None else sessions.latest()
     journal, _ = JournalFile.reopen(sessions.path(session_id), redact=lambda text: text)
     try:
-        if ended := terminate_orphans():
-            said = f"codeagent: ended what an earlier run had left running: {', '.join(ended)}."
-            print(show_invisible(said), file=sys.stderr)
+        for found_left in clean_up([root]):
+            print(show_invisible(f"codeagent: {found_left}"), file=sys.stderr)
         store = ChangeStore(root, places.checkpoints / sessions.folder.name, session_id)
         if cut_off := store.finish_reversal():
             print(show_invisible(f"Undo or redo of {cut_off} had been cut off; it is whole now."))
@@ -82,8 +82,26 @@ async def _take_back(timeline: ChangeTimeline, found: argparse.Namespace) -> int
             return 0
         if (await asyncio.to_thread(input, "Do this? [y/N] ")).strip().lower() not in {"y", "yes"}:
             return 0
-    print(show_invisible(await timeline.carry_out(reversal, overwrites=found.overwrite)))
+    pace = Pace()
+    _tell_pace(pace)
+    try:
+        said = await timeline.carry_out(reversal, overwrites=found.overwrite, pace=pace)
+    except asyncio.CancelledError:
+        ended = "it was too late to stop; all of it was done" if pace.is_final else "stopped; no file was changed"
+        print(f"codeagent: {ended}.", file=sys.stderr)
+        raise
+    finally:
+        pace.total = 0
+    print(show_invisible(said))
     return 0
+
+
+def _tell_pace(pace: Pace) -> None:
+    """Says again and again how far it is, to a person who looks on, until nothing is left to do."""
+    if sys.stderr.isatty():
+        if pace.total and pace.done:
+            print(f"\r{min(pace.done / pace.total, 1.0):4.0%}\r", end="", file=sys.stderr, flush=True)
+        asyncio.get_running_loop().call_later(_TOLD_EVERY, _tell_pace, pace)
 
 
 def as_text(reversal: Reversal) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from codeagent.core.diff import FileDiff
+from codeagent.core.errors import UndoStopped
 from codeagent.core.values import value
 
 
@@ -76,22 +78,48 @@ class BranchDiff:
     left_out: int = 0
 
 
-class Timeline(Protocol):
-    """The changes of a session, to look at and to take back."""
+@dataclass(slots=True, kw_only=True)
+class Pace:
+    """How far a long piece of work has come: whoever does it counts, whoever waits looks on, and may ``stop`` it.
 
-    async def plan_undo(self) -> Reversal:
+    ``done`` and ``total`` are numbers of steps. Once it ``is_final`` it can no longer be stopped.
+    """
+
+    done: int = 0
+    total: int = 0
+    is_final: bool = False
+    is_stopped: bool = False
+
+    def step(self) -> None:
+        """One more is done; raises UndoStopped when it is to go no further."""
+        self.done += 1
+        if self.is_stopped and not self.is_final:
+            raise UndoStopped("Stopped; no file was changed.")
+
+    def stop(self) -> None:
+        """Asks it to go no further."""
+        self.is_stopped = True
+
+
+class Timeline(Protocol):
+    """The changes of a session, to look at and to take back.
+
+    What is long tells its ``pace``; stopped there, it raises UndoStopped and has changed nothing.
+    """
+
+    async def plan_undo(self, pace: Pace | None = None) -> Reversal:
         """How taking back the last changing call would look; raises NothingToUndo."""
         ...
 
-    async def plan_redo(self) -> Reversal:
+    async def plan_redo(self, pace: Pace | None = None) -> Reversal:
         """How bringing back what was last taken back would look; raises NothingToUndo."""
         ...
 
-    async def plan_rewind(self, turn: int) -> Reversal:
+    async def plan_rewind(self, turn: int, pace: Pace | None = None) -> Reversal:
         """How taking back everything since the start of ``turn`` would look; raises NothingToUndo."""
         ...
 
-    async def carry_out(self, reversal: Reversal, *, overwrites: bool = False) -> str:
+    async def carry_out(self, reversal: Reversal, *, overwrites: bool = False, pace: Pace | None = None) -> str:
         """Does what was shown, and says in a sentence what was done.
 
         ``overwrites`` includes the files in conflict. Raises StaleFile, having changed

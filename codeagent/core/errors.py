@@ -113,6 +113,10 @@ class NothingToUndo(CheckpointError):
     """There is no change to take back, or to bring back."""
 
 
+class UndoStopped(CheckpointError):
+    """The person stopped it before any file was changed."""
+
+
 class ToolError(CodeagentError):
     """A tool cannot do what was asked; the text goes to the model.
 

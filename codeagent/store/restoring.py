@@ -14,13 +14,28 @@ from codeagent.store.file_states import FileState, state_of
 from codeagent.workspace.files import write_atomic
 from codeagent.workspace.handles import opened_file, opened_folder, problems_of
 from codeagent.workspace.leftovers import new_temp_name
+from codeagent.workspace.staged import Staged, stage
 
 
-def restore(path: Path, now: FileState | None, wanted: FileState | None, blobs: Blobs) -> None:
+def lay_ready(path: Path, now: FileState | None, wanted: FileState, blobs: Blobs) -> Staged | None:
+    """The content that ``restore`` will need beside its place; None where it needs none, or cannot have it there.
+
+    Raises StaleFile, FileProblem and CheckpointError.
+    """
+    if wanted.is_link or (now is not None and not now.is_link and now.blob == wanted.blob):
+        return None
+    before = None if now is None or now.is_link else blobs.read(now.blob)
+    return stage(path, blobs.read(wanted.blob), expected=before, mode=wanted.mode)
+
+
+def restore(
+    path: Path, now: FileState | None, wanted: FileState | None, blobs: Blobs, staged: Staged | None = None
+) -> None:
     """Makes a file that stands as ``now`` stand as ``wanted``; None is no file.
 
-    Raises StaleFile when it is something else by now, FileProblem when it cannot be
-    written, CheckpointError when its content is gone; it is then as it was.
+    ``staged`` is its content where that lies ready. Raises StaleFile when it is something
+    else by now, FileProblem when it cannot be written, CheckpointError when its content is
+    gone; it is then as it was.
     """
     if now == wanted:
         return
@@ -32,7 +47,7 @@ def restore(path: Path, now: FileState | None, wanted: FileState | None, blobs: 
         elif wanted.is_link:
             _link(path, blobs.read(wanted.blob))
         else:
-            _write(path, now, wanted, blobs)
+            _write(path, now, wanted, blobs, staged)
 
 
 def remove_empty(folders: Iterable[Path]) -> None:
@@ -76,7 +91,7 @@ def _link(path: Path, leads_to: bytes) -> None:
         os.replace(name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def _write(path: Path, now: FileState | None, wanted: FileState, blobs: Blobs) -> None:
+def _write(path: Path, now: FileState | None, wanted: FileState, blobs: Blobs, staged: Staged | None) -> None:
     if now is not None and now.is_link:
         _remove(path)
         now = None
@@ -84,7 +99,8 @@ def _write(path: Path, now: FileState | None, wanted: FileState, blobs: Blobs) -
         remove_empty([path])  # a folder that was made in its place
     if now is None or now.blob != wanted.blob:
         before = None if now is None else blobs.read(now.blob)
-        write_atomic(path, blobs.read(wanted.blob), expected=before, mode=wanted.mode & 0o666 or 0o600)
+        if staged is None or not staged.take_place(before):
+            write_atomic(path, blobs.read(wanted.blob), expected=before, mode=wanted.mode & 0o666 or 0o600)
     with opened_folder(path.parent) as folder, opened_file(folder, path.name, path) as file:
         if stat.S_IMODE(os.fstat(file).st_mode) != wanted.mode:
             os.fchmod(file, wanted.mode)

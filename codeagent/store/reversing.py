@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeagent.core.changes import LEFT_ALONE, FileReversal, Standing
-from codeagent.core.errors import CheckpointError, FileProblem, ToolError
+from codeagent.core.changes import LEFT_ALONE, FileReversal, Pace, Standing
+from codeagent.core.errors import CheckpointError, FileProblem, StaleFile, ToolError
 from codeagent.store.change_log import Entry
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.difference import diff_of, worth_showing
 from codeagent.store.file_states import FileChange, FileState
-from codeagent.store.restoring import make_folder, remove_empty, restore, set_mode
+from codeagent.store.restoring import lay_ready, make_folder, remove_empty, restore, set_mode
 from codeagent.workspace.files import is_binary
+from codeagent.workspace.staged import Staged, in_sync
 
 _MERGE_SECONDS = 20.0
+_FEW = 50
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,10 +39,10 @@ class Item:
         return FileChange(name=self.name, before=self.now, after=self.wanted)
 
 
-def work_out(entries: Iterable[Entry], store: ChangeStore) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+def work_out(entries: Iterable[Entry], store: ChangeStore, pace: Pace) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """What reversing the entries one after the other does to each file, and what cannot be reversed, in words.
 
-    Raises CheckpointError when an old content is gone.
+    Raises CheckpointError when an old content is gone, UndoStopped when the ``pace`` says so.
     """
     items: dict[str, Item] = {}
     problems: dict[str, str] = {}
@@ -49,6 +51,7 @@ def work_out(entries: Iterable[Entry], store: ChangeStore) -> tuple[tuple[Item, 
     store.blobs.adopt(state.blob for state in states if state is not None and state.blob)
     for entry in entries:
         for change in entry.changes:
+            pace.step()
             try:
                 item = items.get(change.name) or _item(change.name, store)
             except FileProblem as problem:
@@ -79,31 +82,67 @@ def _item(name: str, store: ChangeStore) -> Item:
     return Item(name=name, now=now, wanted=now)
 
 
-def as_shown(items: Iterable[Item], store: ChangeStore) -> tuple[FileReversal, ...]:
-    """The same for people."""
+def as_shown(items: Iterable[Item], store: ChangeStore, pace: Pace) -> tuple[FileReversal, ...]:
+    """The same for people. Raises UndoStopped when the ``pace`` says so."""
     by_name = {item.name: item for item in items}
-    return tuple(
-        FileReversal(path=diff.path, standing=by_name[change.name].standing, diff=diff)
-        for change in worth_showing(item.change for item in by_name.values())
-        for diff in (diff_of(change, store.blobs),)
-    )
+    changes = worth_showing(item.change for item in by_name.values())
+    shown: list[FileReversal] = []
+    for change in changes:
+        pace.step()
+        diff = diff_of(change, store.blobs)
+        shown.append(FileReversal(path=diff.path, standing=by_name[change.name].standing, diff=diff))
+    return tuple(shown)
 
 
-def apply(items: Sequence[Item], made: Iterable[str], store: ChangeStore) -> tuple[str, ...]:
-    """Does it, deletions first; returns what could not be done, in words. ``made`` are folders to remove if empty."""
+@contextmanager
+def laid_ready(items: Sequence[Item], store: ChangeStore, pace: Pace) -> Generator[dict[str, Staged]]:
+    """The contents that ``apply`` will need, on the disk beside their places, by name; a few are not worth it.
+
+    So a full disk, or the person, stops it before any file is changed, and the disk is waited
+    for twice and not with each file. Raises FileProblem, CheckpointError and UndoStopped.
+    """
+    staged: dict[str, Staged] = {}
+    coming = [item for item in items if not item.change.is_folder and item.wanted is not None]
+    try:
+        for item in coming if len(coming) > _FEW else ():
+            pace.step()
+            with suppress(StaleFile):  # that is told when its turn comes
+                ready = item.wanted and lay_ready(store.path_of(item.name), item.now, item.wanted, store.blobs)
+                if ready is not None:
+                    staged[item.name] = ready
+        places = {ready.beside for ready in staged.values()}
+        in_sync((*places, store.git.folder) if places else ())
+        pace.step()
+        pace.is_final = True
+        yield staged
+        in_sync(places)
+    finally:
+        for ready in staged.values():
+            ready.drop()
+
+
+def apply(
+    items: Sequence[Item], made: Iterable[str], store: ChangeStore, staged: dict[str, Staged], pace: Pace
+) -> tuple[str, ...]:
+    """Does it, deletions first; returns what could not be done, in words. ``made`` are folders to remove if empty.
+
+    What is ``staged`` lies ready, and is taken out when it has its place.
+    """
     problems: list[str] = []
     folders = sorted((item for item in items if item.change.is_folder), key=lambda item: len(item.name))
     going = [item for item in folders if item.wanted is None]
 
     def each(chosen: Iterable[Item], do: Callable[[Item, Path], None]) -> None:
         for item in chosen:
+            pace.step()
             try:
                 do(item, store.path_of(item.name))
             except (ToolError, CheckpointError) as error:
                 problems.append(str(error))
 
     def give_back(item: Item, path: Path) -> None:
-        restore(path, item.now, item.wanted, store.blobs)
+        restore(path, item.now, item.wanted, store.blobs, staged.get(item.name))
+        staged.pop(item.name, None)
 
     files = [item for item in items if not item.change.is_folder]
     each((item for item in folders if item.now is not None), _open_up)

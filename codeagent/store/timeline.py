@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from codeagent.core.changes import LEFT_ALONE, Reversal, Standing, TurnChanges
+from codeagent.core.changes import LEFT_ALONE, FileReversal, Pace, Reversal, Standing, TurnChanges
 from codeagent.core.commands import is_compaction
 from codeagent.core.diff import FileDiff
 from codeagent.core.errors import NothingToUndo, StaleFile
@@ -25,7 +26,7 @@ from codeagent.store.change_order import as_on_screen, folders_made
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.difference import diffs_of, joined, worth_showing
 from codeagent.store.file_states import FileChange
-from codeagent.store.reversing import apply, as_shown, work_out
+from codeagent.store.reversing import Item, apply, as_shown, laid_ready, work_out
 
 _MOST_NAMED = 10
 _LEFT_AS = {Standing.CONFLICT: "you changed it", Standing.UNSURE: "it is: it may be you who changed it"}
@@ -48,6 +49,7 @@ class ChangeTimeline:
         self._is_running = is_running
         self._turns: dict[int, str] = {}
         self._rewound: dict[int, str] = {}
+        self._shown: tuple[tuple[FileReversal, ...], tuple[Item, ...]] = ((), ())
 
     def listen(self, event: AgentEvent) -> None:
         """Learns what the turns were about."""
@@ -63,21 +65,21 @@ class ChangeTimeline:
             case _:
                 pass
 
-    async def plan_undo(self) -> Reversal:
+    async def plan_undo(self, pace: Pace | None = None) -> Reversal:
         """How taking back the last changing call would look; raises NothingToUndo."""
-        return await self._on_thread(self._undo)
+        return await self._on_thread(self._undo, pace)
 
-    async def plan_redo(self) -> Reversal:
+    async def plan_redo(self, pace: Pace | None = None) -> Reversal:
         """How bringing back what was last taken back would look; raises NothingToUndo."""
-        return await self._on_thread(self._redo)
+        return await self._on_thread(self._redo, pace)
 
-    async def plan_rewind(self, turn: int) -> Reversal:
+    async def plan_rewind(self, turn: int, pace: Pace | None = None) -> Reversal:
         """How taking back everything since the start of ``turn`` would look; raises NothingToUndo."""
-        return await self._on_thread(lambda: self._rewind(turn))
+        return await self._on_thread(lambda pace: self._rewind(turn, pace), pace)
 
-    async def carry_out(self, reversal: Reversal, *, overwrites: bool = False) -> str:
+    async def carry_out(self, reversal: Reversal, *, overwrites: bool = False, pace: Pace | None = None) -> str:
         """Does what was shown, and says in a sentence what was done; raises StaleFile when that is no longer right."""
-        said = await self._on_thread(lambda: self._carry_out(reversal, overwrites=overwrites))
+        said = await self._on_thread(lambda pace: self._carry_out(reversal, pace, overwrites=overwrites), pace)
         if self._tell is not None:
             self._tell(NoticeGiven(text=said))
         return said
@@ -109,15 +111,25 @@ class ChangeTimeline:
                 self._tell(NoticeGiven(text=f"{text[0].upper()}{text[1:]}"))
             return await asyncio.to_thread(self._news)
 
-    async def _on_thread(self, work: Callable[[], Result]) -> Result:
+    async def _on_thread(self, work: Callable[[Pace], Result], pace: Pace | None) -> Result:
+        """A cancellation stops the work where that can be, and goes on when it is over."""
         if self._is_running():
             raise NothingToUndo("The agent is at work.", hint="Stop it with Esc first.")
+        pace = pace or Pace()
         async with self._busy:
-            return await asyncio.to_thread(work)
+            doing = asyncio.get_running_loop().run_in_executor(None, work, pace)
+            try:
+                return await asyncio.shield(doing)
+            except asyncio.CancelledError:
+                pace.stop()
+                while not doing.done():
+                    with suppress(asyncio.CancelledError):
+                        await asyncio.wait([doing])
+                raise
 
     # --- planning
 
-    def _undo(self) -> Reversal:
+    def _undo(self, pace: Pace) -> Reversal:
         self._store.settle_all()
         done = self._done()
         if not done:
@@ -125,16 +137,16 @@ class ChangeTimeline:
         since = len(done) - 1
         while since > 0 and not done[since].is_sure:  # what may be the person's comes with the call before it
             since -= 1
-        return self._planned(done[since:][::-1], done[since].what)
+        return self._planned(done[since:][::-1], done[since].what, pace)
 
-    def _redo(self) -> Reversal:
+    def _redo(self, pace: Pace) -> Reversal:
         self._store.settle_all()
         undone = self._store.log.balance().undone
         if not undone:
             raise NothingToUndo("There is nothing to bring back: nothing was taken back last.")
-        return self._planned([undone[-1]], undone[-1].what, is_redo=True, turn=undone[-1].turn)
+        return self._planned([undone[-1]], undone[-1].what, pace, is_redo=True, turn=undone[-1].turn)
 
-    def _rewind(self, turn: int) -> Reversal:
+    def _rewind(self, turn: int, pace: Pace) -> Reversal:
         self._store.settle_all()
         since = [entry for entry in self._done() if entry.turn >= turn]
         if not since:
@@ -143,14 +155,19 @@ class ChangeTimeline:
         what = (
             since[0].what if count == 1 else f"{counted(count, 'call')} since “{_shortened(self._turns.get(turn, ''))}”"
         )
-        return self._planned(since[::-1], what, turn=turn)
+        return self._planned(since[::-1], what, pace, turn=turn)
 
-    def _planned(self, entries: Sequence[Entry], what: str, *, is_redo: bool = False, turn: int = 0) -> Reversal:
-        items, problems = work_out(entries, self._store)
+    def _planned(
+        self, entries: Sequence[Entry], what: str, pace: Pace, *, is_redo: bool = False, turn: int = 0
+    ) -> Reversal:
+        pace.total = 2 * _count(entries)
+        items, problems = work_out(entries, self._store, pace)
+        files = as_shown(items, self._store, pace)
+        self._shown = (files, items)
         return Reversal(
             entries=tuple(entry.id for entry in entries),
             what=what,
-            files=as_shown(items, self._store),
+            files=files,
             remarks=problems,
             is_redo=is_redo,
             turn=turn,
@@ -158,32 +175,39 @@ class ChangeTimeline:
 
     # --- doing
 
-    def _carry_out(self, reversal: Reversal, *, overwrites: bool) -> str:
+    def _is_as_shown(self, items: tuple[Item, ...], files: tuple[FileReversal, ...], pace: Pace) -> bool:
+        shown, then = self._shown
+        return then == items if files and shown is files else as_shown(items, self._store, pace) == files
+
+    def _carry_out(self, reversal: Reversal, pace: Pace, *, overwrites: bool) -> str:
         store = self._store
         by_id = {entry.id: entry for entry in store.log.entries}
         balance = store.log.balance()
         valid = {entry.id for entry in (balance.undone if reversal.is_redo else balance.done)}
         entries = [by_id[name] for name in reversal.entries if name in valid]
-        items, _ = work_out(entries, store)
-        if len(entries) != len(reversal.entries) or as_shown(items, store) != reversal.files:
+        pace.total = 3 * _count(entries)
+        items, _ = work_out(entries, store, pace)
+        if len(entries) != len(reversal.entries) or not self._is_as_shown(items, reversal.files, pace):
             raise StaleFile("The files changed since this was shown; nothing was done.", hint="Look at it again.")
         left = () if overwrites else tuple(item for item in items if item.standing in LEFT_ALONE)
         chosen = tuple(item for item in items if item not in left)
         made = folders_made(entries, store.log.entries)
-        entry_id = store.log.next_id()
-        store.under_way.begin(entry_id)
-        store.log.add(
-            Entry(
-                id=entry_id,
-                kind=Kind.REDO if reversal.is_redo else Kind.UNDO,
-                what=reversal.what,
-                turn=reversal.turn,
-                changes=tuple(item.change for item in chosen),
-                reverses=reversal.entries,
-                made=() if reversal.is_redo else made,
+        made = () if reversal.is_redo else made
+        with laid_ready(chosen, store, pace) as staged:
+            entry_id = store.log.next_id()
+            store.under_way.begin(entry_id)
+            store.log.add(
+                Entry(
+                    id=entry_id,
+                    kind=Kind.REDO if reversal.is_redo else Kind.UNDO,
+                    what=reversal.what,
+                    turn=reversal.turn,
+                    changes=tuple(item.change for item in chosen),
+                    reverses=reversal.entries,
+                    made=made,
+                )
             )
-        )
-        problems = apply(chosen, () if reversal.is_redo else made, store)
+            problems = apply(chosen, made, store, staged, pace)
         store.under_way.end()
         said = [f"{_did(reversal)} {reversal.what}: {_counted(worth_showing(item.change for item in chosen))}."]
         said += [f"{show_invisible(item.name)} was left as {_LEFT_AS[item.standing]}." for item in left]
@@ -225,6 +249,10 @@ class ChangeTimeline:
         store.log.add(told)
         texts = tuple(_told(entry) for entry in untold)
         return texts, tuple(store.path_of(name) for name in dict.fromkeys(names))
+
+
+def _count(entries: Iterable[Entry]) -> int:
+    return sum(len(entry.changes) for entry in entries)
 
 
 def _told(entry: Entry) -> str:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from textual.app import App
 
-from codeagent.core.changes import Reversal, TurnChanges
+from codeagent.core.changes import Pace, Reversal, TurnChanges
 from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand, NotReady
 from codeagent.core.desk import Desk
 from codeagent.core.errors import NothingToUndo
 from codeagent.core.text import counted, show_invisible
-from codeagent.tui.screens.changes import ChangesScreen, Decision
+from codeagent.tui.screens.changes import ChangesScreen, Decision, ProgressScreen
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.themes import Palette
 
 _BOTH, _FILES, _CONVERSATION = "both", "files", "conversation"
 _LAST, _BRANCH = "last", "branch"
+_LOOKING = "Looking at the files"
+_SHOWN_AFTER = 0.4
+Result = TypeVar("Result")
 
 
 class UndoCommands:
@@ -37,7 +42,7 @@ class UndoCommands:
             raise NotReady("The agent is at work.", hint="Stop it with Esc first.")
         match call.name:
             case CommandName.UNDO:
-                await self._carry_out(await self._timeline.plan_undo())
+                await self._carry_out(await self._watched(_LOOKING, self._timeline.plan_undo))
             case CommandName.REDO:
                 await self._redo()
             case CommandName.REWIND:
@@ -50,14 +55,28 @@ class UndoCommands:
         decision = await self._app.push_screen_wait(ChangesScreen.of(reversal, self._palette))
         if decision is None:
             return False
-        await self._timeline.carry_out(reversal, overwrites=decision is Decision.OVERWRITE)
+        overwrites = decision is Decision.OVERWRITE
+        doing = f"{'Bringing' if reversal.is_redo else 'Taking'} back {reversal.what}"
+        await self._watched(doing, lambda pace: self._timeline.carry_out(reversal, overwrites=overwrites, pace=pace))
         return True
+
+    async def _watched(self, doing: str, work: Callable[[Pace], Awaitable[Result]]) -> Result:
+        """The outcome of some work; where it takes long, how far it is stands on the screen and Esc stops it."""
+        pace = Pace()
+        screen = ProgressScreen(doing, pace)
+        soon = self._app.set_timer(_SHOWN_AFTER, lambda: self._app.push_screen(screen))
+        try:
+            return await work(pace)
+        finally:
+            soon.stop()
+            if screen in self._app.screen_stack:
+                await screen.dismiss()
 
     async def _redo(self) -> None:
         """Brings back files, the conversation, or what one rewind took of both."""
         rewound = self._conversation.rewound_turn
         try:
-            reversal = await self._timeline.plan_redo()
+            reversal = await self._watched(_LOOKING, self._timeline.plan_redo)
         except NothingToUndo:
             if rewound is None:
                 raise
@@ -82,7 +101,7 @@ class UndoCommands:
         if any(one.diffs for one in turns if one.turn >= turn.turn):
             what = await self._app.push_screen_wait(Picker("Take back", _choices())) or ""
         if what in {_BOTH, _FILES}:
-            reversal = await self._timeline.plan_rewind(turn.turn)
+            reversal = await self._watched(_LOOKING, lambda pace: self._timeline.plan_rewind(turn.turn, pace))
             if not await self._carry_out(reversal if what == _BOTH else replace(reversal, turn=0)):
                 return
         if what in {_BOTH, _CONVERSATION}:

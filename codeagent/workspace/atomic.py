@@ -18,9 +18,9 @@ from codeagent.workspace.leftovers import COPY_PREFIX, new_temp_name, ready_name
 from codeagent.workspace.metadata import copy_metadata
 from codeagent.workspace.renames import exchange, rename_new
 
-_NO_RENAME_HERE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV})
-_MOST_SWAPS = 8
+NO_RENAME_HERE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV})
 _LONGEST_NAME = 60
+_MOST_SWAPS = 8
 
 
 def write_atomic(path: Path, data: bytes, *, expected: bytes | None, mode: int = 0o666) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def write_atomic(path: Path, data: bytes, *, expected: bytes | None, mode: int =
             return ()
         try:
             with opened_folder(path.parent) as folder:
-                return _replace(_Target(path=path, folder=folder, expected=expected), data)
+                return _replace(Target(path=path, folder=folder, expected=expected), data)
         except FileNotFoundError:
             raise StaleFile(f"{path} is gone.", hint="Look at what is there now.") from None
 
@@ -50,15 +50,15 @@ def write_atomic(path: Path, data: bytes, *, expected: bytes | None, mode: int =
 def _create(path: Path, data: bytes, mode: int) -> None:
     made: list[Path] = []
     try:
-        _make_folders(path.parent, made)
+        make_folders(path.parent, made)
         with opened_folder(path.parent) as folder:
             _check_free(folder, path)
-            with _temporary(folder, mode) as temp:
+            with temporary(folder, mode) as temp:
                 write_all(temp.file, data)
                 try:
                     rename_new(folder, temp.name, path.name)
                 except FileExistsError:
-                    raise _appeared(path) from None
+                    raise appeared(path) from None
             _sync(folder)
     except BaseException:
         for empty in reversed(made):
@@ -67,12 +67,12 @@ def _create(path: Path, data: bytes, mode: int) -> None:
         raise
 
 
-def _make_folders(path: Path, made: list[Path]) -> None:
+def make_folders(path: Path, made: list[Path]) -> None:
     """Makes the folders that are missing and adds them to ``made``, outermost first."""
     try:
         path.lstat()
     except FileNotFoundError:
-        _make_folders(path.parent, made)
+        make_folders(path.parent, made)
         with opened_folder(path.parent) as parent, suppress(FileExistsError):
             os.mkdir(path.name, dir_fd=parent)
             made.append(path)
@@ -81,32 +81,15 @@ def _make_folders(path: Path, made: list[Path]) -> None:
 def _check_free(folder: int, path: Path) -> None:
     with suppress(FileNotFoundError):
         os.stat(path.name, dir_fd=folder, follow_symlinks=False)
-        raise _appeared(path)
+        raise appeared(path)
 
 
 # --- a file that is there ----------------------------------------------------------------------
 
 
-@value
-class _Target:
-    """The file to replace: in the folder with descriptor ``folder``, and what it has to hold still."""
-
-    path: Path
-    folder: int
-    expected: bytes
-
-    @contextmanager
-    def opened(self, flags: int = os.O_RDONLY) -> Generator[int]:
-        """The file, once it is checked that it still holds what is expected."""
-        with opened_file(self.folder, self.path.name, self.path, flags) as file:
-            if not _holds(file, self.path, self.expected):
-                raise _changed(self.path)
-            yield file
-
-
-def _replace(target: _Target, data: bytes) -> tuple[str, ...]:
+def _replace(target: Target, data: bytes) -> tuple[str, ...]:
     with target.opened() as old:
-        if not _may_write(target):
+        if not may_write(target):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if data == target.expected:
             return ()
@@ -121,80 +104,23 @@ def _replace(target: _Target, data: bytes) -> tuple[str, ...]:
     return ()
 
 
-def _may_write(target: _Target) -> bool:
-    """Renaming would get round a write-protected file, so that is looked at first."""
-    return os.access(
-        target.path.name, os.W_OK, dir_fd=target.folder, effective_ids=os.access in os.supports_effective_ids
-    )
-
-
-def _replace_at_once(target: _Target, old: int, data: bytes) -> str:
+def _replace_at_once(target: Target, old: int, data: bytes) -> str:
     """Exchanges the file for a new one; returns why that cannot be done here, nothing having changed."""
     try:
-        with _temporary(target.folder, 0o600) as temp:
+        with temporary(target.folder, 0o600) as temp:
             write_all(temp.file, data)
             if not copy_metadata(old, temp.file):
                 return "its owner or group could not be kept otherwise"
-            _make_ready(target, temp, data)
-            _exchange(target, temp)
+            make_ready(target, temp, data)
+            swap(target, temp)
     except OSError as error:
-        if error.errno in _NO_RENAME_HERE:
+        if error.errno in NO_RENAME_HERE:
             return "its folder does not allow files to be replaced"
         raise
     return ""
 
 
-def _make_ready(target: _Target, temp: _Temporary, data: bytes) -> None:
-    """From here on a crash may leave somebody else's save under the temporary name; the name tells it apart."""
-    name = ready_name(temp.name, target.expected, data)
-    os.rename(temp.name, name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
-    temp.name = name
-
-
-def _exchange(target: _Target, temp: _Temporary) -> None:
-    """Swaps the files, looks at what came out, and swaps back when that is not what was expected."""
-    name = target.path.name
-    if not exchange(target.folder, temp.name, name):
-        with target.opened():
-            os.rename(temp.name, name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
-        return
-    if not _came_out(target, temp.name):
-        _put_back(target, temp)
-
-
-def _put_back(target: _Target, temp: _Temporary) -> None:
-    """Gives the name back to the file that has the temporary one, and raises StaleFile.
-
-    What comes out must be what was put in the time before; anything else was saved by
-    somebody in between, is newer, and goes back in its turn.
-    """
-    temp.is_kept = True
-    last = _identity(os.fstat(temp.file))
-    with suppress(OSError):
-        for _ in range(_MOST_SWAPS):
-            current = _identity(os.stat(temp.name, dir_fd=target.folder, follow_symlinks=False))
-            exchange(target.folder, temp.name, target.path.name)
-            if _identity(os.stat(temp.name, dir_fd=target.folder, follow_symlinks=False)) == last:
-                temp.is_kept = False
-                raise _changed(target.path)
-            last = current
-    raise FileProblem(f"{target.path} is being saved by somebody else; another version of it lies in {temp.name}.")
-
-
-def _identity(state: os.stat_result) -> tuple[int, int, int, int]:
-    """Tells files and their saved states apart; renaming leaves it as it is."""
-    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
-
-
-def _came_out(target: _Target, name: str) -> bool:
-    try:
-        with opened_file(target.folder, name, target.path) as file:
-            return _holds(file, target.path, target.expected)
-    except (OSError, FileProblem):
-        return False
-
-
-def _write_in_place(target: _Target, data: bytes) -> None:
+def _write_in_place(target: Target, data: bytes) -> None:
     """Overwrites the file itself, a copy of the old bytes lying in the temp folder until that has worked."""
     with target.opened(os.O_RDWR) as file, _copy(target) as copy:
         try:
@@ -211,10 +137,10 @@ def _write_in_place(target: _Target, data: bytes) -> None:
 
 
 @contextmanager
-def _copy(target: _Target) -> Generator[_Temporary]:
+def _copy(target: Target) -> Generator[Temporary]:
     """The old bytes in the temp folder, for the length of the block or, after a crash, until somebody looks."""
     file, name = tempfile.mkstemp(prefix=COPY_PREFIX, suffix=f"-{target.path.name[-_LONGEST_NAME:]}")
-    copy = _Temporary(name=name, file=file)
+    copy = Temporary(name=name, file=file)
     try:
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -224,39 +150,6 @@ def _copy(target: _Target) -> Generator[_Temporary]:
         os.close(file)
         if not copy.is_kept:
             Path(name).unlink(missing_ok=True)
-
-
-def _holds(file: int, path: Path, expected: bytes) -> bool:
-    return os.fstat(file).st_size == len(expected) and read_all(file, path, len(expected)) == expected
-
-
-# --- both --------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True, kw_only=True)
-class _Temporary:
-    """A new file in the target's folder, held locked so that a sweep sees that it is in use."""
-
-    name: str
-    file: int
-    is_kept: bool = False
-
-
-@contextmanager
-def _temporary(folder: int, mode: int) -> Generator[_Temporary]:
-    """A temporary file for the length of the block; what has its name afterwards goes, unless it ``is_kept``."""
-    name = new_temp_name()
-    file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
-    temp = _Temporary(name=name, file=file)
-    try:
-        with suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield temp
-    finally:
-        os.close(file)
-        if not temp.is_kept:
-            with suppress(OSError):
-                os.unlink(temp.name, dir_fd=folder)
 
 
 def _sync(folder: int) -> None:
@@ -269,9 +162,131 @@ def _sync(folder: int) -> None:
             os.close(readable)
 
 
-def _appeared(path: Path) -> StaleFile:
+# --- swapping two files ------------------------------------------------------------------------
+
+
+@value
+class Target:
+    """The file to replace: in the folder with descriptor ``folder``, and what it has to hold still."""
+
+    path: Path
+    folder: int
+    expected: bytes
+
+    @contextmanager
+    def opened(self, flags: int = os.O_RDONLY) -> Generator[int]:
+        """The file, once it is checked that it still holds what is expected."""
+        with opened_file(self.folder, self.path.name, self.path, flags) as file:
+            if not _holds(file, self.path, self.expected):
+                raise changed_meanwhile(self.path)
+            yield file
+
+
+@dataclass(slots=True, kw_only=True)
+class Temporary:
+    """A new file in the target's folder, held locked so that a sweep sees that it is in use."""
+
+    name: str
+    file: int
+    is_kept: bool = False
+
+
+@contextmanager
+def temporary(folder: int, mode: int) -> Generator[Temporary]:
+    """A temporary file for the length of the block; what has its name afterwards goes, unless it ``is_kept``."""
+    name = new_temp_name()
+    with _open_temporary(folder, name, os.O_CREAT | os.O_EXCL, mode) as temp:
+        yield temp
+
+
+@contextmanager
+def taken_up(folder: int, name: str) -> Generator[Temporary]:
+    """The same with one that was kept in an earlier block. Raises FileNotFoundError when it is gone."""
+    with _open_temporary(folder, name, 0, 0) as temp:
+        yield temp
+
+
+@contextmanager
+def _open_temporary(folder: int, name: str, how: int, mode: int) -> Generator[Temporary]:
+    file = os.open(name, os.O_RDWR | how | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
+    temp = Temporary(name=name, file=file)
+    try:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield temp
+    finally:
+        os.close(file)
+        if not temp.is_kept:
+            with suppress(OSError):
+                os.unlink(temp.name, dir_fd=folder)
+
+
+def may_write(target: Target) -> bool:
+    """Renaming would get round a write-protected file, so that is looked at first."""
+    return os.access(
+        target.path.name, os.W_OK, dir_fd=target.folder, effective_ids=os.access in os.supports_effective_ids
+    )
+
+
+def make_ready(target: Target, temp: Temporary, data: bytes) -> None:
+    """From here on a crash may leave somebody else's save under the temporary name; the name tells it apart."""
+    name = ready_name(temp.name, target.expected, data)
+    os.rename(temp.name, name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+    temp.name = name
+
+
+def swap(target: Target, temp: Temporary) -> None:
+    """Swaps the files, looks at what came out, and swaps back when that is not what was expected."""
+    name = target.path.name
+    if not exchange(target.folder, temp.name, name):
+        with target.opened():
+            os.rename(temp.name, name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+        return
+    if not _came_out(target, temp.name):
+        _put_back(target, temp)
+
+
+def _put_back(target: Target, temp: Temporary) -> None:
+    """Gives the name back to the file that has the temporary one, and raises StaleFile.
+
+    What comes out must be what was put in the time before; anything else was saved by
+    somebody in between, is newer, and goes back in its turn.
+    """
+    temp.is_kept = True
+    last = _identity(os.fstat(temp.file))
+    with suppress(OSError):
+        for _ in range(_MOST_SWAPS):
+            current = _identity(os.stat(temp.name, dir_fd=target.folder, follow_symlinks=False))
+            exchange(target.folder, temp.name, target.path.name)
+            if _identity(os.stat(temp.name, dir_fd=target.folder, follow_symlinks=False)) == last:
+                temp.is_kept = False
+                raise changed_meanwhile(target.path)
+            last = current
+    raise FileProblem(f"{target.path} is being saved by somebody else; another version of it lies in {temp.name}.")
+
+
+def _identity(state: os.stat_result) -> tuple[int, int, int, int]:
+    """Tells files and their saved states apart; renaming leaves it as it is."""
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def _came_out(target: Target, name: str) -> bool:
+    try:
+        with opened_file(target.folder, name, target.path) as file:
+            return _holds(file, target.path, target.expected)
+    except (OSError, FileProblem):
+        return False
+
+
+def _holds(file: int, path: Path, expected: bytes) -> bool:
+    return os.fstat(file).st_size == len(expected) and read_all(file, path, len(expected)) == expected
+
+
+def appeared(path: Path) -> StaleFile:
+    """The error for a file that should not have been there."""
     return StaleFile(f"{path} exists by now.", hint="Read it, then decide how to change it.")
 
 
-def _changed(path: Path) -> StaleFile:
+def changed_meanwhile(path: Path) -> StaleFile:
+    """The error for a file that is no longer what the change was made from."""
     return StaleFile(f"{path} was changed meanwhile; nothing was written.", hint="Read it again, then repeat the call.")

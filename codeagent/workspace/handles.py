@@ -110,12 +110,17 @@ def read_all(file: int, path: Path, limit: int) -> bytes:
 
 def write_all(file: int, data: bytes) -> None:
     """Makes ``data`` the whole content of the file, and waits until it is on the disk. Raises OSError."""
+    write_unsynced(file, data)
+    os.fsync(file)
+
+
+def write_unsynced(file: int, data: bytes) -> None:
+    """The same without waiting for the disk. Raises OSError."""
     view = memoryview(data)
     position = 0
     while position < len(view):
         position += os.pwrite(file, view[position : position + _PIECE], position)
     os.ftruncate(file, len(view))
-    os.fsync(file)
 
 
 def _check_regular(mode: int, path: Path) -> None:

@@ -18,32 +18,34 @@ def exchange(folder: int, one: str, two: str) -> bool:
 
     Raises OSError, nothing done, for everything else that prevents it.
     """
-    return _rename(folder, one, two, _MACOS_SWAP if sys.platform == "darwin" else _LINUX_EXCHANGE)
+    return _rename(folder, one, two, _MACOS_SWAP if sys.platform == "darwin" else _LINUX_EXCHANGE, into=folder)
 
 
-def rename_new(folder: int, source: str, target: str) -> None:
-    """Renames within the folder with descriptor ``folder``, when ``target`` does not exist.
+def rename_new(folder: int, source: str, target: str, *, into: int | None = None) -> None:
+    """Renames within the folder with descriptor ``folder``, or ``into`` another one, when ``target`` does not exist.
 
     Raises FileExistsError when it does, and OSError for everything else.
     """
-    if _rename(folder, source, target, _MACOS_EXCLUSIVE if sys.platform == "darwin" else _LINUX_NO_REPLACE):
+    into = folder if into is None else into
+    flags = _MACOS_EXCLUSIVE if sys.platform == "darwin" else _LINUX_NO_REPLACE
+    if _rename(folder, source, target, flags, into=into):
         return
     try:
-        os.link(source, target, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        os.link(source, target, src_dir_fd=folder, dst_dir_fd=into, follow_symlinks=False)
     except FileExistsError:
         raise
     except OSError:
-        _rename_when_free(folder, source, target)
+        _rename_when_free(folder, source, target, into)
     else:
         os.unlink(source, dir_fd=folder)
 
 
-def _rename_when_free(folder: int, source: str, target: str) -> None:
+def _rename_when_free(folder: int, source: str, target: str, into: int) -> None:
     """For file systems that have neither the call nor hard links: a moment is left in which both can exist."""
     try:
-        os.stat(target, dir_fd=folder, follow_symlinks=False)
+        os.stat(target, dir_fd=into, follow_symlinks=False)
     except FileNotFoundError:
-        os.rename(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+        os.rename(source, target, src_dir_fd=folder, dst_dir_fd=into)
     else:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
 
@@ -63,10 +65,10 @@ def _find_call() -> Callable[[int, bytes, int, bytes, int], int] | None:
 _CALL = _find_call()
 
 
-def _rename(folder: int, source: str, target: str, flags: int) -> bool:
+def _rename(folder: int, source: str, target: str, flags: int, *, into: int) -> bool:
     if _CALL is None:
         return False
-    if _CALL(folder, os.fsencode(source), folder, os.fsencode(target), flags) == 0:
+    if _CALL(folder, os.fsencode(source), into, os.fsencode(target), flags) == 0:
         return True
     number = ctypes.get_errno()
     if number in _UNSUPPORTED:

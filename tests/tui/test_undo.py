@@ -215,6 +215,28 @@ async def test_where_there_is_nothing_to_undo_that_is_said(stage_of, tmp_path):
         await stage.until(lambda: "changed nothing here that could be taken back" in stage.text)
 
 
+class LongTimeline(ChangeTimeline):
+    """Looks at the files until somebody stops it."""
+
+    async def plan_undo(self, pace=None):
+        pace.total, pace.done = 15_000, 6_000
+        while True:
+            await asyncio.sleep(0.01)
+            pace.step()
+
+
+async def test_what_takes_long_shows_how_far_it_is_and_is_stopped_by_esc(stage_of, work):
+    long = LongTimeline(work.store, asyncio.Lock(), lambda: False)
+    async with stage_of(timeline=long) as stage:
+        await command(stage, "/undo")
+        await stage.until(lambda: "Looking at the files" in stage.text)
+        await stage.until(lambda: "40 %" in stage.text)
+        assert "esc stop, nothing is changed then" in stage.text
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "Stopped; no file was changed" in stage.text)
+        assert "Looking at the files" not in stage.text
+
+
 async def test_while_the_agent_works_nothing_is_taken_back(stage_of, work):
     async def turn(emit, approver):
         await asyncio.sleep(60)

@@ -14,7 +14,7 @@ import pytest
 
 from codeagent.core.errors import FileProblem, StaleFile
 from codeagent.workspace import renames
-from codeagent.workspace.atomic import _exchange, _Target, _temporary, write_atomic
+from codeagent.workspace.atomic import Target, swap, temporary, write_atomic
 from codeagent.workspace.handles import opened_folder, write_all
 
 
@@ -187,9 +187,9 @@ def test_a_link_put_in_the_place_of_a_folder_loses(tmp_path):
 
 def exchange_with(file: Path, expected: bytes, data: bytes) -> None:
     """What write_atomic does after its first look at the file: somebody may have saved since then."""
-    with opened_folder(file.parent) as folder, _temporary(folder, 0o600) as temp:
+    with opened_folder(file.parent) as folder, temporary(folder, 0o600) as temp:
         write_all(temp.file, data)
-        _exchange(_Target(path=file, folder=folder, expected=expected), temp)
+        swap(Target(path=file, folder=folder, expected=expected), temp)
 
 
 def test_a_save_in_the_very_moment_of_writing_is_swapped_back(file):

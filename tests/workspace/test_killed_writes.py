@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from codeagent.workspace import renames
-from codeagent.workspace.atomic import _exchange, _make_ready, _Target, _temporary, write_atomic
+from codeagent.workspace.atomic import Target, make_ready, swap, temporary, write_atomic
 from codeagent.workspace.handles import opened_folder, write_all
 from codeagent.workspace.leftovers import TEMP_PREFIX, interrupted_copies
 
@@ -106,12 +106,12 @@ def test_what_a_person_saved_in_the_moment_of_a_killed_write_is_never_swept_away
         return an_old_file(folder)
 
     def write_while_it_is_saved(file: Path) -> None:
-        with opened_folder(file.parent) as folder, _temporary(folder, 0o600) as temp:
-            target = _Target(path=file, folder=folder, expected=OLD)
+        with opened_folder(file.parent) as folder, temporary(folder, 0o600) as temp:
+            target = Target(path=file, folder=folder, expected=OLD)
             write_all(temp.file, NEW)
-            _make_ready(target, temp, NEW)
+            make_ready(target, temp, NEW)
             (file.parent / "draft").replace(file)
-            _exchange(target, temp)
+            swap(target, temp)
 
     root = tmp_path.resolve()
     files = kill_everywhere(root, a_draft_beside_it, OLD, write_while_it_is_saved)

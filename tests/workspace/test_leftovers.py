@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from codeagent.workspace.atomic import _temporary
+from codeagent.workspace.atomic import temporary
 from codeagent.workspace.handles import opened_folder
 from codeagent.workspace.leftovers import TEMP_PREFIX, new_temp_name, sweep_leftovers
 
 WRITER = """
 import pathlib, sys, time
-from codeagent.workspace.atomic import _temporary
+from codeagent.workspace.atomic import temporary
 from codeagent.workspace.handles import opened_folder
-with opened_folder(pathlib.Path(sys.argv[1])) as folder, _temporary(folder, 0o600):
+with opened_folder(pathlib.Path(sys.argv[1])) as folder, temporary(folder, 0o600):
     print("ready", flush=True)
     time.sleep(60)
 """
@@ -53,7 +53,7 @@ def test_a_file_that_a_living_process_writes_stays_and_a_dead_one_s_goes(tmp_pat
 
 
 def test_our_own_file_in_the_making_stays(tmp_path):
-    with opened_folder(tmp_path.resolve()) as folder, _temporary(folder, 0o600):
+    with opened_folder(tmp_path.resolve()) as folder, temporary(folder, 0o600):
         assert sweep_leftovers(tmp_path).removed == 0
     assert temps(tmp_path) == []
 

@@ -40,7 +40,7 @@ def system(request, monkeypatch):
     if request.param != "with the call":
         monkeypatch.setattr(renames, "_CALL", None)
     if request.param == "without hard links":
-        return renames._rename_when_free
+        return lambda folder, source, target: renames._rename_when_free(folder, source, target, folder)
     return rename_new
 
 

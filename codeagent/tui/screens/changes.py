@@ -1,4 +1,4 @@
-"""Changes of files over the main screen: to look at, or to decide whether they are taken back."""
+"""Changes of files over the main screen: to look at, to decide whether they are taken back, and how far that is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from codeagent.core.changes import Reversal, Standing
+from codeagent.core.changes import Pace, Reversal, Standing
 from codeagent.core.diff import FileDiff
 from codeagent.core.text import show_invisible
 from codeagent.tui.themes import Palette
@@ -27,6 +27,10 @@ _REMARKS = {
 
 
 _FRAME_ROWS = 4
+_LOOK_SECONDS = 0.2
+_STOPS = "esc stop, nothing is changed then"
+_STOPPING = "stopping …"
+_FINAL = "almost done"
 
 
 class Decision(StrEnum):
@@ -113,3 +117,54 @@ class ChangesScreen(ModalScreen[Decision | None]):
     def action_leave(self) -> None:
         """Leaves all as it is."""
         self.dismiss(None)
+
+
+class ProgressScreen(ModalScreen[None]):
+    """A bar and a percentage; it never closes itself."""
+
+    DEFAULT_CSS = """
+    ProgressScreen { align: center bottom; background: $background 0%; }
+    ProgressScreen > Vertical {
+        width: 100%; height: auto; margin: 0 1 2 1; padding: 0 1; background: $surface; border: round $accent;
+        border-title-color: $text; border-title-background: $surface;
+        border-subtitle-color: $text-muted; border-subtitle-background: $surface;
+    }
+    ProgressScreen #bar { height: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "stop", show=False)]
+
+    def __init__(self, title: str, pace: Pace) -> None:
+        super().__init__()
+        self._title = title
+        self._pace = pace
+        self._bar = Static(id="bar", markup=False)
+        self._box = Vertical(self._bar)
+
+    def compose(self) -> ComposeResult:
+        """The bar in its frame."""
+        self._box.border_title = Content(show_invisible(self._title))
+        yield self._box
+
+    def on_mount(self) -> None:
+        """Looks at the pace from now on."""
+        self.set_interval(_LOOK_SECONDS, self._look)
+        self.call_after_refresh(self._look)
+
+    def action_stop(self) -> None:
+        """Asks the work to go no further."""
+        self._pace.stop()
+        self._look()
+
+    def _look(self) -> None:
+        pace = self._pace
+        self._bar.update(bar(pace.done, pace.total, self._bar.size.width))
+        self._box.border_subtitle = Content(_FINAL if pace.is_final else _STOPPING if pace.is_stopped else _STOPS)
+
+
+def bar(done: int, total: int, width: int) -> Content:
+    """A rule that is thick as far as the work has come, and the percentage."""
+    part = min(done / total, 1.0) if total else 0.0
+    cells = max(width - 6, 0)
+    thick = int(part * cells)
+    percent = f" {int(part * 100):>3} %"
+    return Content.assemble(("━" * thick, "$accent"), ("─" * (cells - thick), "$text-muted"), (percent, "$text"))

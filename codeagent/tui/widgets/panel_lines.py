@@ -120,12 +120,14 @@ def _good_detail(name: str, result: ToolResult, inks: Inks) -> list[Piece]:
 
 
 def _changed_pieces(details: CommandDetails, inks: Inks) -> list[Piece]:
-    """How many files a command changed."""
+    """How many files a command changed, and how many lines where all of them are known."""
     if not details.changed_files:
         return []
-    files = f"{counted(details.changed_files, 'file')} "
+    files = counted(details.changed_files, "file")
     after = [] if details.exit_code == 0 else [Piece(" · ", inks.faint)]
-    return [Piece(files, inks.muted), *count_pieces(details.changes, inks), *after]
+    if len(details.changes) < details.changed_files:
+        return [Piece(files, inks.muted), *after]
+    return [Piece(f"{files} ", inks.muted), *count_pieces(details.changes, inks), *after]
 
 
 def count_pieces(diffs: Sequence[FileDiff], inks: Inks) -> list[Piece]:

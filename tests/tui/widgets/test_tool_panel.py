@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -244,3 +245,10 @@ def test_an_open_panel_repeats_a_command_only_where_the_heading_cannot_hold_it(w
     block.end(ended(details=CommandDetails(command=words, cwd=".", ended="exit code 0", exit_code=0), text="out"), 4.2)
     block.set_open(is_open=True)
     assert any(line.startswith("     $ ") for line in shown(block)) == is_repeated
+
+
+@pytest.mark.parametrize(("count", "says"), [(1, "1 file +2 −1"), (6_000, "6,000 files")])
+def test_lines_are_counted_only_where_those_of_all_changed_files_are_known(count, says):
+    block = panel()
+    block.end(ended(details=replace(command(0, "exit code 0"), changes=(DIFF,), changed_files=count)), 0)
+    assert shown(block)[0].endswith(f" {says}")
