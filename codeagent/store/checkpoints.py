@@ -111,6 +111,7 @@ class Checkpoints:
             return ""
         must_be_kept = self._cover.is_promised(call.id)
         async with self.busy:
+            await self._tell_stake()  # nothing changes before: what a call beside this one writes is nobody's stake
             try:
                 if isinstance(preview, DiffPreview):
                     path = next((touch.path for touch in changing if touch.path is not None), None)
@@ -127,7 +128,6 @@ class Checkpoints:
                 return f"The files that it would delete could not be kept before: {error}" if must_be_kept else ""
             self._begun[call.id] = begun
         self._tell(CheckpointTaken(checkpoint=begun.id, before_call=call.id))
-        await self._tell_stake()
         return ""
 
     async def _tell_stake(self) -> None:

@@ -12,6 +12,7 @@ from codeagent.core.changes import Pace, Reversal, TurnChanges
 from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand, NotReady
 from codeagent.core.desk import Desk
 from codeagent.core.errors import NothingToUndo
+from codeagent.core.events import Level
 from codeagent.core.text import counted, show_invisible
 from codeagent.tui.screens.changes import ChangesScreen, Decision, ProgressScreen
 from codeagent.tui.screens.main import MainScreen
@@ -50,15 +51,16 @@ class UndoCommands:
             case _:
                 await self._show_changes(call.argument)
 
-    async def _carry_out(self, reversal: Reversal) -> bool:
-        """Shows what would be done and does it; False when the person left it as it is."""
+    async def _carry_out(self, reversal: Reversal) -> str:
+        """Shows what would be done and does it; what was done, in words, empty when the person left it as it is."""
         decision = await self._app.push_screen_wait(ChangesScreen.of(reversal, self._palette))
         if decision is None:
-            return False
+            return ""
         overwrites = decision is Decision.OVERWRITE
         doing = f"{'Bringing' if reversal.is_redo else 'Taking'} back {reversal.what}"
-        await self._watched(doing, lambda pace: self._timeline.carry_out(reversal, overwrites=overwrites, pace=pace))
-        return True
+        return await self._watched(
+            doing, lambda pace: self._timeline.carry_out(reversal, overwrites=overwrites, pace=pace)
+        )
 
     async def _watched(self, doing: str, work: Callable[[Pace], Awaitable[Result]]) -> Result:
         """The outcome of some work; where it takes long, how far it is stands on the screen and Esc stops it."""
@@ -97,15 +99,18 @@ class UndoCommands:
         if chosen is None:
             return
         turn = next(one for one in turns if str(one.turn) == chosen)
-        what = _CONVERSATION
+        what, said = _CONVERSATION, ""
         if any(one.diffs for one in turns if one.turn >= turn.turn):
             what = await self._app.push_screen_wait(Picker("Take back", _choices())) or ""
         if what in {_BOTH, _FILES}:
             reversal = await self._watched(_LOOKING, lambda pace: self._timeline.plan_rewind(turn.turn, pace))
-            if not await self._carry_out(reversal if what == _BOTH else replace(reversal, turn=0)):
+            said = await self._carry_out(reversal if what == _BOTH else replace(reversal, turn=0))
+            if not said:
                 return
         if what in {_BOTH, _CONVERSATION}:
             await self._conversation.rewind(turn.turn)
+            if said:  # what was told of the files went with the conversation
+                self._main.transcript.add_note(said, Level.INFO)
             if self._main.prompt.is_empty:
                 self._main.prompt.put(turn.text)
 

@@ -1,8 +1,11 @@
 """Calls that ran side by side are taken back from the bottom of the screen up, whichever of them ended first."""
 
+import asyncio
+
 import pytest
 
-from codeagent.core.events import ToolStarted
+from codeagent.core.approvals import Mode
+from codeagent.core.events import NoticeGiven, ToolStarted
 from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import ToolContext
 from codeagent.store.change_log import Entry, Kind
@@ -110,3 +113,17 @@ def entry(name, *, place, files):
 def test_only_what_has_nothing_to_do_with_each_other_changes_places(made, shown):
     entries = [entry(name, place=place, files=files) for name, place, files in made]
     assert [one.id for one in as_on_screen(entries)] == [*shown]
+
+
+async def test_what_is_not_committed_is_counted_before_any_of_them_changes_something(ground):
+    ground.mode = Mode.AUTO
+    reply = Reply(ground, **{"one.txt": "1\n", "two.txt": "2\n"})
+
+    async def whole(path):
+        await reply.begin(path)
+        await reply.end(path)
+
+    async with asyncio.TaskGroup() as group:
+        for path in reply.calls:
+            group.create_task(whole(path))
+    assert [event.text for event in ground.events if isinstance(event, NoticeGiven)] == []

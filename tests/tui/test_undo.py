@@ -152,6 +152,7 @@ async def test_a_rewind_of_both_goes_back_and_gives_the_message_back(stage_of, w
         assert work.text("cart").endswith("return 1\n")
         assert not (work.root / "new.py").exists()
         await stage.until(lambda: "goes on from before message 2" in stage.text)
+        await stage.until(lambda: "Took back 2 calls since “fix the total”: 3 files." in stage.text)
 
 
 async def test_redo_takes_a_whole_rewind_back(stage_of, work):
