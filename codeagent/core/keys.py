@@ -141,10 +141,16 @@ _SHORT = {
 }
 
 
+def key_names(keymap: Mapping[str, str]) -> dict[str, str]:
+    """The first key of each thing that keys do, in plain words, by the names that the config and ``keymap`` use."""
+    firsts = ((key.name, keymap.get(key.name, key.keys).split(",")[0].strip()) for key in KEYS)
+    return {name: _SHORT.get(first, first) for name, first in firsts}
+
+
 def keys_in_words(place: Place, keymap: Mapping[str, str]) -> dict[str, str]:
     """The first key of each action of a place, in plain words; ``keymap`` holds the person's own keys by name."""
-    keys = ((key.action, keymap.get(key.name, key.keys).split(",")[0].strip()) for key in KEYS if key.place is place)
-    return {action: _SHORT.get(first, first) for action, first in keys}
+    names = key_names(keymap)
+    return {key.action: names[key.name] for key in KEYS if key.place is place}
 
 
 def key_rows(keymap: Mapping[str, str]) -> Iterator[tuple[Place, str, str]]:

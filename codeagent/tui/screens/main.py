@@ -79,7 +79,7 @@ class MainScreen(Screen[None]):
         self.prompt = Prompt(self.completions, vi=vi)
         self.prompt.keymap = keymap
         self.approval = ApprovalDialog(palette, home=self.prompt, keymap=keymap)
-        self.status = StatusLine(reduced_motion=reduced_motion)
+        self.status = StatusLine(reduced_motion=reduced_motion, keymap=keymap)
         self._typing = Typing(self.prompt, self.approval, answers_that_begin_words(keymap))
         self._last_typed = 0.0
         self._quiet: Timer | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic
 
@@ -11,13 +12,15 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from codeagent.core.approvals import Mode
-from codeagent.core.first_words import IDLE_HINTS, STARTING
+from codeagent.core.first_words import STARTING
+from codeagent.core.keys import key_names
 from codeagent.core.text import counted, show_invisible
 from codeagent.core.values import value
 from codeagent.tui.attention import WorkState
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.125
+_ARROWS = {"up": "↑", "down": "↓"}
 _TIGHT = 72
 _NEARLY_FULL = 0.8
 
@@ -69,8 +72,9 @@ class StatusLine(Widget):
             super().__init__()
             self.state = state
 
-    def __init__(self, *, reduced_motion: bool) -> None:
+    def __init__(self, *, reduced_motion: bool, keymap: Mapping[str, str]) -> None:
         super().__init__()
+        self._key_names = {name: _ARROWS.get(key, key) for name, key in key_names(keymap).items()}
         self._reduced_motion = reduced_motion
         self._frame = 0
         self._turned_at = self._along_at = 0.0
@@ -169,41 +173,50 @@ class StatusLine(Widget):
             return [Content.styled(show_invisible(status.remark), "$text")]
         if status.is_covered:
             return [Content()]
-        if status.is_finding:
-            return [
-                Content(hint) for hint in ("enter older · ↓ newer · tab stay there · esc back", "tab stay · esc back")
-            ]
-        if status.below:
+        if status.below and not status.is_finding:
             new = f"↓ {status.below} new"
-            return [Content.styled(f"{new} · ctrl+end", "$accent"), Content.styled(new, "$accent")]
-        if status.is_reading or status.waiting:
-            return self._beside_the_prompt()
-        return [Content(hint) for hint in _hints_at_prompt(status)]
+            return [Content.styled(f"{new} · {self._key_names['bottom']}", "$accent"), Content.styled(new, "$accent")]
+        style = "$text" if status.waiting and not (status.is_answering or status.is_reading) else ""
+        return [Content.styled(hint.format_map(self._key_names), style) for hint in _hints(status)]
 
-    def _beside_the_prompt(self) -> list[Content]:
-        status = self.status
-        if status.is_reading:
-            hints = ("↑ ↓ choose · enter open · c copy · esc prompt", "enter open · esc prompt", "esc prompt")
-            return [Content(hint) for hint in hints]
-        if status.is_answering and status.is_aside:
-            return [Content("tab transcript · esc back"), Content("esc back")]
-        if not status.is_working:  # there is no turn to stop
-            return [Content("tab transcript") if status.is_answering else Content.styled("tab answer", "$text")]
-        if status.is_answering:
-            return [Content("tab transcript · esc stop"), Content("esc stop")]
-        return [Content.styled(text, "$text") for text in ("tab answer the question · esc stop", "tab answer")]
+
+def _hints(status: Status) -> tuple[str, ...]:
+    """What keys do now, each by its name in the table of keys, and shorter forms of it."""
+    if status.is_finding:
+        stay, leave = "{find-stay} stay", "{find-leave} back"
+        return f"{{find-older}} older · {{find-newer}} newer · {stay} there · {leave}", f"{stay} · {leave}"
+    if status.is_reading:
+        opens, leave = "{open-panel} open", "{leave} prompt"
+        return (
+            f"{{panel-up}} {{panel-down}} choose · {opens} · {{copy-panel}} copy · {leave}",
+            f"{opens} · {leave}",
+            leave,
+        )
+    if status.waiting:
+        return _hints_at_question(status)
+    return _hints_at_prompt(status)
+
+
+def _hints_at_question(status: Status) -> tuple[str, ...]:
+    if status.is_answering and status.is_aside:
+        return "{next-pane} transcript · {stop} back", "{stop} back"
+    if not status.is_working:  # there is no turn to stop
+        return ("{next-pane} transcript",) if status.is_answering else ("{next-pane} answer",)
+    if status.is_answering:
+        return "{next-pane} transcript · {stop} stop", "{stop} stop"
+    return "{next-pane} answer the question · {stop} stop", "{next-pane} answer"
 
 
 def _hints_at_prompt(status: Status) -> tuple[str, ...]:
-    """What the keys do in the prompt now, and shorter forms of it."""
     if status.is_working and status.words_stop_command:
-        steer = "enter steer, stop command"
-        return f"{steer} · alt+enter later · esc stop", f"{steer} · esc stop", steer, "esc stop"
+        steer = "{send} steer, stop command"
+        return f"{steer} · {{send-later}} later · {{stop}} stop", f"{steer} · {{stop}} stop", steer, "{stop} stop"
     if status.is_working:
-        return "enter steer · alt+enter later · esc stop", "enter steer · esc stop", "esc stop"
+        return "{send} steer · {send-later} later · {stop} stop", "{send} steer · {stop} stop", "{stop} stop"
     if status.own_running:
-        return "enter send · esc stop command · f1 keys", "enter send · esc stop command", "esc stop command"
-    return IDLE_HINTS, "ctrl+p commands · f1 keys", "f1 keys"
+        stop = "{stop} stop command"
+        return f"{{send}} send · {stop} · {{help}} keys", f"{{send}} send · {stop}", stop
+    return "{send} send · {palette} commands · {help} keys", "{palette} commands · {help} keys", "{help} keys"
 
 
 def _state_of(status: Status) -> WorkState:

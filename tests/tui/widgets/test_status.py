@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from codeagent.core.approvals import Mode
 from codeagent.core.desk import WorkspaceStatus
+from codeagent.core.first_words import IDLE_HINTS
 from codeagent.tui.widgets.status import Status, StatusLine
 
 
@@ -90,7 +91,7 @@ async def test_the_spinner_turns_with_what_is_painted_and_by_itself_only_where_n
     now = [100.0]
     monkeypatch.setattr("codeagent.tui.widgets.status.monotonic", lambda: now[0])
     async with stage_of() as stage:
-        line = StatusLine(reduced_motion=False)
+        line = StatusLine(reduced_motion=False, keymap={})
         await stage.app.main.mount(line)
         line.show(BUSY)
         line.turn_along()
@@ -105,3 +106,19 @@ async def test_the_spinner_turns_with_what_is_painted_and_by_itself_only_where_n
         now[0] += 0.2
         line._turn_by_itself()
         assert line._frame == turned + 1
+
+
+async def test_the_keys_that_are_told_are_those_that_work(stage_of):
+    own = {"send": "f5", "stop": "ctrl+x", "help": "f3", "bottom": "f8", "next-pane": "f9", "leave": "ctrl+q"}
+    async with stage_of(keymap=own, size=(120, 24)) as stage:
+        assert "f5 send · ctrl+p commands · f3 keys" in await shown(stage, Status(is_connecting=False))
+        assert "f5 steer · alt+enter later · ctrl+x stop" in await shown(stage, BUSY)
+        assert "f9 answer the question · ctrl+x stop" in await shown(stage, replace(BUSY, waiting=1))
+        assert "↑ ↓ choose · enter open · c copy · ctrl+q prompt" in await shown(stage, replace(BUSY, is_reading=True))
+        assert "↓ 12 new · f8" in await shown(stage, replace(BUSY, below=12))
+
+
+def test_the_prompt_that_stands_first_tells_the_same_keys():
+    line = StatusLine(reduced_motion=False, keymap={})
+    line.show(Status(is_connecting=False))
+    assert line._right()[0].plain == IDLE_HINTS
