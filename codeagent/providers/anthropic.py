@@ -134,7 +134,8 @@ def _may_think(messages: Sequence[Message], left_out: LeftOut) -> bool:
         return True
     if left_out.thinking:
         return False
-    match last.blocks[0]:
+    first, _ = next(with_fields(last.blocks, PROVIDER))
+    match first:
         case ThinkingBlock(provider=provider, signature=signature):
             return provider == PROVIDER and bool(signature)
         case OpaqueBlock(provider=provider, payload_json=payload):
@@ -182,11 +183,11 @@ class MessagesDialect:
             match block:
                 case TextBlock():
                     if text := block.text.rstrip():
-                        parts.append(to_json({"type": "text", "text": text}))
+                        parts.append(to_json({**fields, "type": "text", "text": text}))
                 case ThinkingBlock():
                     if block.provider == PROVIDER and block.signature:
                         thinking: JsonObject = {"thinking": block.text, "signature": block.signature}
-                        parts.append(to_json({"type": "thinking", **thinking}))
+                        parts.append(to_json({**fields, "type": "thinking", **thinking}))
                 case OpaqueBlock():
                     if block.provider == PROVIDER and (item := parse_object(block.payload_json)):
                         parts.append(to_json(item))

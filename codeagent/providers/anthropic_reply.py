@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from codeagent.core.errors import ProviderUnavailable
-from codeagent.core.json_types import JsonObject
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -26,7 +26,9 @@ from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse
 from codeagent.providers.tally import OutputTally
 
 PROVIDER = "anthropic"
-_KNOWN_FIELDS = frozenset({"type", "id", "name", "input", "cache_control"})
+_KNOWN_CALL = frozenset({"type", "id", "name", "input", "cache_control"})
+_KNOWN_TEXT = frozenset({"type", "text", "cache_control"})
+_KNOWN_THINKING = frozenset({"type", "thinking", "signature", "cache_control"})
 _STOPS = {
     "end_turn": StopReason.END_TURN,
     "stop_sequence": StopReason.END_TURN,
@@ -40,12 +42,14 @@ _STOPS = {
 
 @dataclass(slots=True)
 class _Block:
-    """A content block that is still growing; ``start`` is what it began as."""
+    """A content block that is still growing; ``start`` is what it began as, ``others`` deltas that nobody knows."""
 
     kind: str
     start: JsonObject
     text: GrowingText = field(default_factory=GrowingText)
     signature: str = ""
+    citations: list[JsonValue] = field(default_factory=list[JsonValue])
+    others: list[JsonObject] = field(default_factory=list[JsonObject])
     is_closed: bool = False
 
 
@@ -144,8 +148,10 @@ class MessagesReply:
                     self.display.call(as_text(block.start.get("name")), block.text.size)
             case "signature_delta":
                 block.signature += as_text(delta.get("signature"))
+            case "citations_delta":
+                block.citations.append(delta.get("citation"))
             case _:
-                pass  # citations and what may come
+                block.others.append(delta)
 
     def _add(self, block: _Block, text: str) -> None:
         block.text.add(text)
@@ -158,16 +164,21 @@ class MessagesReply:
         text = storable(str(block.text))
         match block.kind:
             case "text":
-                return [TextBlock(text=text)] if text else []
+                if not text.strip():  # would not be sent, nor what was said of it
+                    return [TextBlock(text=text)] if text else []
+                cited = [*as_list(block.start.get("citations")), *block.citations]
+                fields: JsonObject = {**block.start, "citations": cited} if block.citations else block.start
+                return [*kept_fields(PROVIDER, "text", fields, _KNOWN_TEXT), TextBlock(text=text)]
             case "thinking":
-                return [ThinkingBlock(text=text, signature=block.signature, provider=PROVIDER)]
+                thinking = ThinkingBlock(text=text, signature=block.signature, provider=PROVIDER)
+                return [*kept_fields(PROVIDER, "thinking", block.start, _KNOWN_THINKING), thinking]
             case "tool_use":
                 call = ToolCall(
                     id=self._fresh_id(as_text(block.start.get("id"))),
                     name=storable(as_text(block.start.get("name"))),
                     arguments_json=text or self._arguments_at_start(block),
                 )
-                return [*kept_fields(PROVIDER, block.start, _KNOWN_FIELDS), call]
+                return [*kept_fields(PROVIDER, "tool_call", block.start, _KNOWN_CALL), call]
             case _:
                 return [OpaqueBlock(provider=PROVIDER, payload_json=json.dumps(_as_it_came(block, text)))]
 
@@ -202,6 +213,13 @@ class MessagesReply:
 
 
 def _as_it_came(block: _Block, written: str) -> JsonObject:
-    """A block that only the service understands, such as a tool of its own, with the input that streamed."""
+    """A block that only the service understands, with what streamed of it.
+
+    That is the input of a tool of its own, or fields that come whole, such as
+    the ``content`` and ``encrypted_content`` of a compaction.
+    """
     streamed = parse_object(written) if written else None
-    return block.start if streamed is None else {**block.start, "input": streamed}
+    whole: JsonObject = {**block.start} if streamed is None else {**block.start, "input": streamed}
+    for delta in block.others:
+        whole.update((key, value) for key, value in delta.items() if key != "type")
+    return whole

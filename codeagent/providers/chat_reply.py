@@ -29,13 +29,16 @@ from codeagent.providers.chat_calls import KNOWN_FIELDS, GrowingCall, GrowingCal
 from codeagent.providers.failures import Service
 from codeagent.providers.history import kept_fields
 from codeagent.providers.pieces import Display, GrowingText
-from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse_object
+from codeagent.providers.sse import as_count, as_list, as_object, as_text, is_empty, parse_object
 from codeagent.providers.tally import OutputTally, output_of, usage_of
 from codeagent.providers.written_text import WrittenText
 
 REASONING_DETAILS = "reasoning_details"
 """OpenRouter's items of reasoning, which must come back as they were, with their signatures."""
+MESSAGE_FIELDS = "message_fields"
+"""What a server adds to its message and nobody else knows, such as ``annotations``."""
 _THINKING_KEYS = ("reasoning_content", "reasoning")
+_KNOWN = frozenset({"role", "content", "tool_calls", "function_call", REASONING_DETAILS, *_THINKING_KEYS})
 _STOPS = {
     "length": StopReason.MAX_TOKENS,
     "max_tokens": StopReason.MAX_TOKENS,
@@ -93,6 +96,7 @@ class ChatReply:
         self._content = _Content()
         self._written = WrittenText(tools if finds_written else frozenset(), self._content)
         self._details: list[JsonObject] = []
+        self._others: dict[str, list[JsonValue]] = {}
         self._calls = GrowingCalls(tools)
         self.usage = Usage()
         self._counts: dict[str, int] = {}
@@ -151,11 +155,12 @@ class ChatReply:
             thinking = storable(str(content.thinking))
             blocks.append(ThinkingBlock(text=thinking, signature=content.thinking_key, provider=self._model))
         blocks += self._opaque(REASONING_DETAILS, [*self._details])
+        blocks += self._opaque(MESSAGE_FIELDS, {key: _joined(pieces) for key, pieces in self._others.items()})
         text = storable(str(content.text))
         if text := text.strip() if self._written.calls else text:
             blocks.append(TextBlock(text=text))
         for call in self._calls.all:
-            blocks += [*kept_fields(self._model, call.others, KNOWN_FIELDS), self._made(call)]
+            blocks += [*kept_fields(self._model, "tool_call", call.others, KNOWN_FIELDS), self._made(call)]
         stop = stop or (StopReason.TOOL_USE if self._calls.all else StopReason.END_TURN)
         return AssistantMessage(blocks=tuple(blocks), stop=stop, model=self._model, usage=self.usage)
 
@@ -194,6 +199,7 @@ class ChatReply:
                 break
         for detail in as_list(delta.get(REASONING_DETAILS)):
             self._take_detail(as_object(detail))
+        self._take_others(delta)
         content = delta.get("content")
         if isinstance(content, list):
             self._take_parts(content)
@@ -207,6 +213,12 @@ class ChatReply:
         for piece in pieces:
             call = self._calls.grow(piece)
             self.display.call(call.name, call.arguments.size)
+
+    def _take_others(self, delta: JsonObject) -> None:
+        """Fields that nobody knows; a refusal too, which is shown as text, goes back as such."""
+        for key, value in delta.items():
+            if key not in _KNOWN and not is_empty(value):
+                self._others.setdefault(key, []).append(value)
 
     def _take_detail(self, detail: JsonObject) -> None:
         """An item of reasoning, or more of the last one."""
@@ -253,3 +265,15 @@ def _counts(usage: JsonObject) -> dict[str, int]:
         "cached": as_count(prompt.get("cached_tokens")) or as_count(usage.get("prompt_cache_hit_tokens")),
         "stored": as_count(prompt.get("cache_write_tokens")),
     }
+
+
+def _joined(pieces: list[JsonValue]) -> JsonValue:
+    """A field that came with several chunks: repeated ones count once, texts and lists grow, else the last holds."""
+    first, last = pieces[0], pieces[-1]
+    if all(piece == first for piece in pieces):
+        return first
+    if isinstance(first, str):
+        return "".join(map(as_text, pieces))
+    if isinstance(first, list):
+        return [item for piece in pieces for item in as_list(piece)]
+    return last

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, Protocol, assert_never
@@ -40,7 +40,7 @@ NO_RESULT = "No result was recorded for this call; it may or may not have run."
 EMPTY_MESSAGE = "(empty message)"
 CONTINUE = "Continue."
 _LONGEST_RAW_ARGUMENTS = 4_000
-_CALL_FIELDS = "call_fields"
+_FIELDS: Mapping[str, str] = {"text": "text_fields", "thinking": "thinking_fields", "tool_call": "call_fields"}
 
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
@@ -272,21 +272,27 @@ def result_texts(call: ToolCall, result: ToolResult) -> list[str]:
     return texts
 
 
-def kept_fields(owner: str, fields: JsonObject, known: frozenset[str]) -> list[OpaqueBlock]:
-    """The block that stands before a call of ``owner``; none where its fields are all ``known``."""
+def kept_fields(
+    owner: str, kind: Literal["text", "thinking", "tool_call"], fields: JsonObject, known: frozenset[str]
+) -> list[OpaqueBlock]:
+    """What stands before a block of ``owner`` of this kind; nothing where its fields are all ``known`` or null."""
     others = {key: value for key, value in fields.items() if key not in known and value is not None}
-    return [OpaqueBlock(provider=owner, payload_json=json.dumps({_CALL_FIELDS: others}))] if others else []
-
-
-def fields_of(block: AssistantBlock | None, owner: str) -> JsonObject:
-    """What such a block keeps for ``owner``; nothing where it is another block, or another's."""
-    if not isinstance(block, OpaqueBlock) or block.provider != owner:
-        return {}
-    return as_object((parse_object(block.payload_json) or {}).get(_CALL_FIELDS))
+    return [OpaqueBlock(provider=owner, payload_json=json.dumps({_FIELDS[kind]: others}))] if others else []
 
 
 def with_fields(blocks: Iterable[AssistantBlock], owner: str) -> Iterator[tuple[AssistantBlock, JsonObject]]:
-    """The blocks but for those that keep fields, each call with the fields that ``owner`` had added to it."""
+    """The blocks but for those that keep fields, each with the fields that ``owner`` had added to it.
+
+    Fields whose own block is no longer there, such as a call that was cut off, are left out.
+    """
     for before, block in pairwise((None, *blocks)):
-        if block is not None and not fields_of(block, owner):
-            yield block, fields_of(before, owner) if isinstance(block, ToolCall) else {}
+        if block is not None and not _kept(block, owner):
+            yield block, as_object(_kept(before, owner).get(_FIELDS.get(block.kind, "")))
+
+
+def _kept(block: AssistantBlock | None, owner: str) -> JsonObject:
+    """Fields under the name of the kind of block that they belong to; none where it is another block, or another's."""
+    if not isinstance(block, OpaqueBlock) or block.provider != owner:
+        return {}
+    payload = parse_object(block.payload_json) or {}
+    return payload if len(payload) == 1 and payload.keys() <= set(_FIELDS.values()) else {}

@@ -42,7 +42,8 @@ _ABOUT_ONE = seldom(
 _ABOUT_THINKING = seldom(
     r"thinking|signature|encrypted|reasoning|server_tool_use|input tag|(?:content|input)\b.{0,40}\btype\b"
     r"|extra inputs|additional propert|not persisted"
-    r"|(?:unknown|unrecognized|unexpected|invalid) (?:field|param|item|value)",
+    r"|(?:unknown|unrecognized|unexpected|invalid) (?:field|param|item|value|request argument)"
+    r"|propert(?:y|ies) '[^']*' (?:is|are) (?:unsupported|not)",
     re.IGNORECASE,
 )
 """What only its own service can read: thinking, and blocks, items and fields that nobody else knows."""

@@ -146,6 +146,8 @@ class ResponsesDialect:
     def reply(self, message: AssistantMessage) -> tuple[Said, ...]:
         """Text, calls, the model's own reasoning before the item that it led to, and all other items as they came.
 
+        A message that is more than text goes back as it came too.
+
         What still waits for an output is left out, as the service refuses it.
         """
         items: list[bytes] = []
@@ -165,7 +167,7 @@ class ResponsesDialect:
                 case TextBlock():
                     if block.text.strip():
                         said: JsonObject = {"role": "assistant", "content": block.text}
-                        items += [*pending, to_json(said | ({"phase": phase} if phase else {}))]
+                        items += [*pending, to_json(fields or said | ({"phase": phase} if phase else {}))]
                         pending.clear()
                     phase = ""
                 case ToolCall():

@@ -11,7 +11,6 @@ from typing import Literal
 
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
-    AssistantBlock,
     AssistantMessage,
     ImageBlock,
     OpaqueBlock,
@@ -24,7 +23,7 @@ from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
-from codeagent.providers.chat_reply import REASONING_DETAILS, ChatReply
+from codeagent.providers.chat_reply import MESSAGE_FIELDS, REASONING_DETAILS, ChatReply
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
     NO_OUTPUT,
@@ -38,7 +37,7 @@ from codeagent.providers.history import (
 from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.live import Encoder, LiveProvider
 from codeagent.providers.openai_connection import OpenAIConnection
-from codeagent.providers.sse import parse_object, to_json
+from codeagent.providers.sse import as_object, parse_object, to_json
 
 PREFIX = "openai-chat"
 
@@ -154,11 +153,18 @@ class ChatDialect:
         return (Said(role="user", parts=tuple(parts or [to_json(EMPTY_MESSAGE)])),)
 
     def reply(self, message: AssistantMessage) -> tuple[Said, ...]:
-        """Text and calls, and with calls the thinking that led to them, which some servers want back."""
-        encoded: JsonObject = {"role": "assistant", "content": message.text if message.text.strip() else None}
+        """Text and calls with the server's own fields, and with calls the thinking that led to them.
+
+        Thinking in plain text goes back with calls alone, as DeepSeek's documentation asks for.
+        """
+        kept = self._own(message)
+        encoded: JsonObject = {**as_object(kept.get(MESSAGE_FIELDS)), "role": "assistant"}
+        encoded["content"] = message.text if message.text.strip() else None
+        if details := kept.get(REASONING_DETAILS):
+            encoded[REASONING_DETAILS] = details
         calls = self._calls(message)
         if calls:
-            encoded |= self._thinking(message)
+            encoded |= {} if details else self._thinking(message)
             encoded["tool_calls"] = calls
         return (Said(role="assistant", parts=(to_json(encoded),)),) if calls or encoded["content"] else ()
 
@@ -181,10 +187,7 @@ class ChatDialect:
         return [{**fields, **_call(block)} for block, fields in blocks if isinstance(block, ToolCall)]
 
     def _thinking(self, message: AssistantMessage) -> JsonObject:
-        """Thinking goes back as the server's own items, else under the name it came with, kept as its signature."""
-        for block in message.blocks:
-            if kept := self._details(block):
-                return kept
+        """Thinking in plain text goes back under the name it came with, kept as its signature."""
         own = [
             block
             for block in message.blocks
@@ -192,12 +195,13 @@ class ChatDialect:
         ]
         return {own[0].signature: "".join(block.text for block in own)} if own else {}
 
-    def _details(self, block: AssistantBlock) -> JsonObject:
-        """The items of reasoning that a block keeps for the model that they came from."""
-        if not isinstance(block, OpaqueBlock) or block.provider != self._model:
-            return {}
-        payload = parse_object(block.payload_json) or {}
-        return {REASONING_DETAILS: payload[REASONING_DETAILS]} if payload.get(REASONING_DETAILS) else {}
+    def _own(self, message: AssistantMessage) -> JsonObject:
+        """What blocks keep for the model that they came from."""
+        kept: JsonObject = {}
+        for block in message.blocks:
+            if isinstance(block, OpaqueBlock) and block.provider == self._model:
+                kept |= parse_object(block.payload_json) or {}
+        return kept
 
 
 def _image(block: ImageBlock) -> bytes:

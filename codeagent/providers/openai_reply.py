@@ -22,12 +22,14 @@ from codeagent.core.text import storable
 from codeagent.providers.failures import Service
 from codeagent.providers.history import kept_fields
 from codeagent.providers.pieces import Display, GrowingText
-from codeagent.providers.sse import as_count, as_list, as_object, as_text, as_written, parse_object
+from codeagent.providers.sse import as_count, as_list, as_object, as_text, as_written, is_empty, parse_object
 from codeagent.providers.tally import output_of, usage_of
 
 PHASE = "phase"
 _COUNTS = ("input", "output", "total", "cached", "stored")
-_KNOWN_FIELDS = frozenset({"type", "id", "call_id", "name", "arguments", "status"})
+_KNOWN_CALL = frozenset({"type", "id", "call_id", "name", "arguments", "status"})
+_KNOWN_MESSAGE = frozenset({"type", "id", "role", "content", "status", PHASE})
+_KNOWN_PART = frozenset({"type", "text"})
 _INCOMPLETE = {
     "max_output_tokens": StopReason.MAX_TOKENS,
     "max_tokens": StopReason.MAX_TOKENS,
@@ -176,13 +178,9 @@ class ResponsesReply:
         fields = item.fields
         match fields.get("type"):
             case "message":
-                phase = as_text(fields.get("phase"))
-                text = storable(str(item.text) or _texts(fields, "content"))
-                marker = json.dumps({"type": PHASE, "phase": phase})
-                opaque = [OpaqueBlock(provider=self._model, payload_json=marker)] if phase and text else []
-                return [*opaque, TextBlock(text=text)] if text else []
+                return self._made_message(item)
             case "function_call":
-                return [*kept_fields(self._model, fields, _KNOWN_FIELDS), self._made_call(item)]
+                return [*kept_fields(self._model, "tool_call", fields, _KNOWN_CALL), self._made_call(item)]
             case "reasoning":
                 summary = storable(str(item.text) or _texts(fields, "summary"))
                 shown = [ThinkingBlock(text=summary, provider=self._model)] if summary else []
@@ -192,7 +190,21 @@ class ResponsesReply:
                 return [*shown, *opaque]
             case _:  # such as a call of the service's own tools, or a compaction of its own
                 is_whole = item.is_done and bool(as_text(fields.get("type")))
-                return [OpaqueBlock(provider=self._model, payload_json=json.dumps(fields))] if is_whole else []
+                return [self._own(item)] if is_whole else []
+
+    def _made_message(self, item: _Item) -> list[AssistantBlock]:
+        """The text; before it all of the item when there is more to it, such as annotations, else its phase alone."""
+        text = storable(str(item.text) or _texts(item.fields, "content"))
+        if item.is_done and _says_more(item.fields):
+            whole = kept_fields(self._model, "text", item.fields, frozenset()) if text.strip() else [self._own(item)]
+            return [*whole, TextBlock(text=text)] if text else [*whole]
+        phase = as_text(item.fields.get(PHASE))
+        marker = json.dumps({"type": PHASE, "phase": phase})
+        opaque = [OpaqueBlock(provider=self._model, payload_json=marker)] if phase and text else []
+        return [*opaque, TextBlock(text=text)] if text else []
+
+    def _own(self, item: _Item) -> OpaqueBlock:
+        return OpaqueBlock(provider=self._model, payload_json=json.dumps(item.fields))
 
     def _made_call(self, item: _Item) -> ToolCall:
         """Arguments as they streamed; without any, those the finished item has."""
@@ -223,3 +235,14 @@ def _texts(fields: JsonObject, key: str) -> str:
     """The texts in an item's list of parts, for servers that do not stream them."""
     parts = map(as_object, as_list(fields.get(key)))
     return "".join(as_text(part.get("text")) or as_text(part.get("refusal")) for part in parts)
+
+
+def _says_more(message: JsonObject) -> bool:
+    """Whether a message has more to it than text and a phase.
+
+    Its id and status say nothing where the service stores nothing, nor does what is empty.
+    """
+    fields = [value for key, value in message.items() if key not in _KNOWN_MESSAGE]
+    for part in map(as_object, as_list(message.get("content"))):
+        fields += [value for key, value in part.items() if key not in _KNOWN_PART]
+    return not all(map(is_empty, fields))

@@ -119,6 +119,11 @@ def as_written(value: JsonValue) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
+def is_empty(value: JsonValue) -> bool:
+    """Whether a field says that there is nothing, as services do with null, empty texts and lists."""
+    return value is None or value in ("", [], {})
+
+
 def as_count(value: JsonValue) -> int:
     """The value as a number of tokens; 0 when it is none."""
     return int(value) if isinstance(value, int | float) and 0 < value < math.inf else 0

@@ -11,6 +11,9 @@ from tests.server.replies import Call, Redacted, Reply, Say, StreamError, Think,
 
 _TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 _LONGEST_ID = 40
+_OF_A_REPLY = {
+    "role", "content", "tool_calls", "refusal", "annotations", "reasoning_content", "reasoning", "reasoning_details",
+}  # fmt: skip
 _ERROR_TYPES = {401: "invalid_request_error", 404: "invalid_request_error", 429: "rate_limit_exceeded"}
 _ERROR_CODES = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
 
@@ -110,6 +113,7 @@ def _check_result(message: dict[str, object], where: str, waiting: list[str]) ->
 
 
 def _check_assistant(message: dict[str, object], where: str, used: set[str]) -> list[str]:
+    _check_fields(message, where)
     calls = message.get("tool_calls")
     content = message.get("content")
     if calls is not None and (not isinstance(calls, list) or not calls):
@@ -134,6 +138,13 @@ def _check_assistant(message: dict[str, object], where: str, used: set[str]) -> 
         _check_arguments(function.get("arguments"), place)
         ids.append(identity)
     return ids
+
+
+def _check_fields(message: dict[str, object], where: str) -> None:
+    if unknown := sorted(set(message) - _OF_A_REPLY):
+        raise Refused(f"Unknown parameter: '{where}.{unknown[0]}'.")
+    if not all(isinstance(note, dict) and note.get("type") for note in message.get("annotations", ())):
+        raise Refused(f"Invalid type for '{where}.annotations': expected a list of objects.")
 
 
 def _check_arguments(arguments: object, place: str) -> None:

@@ -10,7 +10,8 @@ from tests.server.replies import Call, Redacted, Reply, Say, StreamError, Think,
 
 _ID = re.compile(r"^[a-zA-Z0-9_-]+$")
 _TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
-_OF_THE_SERVICE = {"server_tool_use", "web_search_tool_result", "mcp_tool_use", "mcp_tool_result", "container_upload"}
+_OF_THE_SERVICE = {"server_tool_use", "web_search_tool_result", "mcp_tool_use", "mcp_tool_result", "container_upload",
+                   "compaction"}  # fmt: skip
 _MOST_CACHE_MARKERS = 4
 _ERROR_TYPES = {
     400: "invalid_request_error",
@@ -153,15 +154,15 @@ def _check_assistant(blocks: list[dict[str, object]], where: str, used: set[str]
             case "thinking":
                 if not block.get("signature") or not isinstance(block.get("thinking"), str):
                     raise Refused(f"{place}.thinking.signature: Field required")
-                if "cache_control" in block:
-                    raise Refused(f"{place}.thinking.cache_control: Extra inputs are not permitted")
+                _refuse_unknown(block, place, "thinking", "signature")
             case "redacted_thinking":
                 if not block.get("data"):
                     raise Refused(f"{place}.redacted_thinking.data: Field required")
             case "tool_use":
                 calls.append(_check_call(block, place, used))
             case kind if kind in _OF_THE_SERVICE:
-                pass
+                if kind == "compaction" and not isinstance(block.get("content"), str):
+                    raise Refused(f"{place}.compaction.content: Input should be a valid string")
             case kind:
                 raise Refused(f"{place}: Input tag '{kind}' found using 'type' does not match any of the expected tags")
     return calls
@@ -176,11 +177,15 @@ def _check_call(block: dict[str, object], place: str, used: set[str]) -> str:
     used.add(identity)
     if not _TOOL_NAME.match(str(block.get("name", ""))):
         raise Refused(f"{place}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
-    if unknown := sorted(set(block) - {"type", "id", "name", "input", "cache_control", "caller"}):
-        raise Refused(f"{place}.tool_use.{unknown[0]}: Extra inputs are not permitted")
+    _refuse_unknown(block, place, "id", "name", "input", "cache_control", "caller")
     if not isinstance(block.get("input"), dict):
         raise Refused(f"{place}.tool_use.input: Input should be a valid dictionary")
     return identity
+
+
+def _refuse_unknown(block: dict[str, object], place: str, *known: str) -> None:
+    if unknown := sorted(set(block) - {"type", *known}):
+        raise Refused(f"{place}.{block['type']}.{unknown[0]}: Extra inputs are not permitted")
 
 
 def _check_user(blocks: list[dict[str, object]], where: str, waiting: list[str]) -> None:
@@ -233,8 +238,9 @@ def _check_text(block: dict[str, object], place: str) -> None:
         raise Refused(f"{place}: text content blocks must be non-empty")
     if not text.strip():
         raise Refused(f"{place}: text content blocks must contain non-whitespace text")
-    if unknown := sorted(set(block) - {"type", "text", "cache_control", "citations"}):
-        raise Refused(f"{place}.text.{unknown[0]}: Extra inputs are not permitted")
+    if not all(isinstance(cited, dict) and cited.get("type") for cited in block.get("citations", ())):
+        raise Refused(f"{place}.text.citations: Input should be a valid dictionary")
+    _refuse_unknown(block, place, "text", "cache_control", "citations")
 
 
 def _check_image(block: dict[str, object], place: str) -> None:

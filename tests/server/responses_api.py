@@ -16,6 +16,12 @@ __all__ = ["check", "error_body", "stream", "stream_error"]
 _TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 _LONGEST_ID = 64
 _OF_THE_SERVICE = {"web_search_call", "code_interpreter_call", "mcp_call", "mcp_list_tools", "compaction"}
+_PARTS = {
+    "input_text": {"text"},
+    "output_text": {"text", "annotations", "logprobs"},
+    "input_image": {"image_url", "detail"},
+    "refusal": {"refusal"},
+}
 _FIELDS = {
     "model", "input", "instructions", "stream", "store", "include", "tools", "reasoning", "max_output_tokens",
     "tool_choice", "parallel_tool_calls", "prompt_cache_key", "text", "metadata",
@@ -89,6 +95,8 @@ def _check_message(item: dict[str, object], where: str) -> None:
         raise Refused(f"Invalid value: '{role}' for '{where}.role'.")
     if item.get("phase") not in {None, "commentary", "final_answer"}:
         raise Refused(f"Invalid value for '{where}.phase'.")
+    if unknown := sorted(set(item) - {"type", "id", "role", "content", "status", "phase"}):
+        raise Refused(f"Unknown parameter: '{where}.{unknown[0]}'.")
     if isinstance(content, str):
         if not content.strip():
             raise Refused(f"Invalid '{where}.content': empty text.")
@@ -101,6 +109,13 @@ def _check_message(item: dict[str, object], where: str) -> None:
 def _check_parts(parts: list[dict[str, object]], where: str, *, text: str) -> None:
     for at, part in enumerate(parts):
         kind = part.get("type")
+        known = {"type", *_PARTS.get(str(kind), ())}
+        if unknown := sorted(set(part) - known):
+            raise Refused(f"Unknown parameter: '{where}.content[{at}].{unknown[0]}'.")
+        if not all(isinstance(note, dict) and note.get("type") for note in part.get("annotations", ())):
+            raise Refused(f"Invalid type for '{where}.content[{at}].annotations'.")
+        if kind == "refusal" and text == "output_text" and part.get("refusal"):
+            continue
         if kind == text and str(part.get("text", "")).strip():
             continue
         if kind == "input_image" and str(part.get("image_url", "")).startswith("data:image/"):
