@@ -29,7 +29,7 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.events import Progress
 from codeagent.core.jobs import Job
 from codeagent.core.json_types import JsonObject
-from codeagent.core.messages import CommandDetails, Outcome, TextBlock, ToolResult
+from codeagent.core.messages import STOPPED, CommandDetails, Outcome, TextBlock, ToolResult
 from codeagent.core.output_colours import colours_of
 from codeagent.core.protocols import ToolSpec
 from codeagent.core.text import clean, storable
@@ -156,26 +156,40 @@ class Bench:
         return self.gate.judge("bash", (), preview, self.mode())
 
     async def run_command(self, command: str, progress: Progress) -> ToolResult:
-        """Runs the person's own shell command; the model sees it with the next message."""
-        finished = await process.run(
-            command,
-            cwd=self.root,
-            timeout=_OWN_COMMAND_SECONDS,
-            on_output=progress,
-            env=process.clean_environment(self.brought.launch.environ, keep=("*",)),
-        )
-        text = clean(finished.head_tail)
+        """Runs the person's own shell command; the model sees it with the next message, also when it was cancelled."""
+        began, said = time.monotonic(), ""
+
+        def heard(text: str) -> None:
+            nonlocal said
+            said = (said + text)[-process.MODEL_CHARACTERS :]
+            progress(text)
+
+        try:
+            finished = await process.run(
+                command,
+                cwd=self.root,
+                timeout=_OWN_COMMAND_SECONDS,
+                on_output=heard,
+                env=process.clean_environment(self.brought.launch.environ, keep=("*",)),
+            )
+        except asyncio.CancelledError:
+            said, seconds = said.rstrip("\n"), time.monotonic() - began
+            ended, code, outcome = STOPPED, None, Outcome.CANCELLED
+        else:
+            ended, code, said, seconds = finished.ended, finished.exit_code, finished.head_tail, finished.seconds
+            outcome = Outcome.TIMED_OUT if finished.timed_out else Outcome.OK
+        text = clean(said)
         result = ToolResult(
             call_id="own",
-            blocks=(TextBlock(text=f"{text}\n[{finished.ended}]".lstrip("\n")),),
-            outcome=Outcome.TIMED_OUT if finished.timed_out else Outcome.OK,
+            blocks=(TextBlock(text=f"{text}\n[{ended}]".lstrip("\n")),),
+            outcome=outcome,
             details=CommandDetails(
                 command=command,
                 cwd=str(self.root),
-                ended=finished.ended,
-                exit_code=finished.exit_code,
-                seconds=finished.seconds,
-                colours=colours_of(finished.head_tail) if text and not text.startswith("\n") else "",
+                ended=ended,
+                exit_code=code,
+                seconds=seconds,
+                colours=colours_of(said) if text and not text.startswith("\n") else "",
             ),
         )
         self.session.add_shell_result(command, result)

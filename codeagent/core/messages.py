@@ -213,6 +213,9 @@ AssistantBlock = TextBlock | ThinkingBlock | OpaqueBlock | ToolCall
 BEFORE_OWN_COMMAND = "I ran this in the shell myself:\n$ "
 """What the model is told of a shell command of the person's own begins so."""
 
+STOPPED = "stopped"
+"""How a command of the person's own ended that they stopped."""
+
 
 @value
 class UserMessage:

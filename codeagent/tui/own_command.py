@@ -76,7 +76,8 @@ class OwnCommands:
             self._calls.take(ToolEnded(result=result, seconds=seconds))
             del self._workers[call_id]
             self._count()
-        on_rest()
+        if result.outcome is not Outcome.CANCELLED:
+            on_rest()
 
     def _progressed(self, call_id: str, text: str) -> None:
         self._screen.transcript.tool_progressed(call_id, text)

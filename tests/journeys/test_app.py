@@ -241,6 +241,27 @@ def test_c_goes_on_with_the_conversation_whatever_was_typed_last(place, model_se
         assert "damaged" not in terminal.text
 
 
+def test_what_a_stopped_command_of_ones_own_had_said_stays_there_for_the_model_too(place, model_server):
+    model_server.reply(Reply(parts=(Say("Nice to meet you."),)), Reply(parts=(Say("I see."),)))
+    with place.open() as terminal:
+        send(terminal, "hello there")
+        terminal.wait("Nice to meet you")
+        terminal.type("!echo begun $((40+2)); sleep 60")
+        terminal.press("enter")
+        terminal.wait("begun 42")
+        terminal.press("esc")
+        terminal.wait("stopped · ")
+        assert "begun 42" in terminal.text
+        terminal.press("ctrl+d")
+        assert terminal.wait_for_exit() == 0
+    with place.open("-c") as terminal:
+        terminal.wait("stopped · ")
+        assert "begun 42" in terminal.text
+        send(terminal, "and now?")
+        terminal.wait("I see")
+    assert "begun 42\\n[stopped]" in json.dumps(model_server.requests[-1].messages)
+
+
 def test_a_session_that_is_open_elsewhere_goes_on_as_a_copy(place, model_server):
     model_server.reply(Reply(parts=(Say("First."),)), Reply(parts=(Say("In the copy."),)))
     with place.open() as first:

@@ -25,6 +25,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.messages import (
     BEFORE_OWN_COMMAND,
+    STOPPED,
     AssistantMessage,
     Message,
     Origin,
@@ -95,8 +96,10 @@ def own_command(message: UserMessage, call_id: str) -> OwnCommand:
         command, output = ran.command, told[len(ran.command) + 1 :]
     else:
         command, _, output = told.partition("\n")
-    is_cut_off = ran is not None and ran.ended.startswith("timed out")
-    outcome = Outcome.TIMED_OUT if is_cut_off else Outcome.OK
+    ended = ran.ended if ran is not None else ""
+    outcome = (
+        Outcome.TIMED_OUT if ended.startswith("timed out") else Outcome.CANCELLED if ended == STOPPED else Outcome.OK
+    )
     result = ToolResult(call_id=call_id, blocks=(TextBlock(text=output),), outcome=outcome, details=ran)
     return OwnCommand(command=command, result=result, seconds=ran.seconds if ran is not None else 0.0)
 
