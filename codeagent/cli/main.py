@@ -7,6 +7,7 @@ the screen, and the first frame never waits for a model SDK.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -39,9 +40,9 @@ def main(words: Sequence[str] | None = None, *, frame: FirstFrame | None = None)
         finally:
             if frame is not None:
                 frame.leave()
-        sys.stdout.flush()
+        return code if _let_go_of_output() else code or FAILED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: that is no fault
+        _let_go_of_output()
         return FAILED
     except CodeagentError as error:
         return fail(error)
@@ -49,7 +50,18 @@ def main(words: Sequence[str] | None = None, *, frame: FirstFrame | None = None)
         return INTERRUPTED
     except Exception as fault:  # noqa: BLE001 - the program's top: a fault is one sentence, its report a file
         return report(fault)
-    return code
+
+
+def _let_go_of_output() -> bool:
+    """Writes out what is left; False when nobody reads on, or the terminal is gone, which is no fault."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in {errno.EPIPE, errno.EIO}:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def open_closed_streams() -> None:
