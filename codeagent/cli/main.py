@@ -54,14 +54,16 @@ def main(words: Sequence[str] | None = None, *, frame: FirstFrame | None = None)
 
 def _let_go_of_output() -> bool:
     """Writes out what is left; False when nobody reads on, or the terminal is gone, which is no fault."""
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        if error.errno not in {errno.EPIPE, errno.EIO}:
-            raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return False
-    return True
+    is_whole = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            if error.errno not in {errno.EPIPE, errno.EIO}:
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            is_whole = False
+    return is_whole
 
 
 def open_closed_streams() -> None:
