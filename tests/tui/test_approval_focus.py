@@ -8,6 +8,7 @@ from textual import events
 from codeagent.core.approvals import Approve, Deny, Withdraw
 from codeagent.core.events import NoticeGiven
 from codeagent.tui.screens.main import QUIET_SECONDS
+from codeagent.tui.screens.typing import ALONE_SECONDS
 from codeagent.tui.widgets.question_pane import REACTION_SECONDS
 
 
@@ -107,11 +108,14 @@ async def test_a_letter_that_comes_too_soon_after_the_question_took_the_keyboard
 
 
 async def test_a_letter_typed_as_the_question_comes_up_is_taken_from_the_prompt_which_gives_the_keyboard_on(
-    stage_of, ask_diff
+    stage_of, ask_diff, monkeypatch
 ):
-    asking = Asking(ask_diff(hunks=1))
+    monkeypatch.setattr("codeagent.tui.widgets.question_pane.REACTION_SECONDS", 3.0)  # however busy the machine
+    asking = Asking(ask_diff(hunks=1), at_once=False)
     async with stage_of(asking) as stage:
         await begin(stage)
+        await asyncio.sleep(ALONE_SECONDS)  # the letter does not follow on the text
+        asking.go.set()
         await stage.until(lambda: stage.app.main.approval.waiting)
         await stage.press_slowly("y")
         assert "press y again" in stage.text
