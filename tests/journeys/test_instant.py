@@ -52,20 +52,24 @@ def seen(terminal: Terminal, output: bytes):
     [(80, 24, ""), (80, 24, "hellp"), (120, 40, "größer"), (200, 60, ""), (80, 15, "x"), (100, 19, "")],
 )
 def test_the_app_takes_over_unseen(place, columns, lines, typed):
-    with place.open(columns=columns, lines=lines) as terminal:
-        terminal.wait(STANDS)
-        terminal.type(typed)
-        if typed:
-            terminal.wait(f"› {typed}")
-        assert APP_STANDS not in terminal.raw
-        terminal._until(lambda: APP_FRAME.search(terminal.raw), 30, "no app")
-        frame = APP_FRAME.search(terminal.raw)
-        assert frame
-        first = terminal.raw[: frame.start()]
-        assert first.count(b"\x1b[?1049h") == 1
-        assert b"\x1b[?1049h" not in terminal.raw[len(first) : frame.end()]
-        assert len(frame[0]) > columns * lines
-        assert seen(terminal, terminal.raw[: frame.end()]) == seen(terminal, first)
+    for _ in range(5):
+        with place.open(columns=columns, lines=lines) as terminal:
+            terminal.wait(STANDS)
+            terminal.send(typed)
+            if typed:
+                terminal.wait(f"› {typed}")
+            if APP_STANDS in terminal.raw:
+                continue  # the machine is so busy that the app was there first
+            terminal._until(lambda: APP_FRAME.search(terminal.raw), 30, "no app")
+            frame = APP_FRAME.search(terminal.raw)
+            assert frame
+            first = terminal.raw[: frame.start()]
+            assert first.count(b"\x1b[?1049h") == 1
+            assert b"\x1b[?1049h" not in terminal.raw[len(first) : frame.end()]
+            assert len(frame[0]) > columns * lines
+            assert seen(terminal, terminal.raw[: frame.end()]) == seen(terminal, first)
+            return
+    pytest.fail("the prompt never stood before the app")
 
 
 @pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"COLORTERM": ""}, {"COLORTERM": "", "TERM": "xterm"}])
