@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache
+from threading import RLock
 from typing import NamedTuple, TypeVar, dataclass_transform
 
 Class = TypeVar("Class")
 
+_one_at_a_time = RLock()
 _hold = object.__setattr__  # a value whose __dict__ nobody asks for has none, and takes half the memory
 
 
@@ -49,8 +51,10 @@ class _Fields:
     """Stands for what ``dataclasses`` knows of a class, until somebody asks; then that takes its place."""
 
     def __get__(self, _: object, cls: type) -> object:
-        dataclass(init=False, repr=False, eq=False, match_args=False, kw_only=True)(cls)
-        return vars(cls)["__dataclass_fields__"]
+        with _one_at_a_time:  # a class that two threads took apart together would have lost its defaults
+            if vars(cls).get("__dataclass_fields__", self) is self:
+                dataclass(init=False, repr=False, eq=False, match_args=False, kw_only=True)(cls)
+            return vars(cls)["__dataclass_fields__"]
 
 
 def _init(self: object, **given: object) -> None:

@@ -1,7 +1,9 @@
 """Values are frozen dataclasses for all that looks at them."""
 
 import gc
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, is_dataclass, replace
 
 import pytest
@@ -93,6 +95,26 @@ def test_pydantic_checks_and_writes_it():
     assert adapter.validate_json(adapter.dump_json(Point(x=1, tags=("é",)))) == Point(x=1, tags=("é",))
     with pytest.raises(ValidationError):
         adapter.validate_python({"x": "no number"})
+
+
+def test_threads_may_make_the_first_one_at_the_same_time():
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            for _ in range(200):
+
+                @value
+                class Held:
+                    name: str
+                    many: list[int] = field(default_factory=list)
+                    more: dict[str, int] = field(default_factory=dict)
+                    last: tuple[int, ...] = field(default_factory=tuple)
+
+                made = list(threads.map(lambda number, made=Held: made(name=str(number)), range(8)))
+                assert [one.many for one in made] == [[]] * 8
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def test_it_takes_no_more_memory_than_an_object_that_was_written_by_hand():
