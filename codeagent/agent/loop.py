@@ -248,7 +248,7 @@ class Turn:
         match reply.stop:
             case StopReason.REFUSAL:
                 await self._take_up(_without(reply, reply.calls))
-                return Ending(reason=TurnEnd.REFUSED, text=reply.text or "The model refused to answer.")
+                return Ending(reason=TurnEnd.REFUSED, text=reply.text)
             case StopReason.CONTEXT_EXCEEDED:
                 await self._take_up(_without(reply, reply.calls))
                 return await self._go_on_after_overflow()

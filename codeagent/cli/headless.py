@@ -18,6 +18,7 @@ from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.desk import Errand, Workbench
 from codeagent.core.errors import ConfigError
 from codeagent.core.events import (
+    REFUSED,
     AgentEvent,
     CallStreamed,
     Emit,
@@ -85,11 +86,18 @@ class Printer:
         if event.level is not Level.INFO:
             print(f"codeagent: {clean(event.text)}", file=self._notes)
 
+    def _answer(self, text: str) -> None:
+        self._out.write(clean(text).rstrip("\n") + "\n")
+        self._out.flush()
+
     def _text(self, event: AgentEvent) -> None:
         match event:
             case TurnEnded(reason=TurnEnd.DONE, text=text):
-                self._out.write(clean(text).rstrip("\n") + "\n")
-                self._out.flush()
+                self._answer(text)
+            case TurnEnded(reason=TurnEnd.REFUSED, text=text):
+                if text:
+                    self._answer(text)
+                print(f"codeagent: {REFUSED}", file=self._notes)
             case TurnEnded(text=text):
                 print(f"codeagent: {clean(text) or 'Stopped.'}", file=self._notes)
             case NoticeGiven():

@@ -36,6 +36,10 @@ class TurnEnd(StrEnum):
     ERROR = "error"
 
 
+REFUSED = "The model refused to go on. Say it in other words, or choose another model."
+"""What a person is told at such an end; the text of the end is what the model said itself, perhaps nothing."""
+
+
 class Delivery(StrEnum):
     """When a message typed during a turn should reach the model."""
 
@@ -324,7 +328,7 @@ class NoticeGiven:
 
 @value
 class TurnEnded:
-    """The turn is over; ``text`` is the final answer, or what went wrong when the reason is an error."""
+    """The turn is over; ``text`` is the final answer or refusal, or what went wrong when the reason is an error."""
 
     kind: Literal["turn_ended"] = "turn_ended"
     turn: int

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from codeagent.core.events import REFUSED
 from tests.journeys.conftest import PROGRAM
 from tests.server.replies import Call, Refuse, Reply, Say, Stall
 
@@ -34,6 +35,14 @@ def test_text_prints_the_answer_and_nothing_else(place, model_server):
     model_server.reply(Reply(parts=(Say("It is **fine**."),)))
     finished = place.run("-p", "how is it?")
     assert (finished.stdout, finished.stderr, finished.returncode) == ("It is **fine**.\n", "", 0)
+
+
+@pytest.mark.parametrize("words", ["I'd rather not.", ""])
+def test_a_refusal_prints_what_the_model_said_and_what_to_do(place, model_server, words):
+    model_server.reply(Reply(parts=(Say(words),) if words else (), stop="refusal"))
+    finished = place.run("-p", "how is it?")
+    assert (finished.stdout, finished.returncode) == (f"{words}\n" if words else "", 1)
+    assert finished.stderr == f"codeagent: {REFUSED}\n"
 
 
 def test_an_edit_is_denied_without_a_person_and_the_denial_names_the_remedy(place, model_server):

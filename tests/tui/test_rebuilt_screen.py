@@ -20,6 +20,7 @@ from codeagent.core.approvals import (
 from codeagent.core.context import CompactionReason, HistoryCompacted
 from codeagent.core.diff import make_diff
 from codeagent.core.events import (
+    REFUSED,
     AgentEvent,
     ApprovalAsked,
     ApprovalSettled,
@@ -178,7 +179,7 @@ RICH: list[AgentEvent] = [
     *said(6, "more"),
     *over(6, TurnEnd.BUDGET),
     *said(7, "and more"),
-    *over(7, TurnEnd.REFUSED),
+    *over(7, TurnEnd.REFUSED, "and more"),
 ]
 PASSING = TextStreamed | ThinkingStreamed | ReplyEnded | ToolProgressed
 
@@ -223,6 +224,14 @@ async def test_a_session_opened_again_shows_what_it_showed(stage_of, tmp_path, i
         if is_open:
             stage.app.main.transcript.toggle_all()
         assert rows(stage.app) == seen
+
+
+async def test_what_a_model_said_as_it_refused_stands_once_above_what_to_do(stage_of):
+    streamed = TextStreamed(text="I'd rather not.")
+    ended = over(7, TurnEnd.REFUSED, "I'd rather not.")
+    seen = await live(stage_of, [*said(7, "Do it"), streamed, *ended], is_open=False)
+    shown = [row.strip() for row in seen if "rather not" in row or "refused" in row]
+    assert shown == ["I'd rather not.", f"! {REFUSED}"]
 
 
 async def test_output_keeps_its_colours_in_a_session_opened_again(stage_of, tmp_path):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from codeagent.core.approvals import Deny
 from codeagent.core.context import HistoryCompacted
 from codeagent.core.events import (
+    REFUSED,
     AgentEvent,
     ApprovalSettled,
     ConversationRestored,
@@ -49,7 +50,7 @@ _ENDS = {
     TurnEnd.CANCELLED: "Stopped.",
     TurnEnd.STEP_LIMIT: "The step limit is reached. Say “go on” to continue.",
     TurnEnd.BUDGET: "The cost limit is reached.",
-    TurnEnd.REFUSED: "The model refused to answer.",
+    TurnEnd.REFUSED: REFUSED,
 }
 
 
@@ -59,6 +60,8 @@ def end_note(reason: TurnEnd, text: str) -> tuple[str, Level] | None:
         return None
     if reason is TurnEnd.CANCELLED:
         return _ENDS[reason], Level.INFO
+    if reason is TurnEnd.REFUSED:  # its own words stand above
+        return _ENDS[reason], Level.WARNING
     return text or _ENDS.get(reason, ""), Level.ERROR if reason is TurnEnd.ERROR else Level.WARNING
 
 
