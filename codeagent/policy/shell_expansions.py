@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
@@ -32,6 +33,9 @@ _CALCULATION = re.compile(
 )
 _COUNTING = re.compile(r"\+\+|--")
 _VARIABLE = re.compile(r"""(?P<quote>"?)\$(?P<brace>\{)?(?P<name>[a-z][a-z0-9_]*)(?(brace)\})(?P=quote)""")
+_EXPANSION = re.compile(r"\$(?P<brace>\{)?(?P<name>[a-z][a-z0-9_]*)(?(brace)\})")
+_NAME_GOES_ON = frozenset(b"%c" % code for code in b"[_" + (string.ascii_letters + string.digits).encode())
+_MAY_EXPAND = frozenset({"simple_expansion", "expansion", "string", "concatenation"})
 _RUNS = "it runs a command inside another one's words"
 _EXPRESSIONS = frozenset(
     {"binary_expression", "unary_expression", "postfix_expression", "ternary_expression", "parenthesized_expression"}
@@ -66,12 +70,22 @@ class WordReader:
                 self.read(child)
             return [Word(text, is_known=False)]
         if self._loops.values and (found := _VARIABLE.fullmatch(text)) and found["name"] in self._loops.values:
-            return [Word(text, is_known=False, may_split=not found["quote"], values=self._loops.values[found["name"]])]
+            is_quoted = bool(found["quote"])
+            if piece := self._loops.piece(found["name"], is_quoted=is_quoted):
+                return words_of((piece,), text)
+            return [Word(text, is_known=False, may_split=not is_quoted, values=self._loops.values[found["name"]])]
         if text.startswith("#"):
             self._source.problem("it is not certain where a comment begins", is_hidden=True)
         pieces: list[Piece] = []
         self._pieces(node, text, pieces)
         return words_of(pieces, text)
+
+    def read_name(self, node: Node) -> Sequence[Word]:
+        """A command word, which no variable may choose."""
+        words = self.read(node)
+        if self._loops.is_turning and node.type in _MAY_EXPAND and "$" in (text := self._source.text(node)):
+            return [Word(text, is_known=False, may_split=True)]
+        return words
 
     def doubt_regex(self, node: Node) -> None:
         """Looks for code in a pattern of ``[[ =~ ]]``."""
@@ -108,8 +122,10 @@ class WordReader:
         elif not node.is_named:
             pieces.append(Piece(text))
         else:
-            self._unknown(node, kind, text)
-            pieces.append(Piece(text, is_known=False))
+            piece = self._turn(node, text, is_quoted=False)
+            if piece is None:
+                self._unknown(node, kind, text)
+            pieces.append(piece or Piece(text, is_known=False))
 
     def _unknown(self, node: Node, kind: str, text: str) -> None:
         """What is only known when it runs, and whether it runs code."""
@@ -157,7 +173,30 @@ class WordReader:
             return
         for child in expansions:
             self._pieces(child, self._source.text(child), [])
-        pieces.append(Piece(text, is_quoted=True, is_known=False))
+        known = self._turns(node, expansions)
+        pieces.append(Piece(text if known is None else known, is_quoted=True, is_known=known is not None))
+
+    def _turns(self, node: Node, expansions: Sequence[Node]) -> str | None:
+        """What stands between double quotes when each expansion is a loop's variable whose value is known."""
+        text, at = "", node.start_byte + 1
+        for child in (*expansions, None):
+            between = self._source.data[at : child.start_byte if child else node.end_byte - 1].decode(
+                "utf-8", "replace"
+            )
+            bare = _ESCAPED.sub("", between)
+            piece = self._turn(child, self._source.text(child), is_quoted=True) if child else Piece("")
+            if piece is None or _OPENER.search(bare) or "\\" in bare:
+                return None
+            text += inside_double_quotes(between) + piece.text
+            at = child.end_byte if child else at
+        return text
+
+    def _turn(self, node: Node, text: str, *, is_quoted: bool) -> Piece | None:
+        """What ``$name`` or ``${name}`` gives in this round of a loop, if that is known."""
+        found = _EXPANSION.fullmatch(text)
+        if not found or (not found["brace"] and self._source.character_behind(node) in _NAME_GOES_ON):
+            return None
+        return self._loops.piece(found["name"], is_quoted=is_quoted)
 
     def _concatenation(self, node: Node, text: str, pieces: list[Piece]) -> None:
         position = node.start_byte

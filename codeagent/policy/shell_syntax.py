@@ -7,31 +7,22 @@ of the grammar cannot hide a command.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise, zip_longest
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser, Point
+from tree_sitter import Node
 
 from codeagent.policy.shell_conditions import read_condition
 from codeagent.policy.shell_expansions import WordReader
-from codeagent.policy.shell_loops import Loops, is_harmless_variable
+from codeagent.policy.shell_loops import Loops, Round, is_harmless_variable
 from codeagent.policy.shell_places import Flow, either, moved, stay
 from codeagent.policy.shell_redirections import RedirectionReader
 from codeagent.policy.shell_script import START, Assignment, Places, Problem, Redirection, Script, SimpleCommand
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
+from codeagent.policy.shell_tree import syntax_tree
 from codeagent.policy.shell_words import Word
 
-_BASH = Language(tree_sitter_bash.language())
-_LONGEST_PARSE = 0.5
-"""Seconds of computing; a real command of the greatest length takes a tenth of it."""
-
-_MOST_PIPES = 1_500
-"""In a text with a fault the parser's time and memory grow with their square: a tenth of a second for so many."""
-
 _MOST_UNREAD = 100
-_ASCII_ONLY = bytes(range(0x80)) + b"x" * 0x80
 _TOKENS = frozenset(
     {";", "\n", "&", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done", "then", "fi", "esac", "in", "((", "))"}
     | {"if", "elif", "else", "while", "until", "for", "select", "case", "function", "&&", "||", "|", "|&", "!"}
@@ -68,7 +59,7 @@ def parse_script(text: str, *, follows_loops: bool = False) -> Script:
     where nothing else may set a variable.
     """
     source = Source(text.encode("utf-8", "replace"))
-    root = _parsed(source.data)
+    root = syntax_tree(source.data)
     if root is None:
         return Script(commands=(), problems=(Problem("it takes too long to read", is_hidden=True),))
     walker = _Walker(source, loops := Loops(are_followed=follows_loops))
@@ -83,29 +74,6 @@ def parse_script(text: str, *, follows_loops: bool = False) -> Script:
     if loops.were_followed and (problems or not loops.is_certain):
         return parse_script(text)
     return Script(tuple(walker.commands), problems, follows_loops=loops.were_followed, runs_on=walker.runs_on)
-
-
-def _parsed(data: bytes) -> Node | None:
-    """The syntax tree; None when the parser, which mends faults, would take too long over them.
-
-    The parser is shown a letter for each byte that is not ASCII: to the shell they
-    are letters as well, and the grammar's scanner looks them up beyond its tables.
-    """
-    if data.count(b"|") > _MOST_PIPES:
-        return None
-    data = data.translate(_ASCII_ONLY)
-    end = time.thread_time() + _LONGEST_PARSE
-
-    def read(offset: int, _: Point) -> bytes:
-        return data[offset : offset + 65536]
-
-    def is_too_long(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - the parser calls it so
-        return time.thread_time() > end
-
-    try:
-        return Parser(_BASH).parse(read, encoding="utf8", progress_callback=is_too_long).root_node
-    except ValueError:
-        return None
 
 
 class _Walker:
@@ -172,17 +140,21 @@ class _Walker:
             self._source.problem(MISREAD, is_hidden=True)
         elif kind not in _STATEMENTS:
             self._source.problem(f"{UNKNOWN_SYNTAX} ({kind})", is_hidden=True)
-        outer = dict(self._loops.values)
-        if kind == "for_statement":
-            self._loop_values(node, places)
+        around = self._loops.around()
+        rounds = self._loop_values(node, places) if kind == "for_statement" else ()
         reached = places
         for child in self._source.children(node):
-            flow = self._child(child, reached, depth)
-            if flow:
-                if child.type == "do_group" and flow.after != reached:
-                    self._source.problem("it changes the folder in a loop")
-                reached = either(reached, flow.after)
-        self._loops.values = outer
+            first = len(self.commands)
+            for round_ in (rounds or (None,)) if child.type == "do_group" else (None,):
+                self._loops.turn(round_)
+                flow = self._child(child, reached, depth)
+                if flow:
+                    if child.type == "do_group" and flow.after != reached:
+                        self._source.problem("it changes the folder in a loop")
+                    reached = either(reached, flow.after)
+            if rounds:
+                self.commands[first:] = dict.fromkeys(self.commands[first:])
+        self._loops.leave(around)
         return stay(reached)
 
     def _sequence(self, children: list[Node], places: Places | None, depth: int) -> Places | None:
@@ -272,7 +244,7 @@ class _Walker:
         for child in parts:
             kind = child.type
             if kind == "command_name":
-                words += self._words.read(child.children[0])
+                words += self._words.read_name(child.children[0])
             elif kind == "variable_assignment":
                 assignments.append(self._assignment(child))
             elif kind.endswith("_redirect"):
@@ -367,7 +339,7 @@ class _Walker:
                 words += self._words.read(child) if child.is_named else [Word(self._source.text(child))]
         return self._finish(words, tuple(assignments), (), node, places)
 
-    def _loop_values(self, node: Node, places: Places | None) -> None:
+    def _loop_values(self, node: Node, places: Places | None) -> Sequence[Round]:
         """The variable of a loop, and the values that stand for file names, as a command named ``for``."""
         self.sets_variables = True
         name = node.child_by_field_name("variable")
@@ -376,10 +348,9 @@ class _Walker:
         outer, self._source.problems = self._source.problems, []
         values = [word for child in node.children_by_field_name("value") for word in self._words.read(child)]
         self._source.problems = outer
-        if name is not None:
-            self._loops.enter(node, self._source.text(name), values)
         if any(word.glob for word in values):
             self.commands.append(SimpleCommand((Word("for"), *values), self._source.text(node), places=places))
+        return () if name is None else self._loops.enter(node, self._source.text(name), values)
 
     def _nested(self, node: Node) -> None:
         """A command inside an expansion: it runs, in a shell of its own."""

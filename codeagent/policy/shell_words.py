@@ -42,7 +42,8 @@ class Word:
 
     ``text`` is what the program gets, if ``is_known``; else the word as written.
     ``may_split`` says that it may become several words or none, ``glob`` is the
-    pattern with quoted characters protected when file names take its place, and
+    pattern with quoted characters protected when file names take its place (as written
+    where it is not known), and
     ``has_tilde`` that it begins with an unquoted ``~``. ``values`` are the words that
     the variable of a loop, which it consists of, stands for one after the other.
     """
@@ -81,16 +82,17 @@ def words_of(pieces: Sequence[Piece], source: str) -> list[Word]:
 
 
 def _word(pieces: Sequence[Piece], source: str) -> Word:
+    is_glob = any(piece.is_known and not piece.is_quoted and _GLOB.search(piece.text) for piece in pieces)
     if not all(piece.is_known for piece in pieces):
-        may_split = any(not piece.is_known and not piece.is_quoted for piece in pieces)
-        return Word(source, is_known=False, may_split=may_split)
+        may_split = is_glob or any(not piece.is_known and not piece.is_quoted for piece in pieces)
+        return Word(source, is_known=False, may_split=may_split, glob=source if is_glob else "")
     text = "".join(piece.text for piece in pieces)
     has_tilde = bool(pieces) and not pieces[0].is_quoted and pieces[0].text.startswith("~")
-    if not any(not piece.is_quoted and _GLOB.search(piece.text) for piece in pieces):
+    if not is_glob:
         return Word(text, has_tilde=has_tilde)
     pattern = "".join(_protected(piece.text) if piece.is_quoted else piece.text for piece in pieces)
     if _UNUSUAL_GLOB.search(pattern):
-        return Word(source, is_known=False, may_split=True)
+        return Word(source, is_known=False, may_split=True, glob=source)
     return Word(text, glob=pattern.replace("[^", "[!"), has_tilde=has_tilde)
 
 

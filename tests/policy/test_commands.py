@@ -157,6 +157,76 @@ def test_what_bash_runs_was_said_before_where_conditions_begin_or_end_oddly(mach
     assert assert_nothing_else_runs(machine, soups) > 60
 
 
+VALUES = (
+    *(
+        "a",
+        "bc",
+        '"a b"',
+        "'*'",
+        "'$x'",
+        "-n",
+        '"~"',
+        "{p,q}",
+        "{1..3}",
+        "a\\ b",
+        '""',
+        "é",
+        "$'x\\ty'",
+        'a"b c"d',
+        "\\$y",
+    ),
+    *(".e", "x=y", '"a\\"b"', "'\\'", "a/b", "@", '"[a]"', "\\~", '"$x"', "~", "*"),
+)
+USES = (
+    *("$x", '"$x"', "${x}", '"${x}"', "pre$x", '"pre$x"', "$x.py", '"*.$x"', '"$x$x"', "$x$y", '"$x $y"', "${x}y"),
+    *(
+        '"${x}y"',
+        '"$xy"',
+        "$x[0]",
+        '"$x[0]"',
+        "\\$x",
+        '"\\$x"',
+        '"\\\\$x"',
+        "'$x'",
+        "{$x,b}",
+        '"$x"/*',
+        'a="$x"',
+        "--o=$x",
+    ),
+    *('"$"$x', '$x"q r"$x', '"$x\'"', 'é"$x"é', '"$x\\n"', '"a\nb$x"', '"  $x  "', '"$x"$y"$x"', '$"$x"', '"\\`$x"'),
+    *('"$x\\\\"', "$x~", '"!$x"', '"#$x"', "#$x", "$x#z", '"$x$"', "$x$", '"${x%a}"', "~$x", '"\\\n$x"'),
+)
+
+
+def a_loop(chance, depth, around=()):
+    """A loop over words that are written out, whose variable stands in all sorts of words."""
+    name = chance.choice("xy")
+    words = [chance.choice(USES).replace("$y", f"${chance.choice((*around, name))}") for _ in range(2)]
+    parts = [f"p0 {words[0]}", f"p1 {words[1]} | p2 {words[0]}", f"if p0; then p1 {words[1]}; fi", f"(p2 {words[0]})"]
+    body = chance.choice(parts) if depth == 0 or chance.random() < 0.6 else a_loop(chance, depth - 1, (*around, name))
+    values = " ".join(chance.choice(VALUES) for _ in range(chance.randint(1, 4)))
+    return f"for {name} in {values}; do {body}; done"
+
+
+def test_what_bash_runs_was_said_before_for_words_with_the_variable_of_a_loop_in_them(machine):
+    chance = random.Random(7)
+    loops = [a_loop(chance, 2) for _ in range(400)]
+    assert assert_nothing_else_runs(machine, loops) > 200
+    known = [analyze(loop) for loop in loops]
+    assert sum(all(word.is_known for one in found.everything() for word in one.words) for found in known) > 60
+
+
+def test_the_body_of_a_loop_is_read_for_each_value_within_bounds():
+    assert names('for x in a b; do p "$x.py"; done') == [("p", "a.py"), ("p", "b.py")]
+    assert names('for x in a b; do for y in $x c; do p "$x/$y"; done; done') == [
+        *(("p", "a/a"), ("p", "a/c"), ("p", "b/b"), ("p", "b/c")),
+    ]
+    body = "; ".join(f'p{n} "$x.py"' for n in range(2_000))
+    assert len(names(f"for x in {{1..60}}; do {body}; done")) == 2_000
+    nested = "".join(f"for v{n} in 1 2 3 4; do " for n in range(12)) + 'p "$v0.py"' + "; done" * 12
+    assert len(names(nested)) < 100
+
+
 @given(st.text(st.characters(codec=None, exclude_categories=()), max_size=80))
 def test_no_text_makes_the_analysis_fail(text):
     analyze(text)
