@@ -122,10 +122,11 @@ class WordReader:
         elif not node.is_named:
             pieces.append(Piece(text))
         else:
-            piece = self._turn(node, text, is_quoted=False)
-            if piece is None:
-                self._unknown(node, kind, text)
-            pieces.append(piece or Piece(text, is_known=False))
+            pieces.append(self._turn(node, text, is_quoted=False) or self._unknown_piece(node, kind, text))
+
+    def _unknown_piece(self, node: Node, kind: str, text: str) -> Piece:
+        self._unknown(node, kind, text)
+        return Piece(text, is_known=False)
 
     def _unknown(self, node: Node, kind: str, text: str) -> None:
         """What is only known when it runs, and whether it runs code."""
