@@ -24,6 +24,11 @@ class Answers:
         self._is_awaited = True
         self._held = ""
 
+    @property
+    def is_holding(self) -> bool:
+        """Whether something is held back that may be a key."""
+        return bool(self._held) and not self._held.startswith(_SURELY_ANSWERS)
+
     def sift(self, arrived: str) -> str:
         """What of it was typed. The end is kept back for a moment where it may be half an answer."""
         text, self._held = self._held + arrived, ""

@@ -8,7 +8,7 @@ import selectors
 import sys
 import threading
 from codecs import getincrementaldecoder
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import ClassVar, Protocol
 
@@ -21,8 +21,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from codeagent.core.first_words import ASK_BACKGROUND
-from codeagent.tui.answers import Answers
-from codeagent.tui.escapes import ESCAPE, Escapes, Pasted, Pastes
+from codeagent.tui.escapes import ESCAPE, Pasted, Typed
 from codeagent.tui.keys import characters_with_alt
 
 _AS_ONE, _SHOWN = "\x1b[?2026h", "\x1b[?2026l"
@@ -30,6 +29,7 @@ _ALTERNATE_SCREEN = "\x1b[?1049h"
 _MOUSE_PIXELS_OFF = "\x1b[?1016l"
 _KEEP_TITLE, _BRING_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"  # a stack, as xterm has it
 _SECONDS = 0.1
+_ESCAPE_SECONDS = 0.05  # a terminal sends a key in one piece; only a slow line tears one apart
 _MOST_BYTES = 4_096
 
 
@@ -79,8 +79,7 @@ class TerminalDriver(LinuxDriver):
         self._held: list[str] | None = None
         self._is_ready = threading.Event()
         self._is_driving = False
-        self._answers = Answers()
-        self._escapes, self._pastes = Escapes(self.with_alt), Pastes()
+        self._typed = Typed(self.with_alt)
         self._told: bool | None = None
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._typed_ahead = ""
@@ -160,19 +159,18 @@ class TerminalDriver(LinuxDriver):
                 return
         typed_ahead, self._typed_ahead = self._typed_ahead, ""  # this thread begins anew after each suspension
         if typed_ahead:
-            self._take(parser, typed_ahead)
+            self._pass_on(parser, self._typed.take(typed_ahead))
             self.process_message(TypedAhead())
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
-                if selector.select(_SECONDS):
+                if selector.select(_ESCAPE_SECONDS if self._typed.is_holding else _SECONDS):
                     arrived = os.read(self.fileno, _MOST_BYTES)
                     if not arrived:
                         return
-                    self._take(parser, self._decode(arrived))
+                    self._pass_on(parser, self._typed.take(self._decode(arrived)))
                 else:
-                    self._pass_on(parser, self._answers.give_up_waiting())
-                    self._take_parts(parser, self._escapes.give_up_waiting())
+                    self._pass_on(parser, self._typed.give_up_waiting())
 
     def _read_waiting(self) -> bytes:
         """What was typed while the terminal still made a newline of Enter; several are a text, which is never sent."""
@@ -184,38 +182,20 @@ class TerminalDriver(LinuxDriver):
             waiting += more
         return waiting.replace(b"\n", b"\r") if waiting.count(b"\n") == 1 else waiting
 
-    def _take(self, parser: XTermParser, arrived: str) -> None:
-        is_escape, arrived = self._escapes.join(arrived, is_pasted=self._pastes.is_open)
-        if is_escape:
-            self._press_escape()
-        self._take_parts(parser, arrived)
-
-    def _take_parts(self, parser: XTermParser, arrived: str) -> None:
-        for part in self._pastes.part(arrived):
-            if isinstance(part, Pasted):
-                self.process_message(Paste(part.text))
+    def _pass_on(self, parser: XTermParser, pieces: Iterable[str | Pasted]) -> None:
+        for piece in pieces:
+            if isinstance(piece, Pasted):
+                self.process_message(Paste(piece.text))
+            elif piece == ESCAPE:
+                self.process_message(Key("escape", ESCAPE))
             else:
-                self._pass_on(parser, self._sift(part))
-
-    def _pass_on(self, parser: XTermParser, text: str) -> None:
-        for piece in self._escapes.part(text):
-            if piece == ESCAPE:
-                self._press_escape()
-            elif piece:
                 for message in parser.feed(piece):
                     self.process_message(message)
         for message in parser.tick():
             self.process_message(message)
-
-    def _press_escape(self) -> None:
-        self.process_message(Key("escape", ESCAPE))
-
-    def _sift(self, arrived: str) -> str:
-        typed = self._answers.sift(arrived)
-        if self._answers.is_dark is not self._told:
-            self._told = self._answers.is_dark
+        if self._typed.is_dark is not self._told:
+            self._told = self._typed.is_dark
             self.process_message(BackgroundTold(is_dark=bool(self._told)))
-        return typed
 
 
 def driver_for(first: FirstPicture | None, *, asks_background: bool, keymap: Mapping[str, str]) -> type[TerminalDriver]:

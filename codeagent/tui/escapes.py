@@ -1,4 +1,4 @@
-"""What begins with the escape byte: the Escape key, told from keys with Alt, and pastes, of which nothing is a key.
+"""What arrives from a terminal, told apart: the Escape key from keys with Alt, and pastes, of which nothing is a key.
 
 A terminal sends a key in one piece, so a byte that came by itself was the Escape key
 even when a letter follows at once. Within one piece a letter belongs to Alt only where
@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from codeagent.core.text import clean
+from codeagent.tui.answers import Answers
 
 ESCAPE = "\x1b"
 
@@ -32,6 +33,11 @@ class Escapes:
         """``with_alt`` are the characters that mean something with Alt held down."""
         self._with_alt = frozenset(with_alt)
         self._held = ""
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether something is held back that may be a key."""
+        return bool(self._held)
 
     def join(self, arrived: str, *, is_pasted: bool = False) -> tuple[bool, str]:
         """Whether an Escape held back from before was a key of its own, and what goes on now.
@@ -117,3 +123,47 @@ class Pastes:
                 self._pieces.append(arrived)
                 self._last = (self._last + arrived)[1 - len(_PASTE_END) :]
                 return
+
+
+class Typed:
+    """Parts what arrives: a piece that is nothing but an Escape is that key, other text is for the parser of keys.
+
+    An Escape that comes alone is held back until something follows or the terminal was silent for a while.
+    """
+
+    def __init__(self, with_alt: Collection[str] = ()) -> None:
+        """``with_alt`` are the characters that mean something with Alt held down."""
+        self._escapes, self._pastes, self._answers = Escapes(with_alt), Pastes(), Answers()
+
+    @property
+    def is_dark(self) -> bool | None:
+        """Which background the terminal said it has; None until then."""
+        return self._answers.is_dark
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether something is held back that may be a key."""
+        return self._escapes.is_holding or self._answers.is_holding
+
+    def take(self, arrived: str) -> Iterator[str | Pasted]:
+        """What was typed and pasted, as far as that is known now."""
+        is_escape, arrived = self._escapes.join(arrived, is_pasted=self._pastes.is_open)
+        if is_escape:
+            yield ESCAPE
+        yield from self._told_apart(arrived)
+
+    def give_up_waiting(self) -> Iterator[str | Pasted]:
+        """Nothing more came: all that was held back. One wait is enough: what one part lets go no other keeps."""
+        yield from self._keys(self._answers.give_up_waiting())
+        yield from self._told_apart(self._escapes.give_up_waiting())
+        yield from self._keys(self._answers.give_up_waiting())
+
+    def _told_apart(self, arrived: str) -> Iterator[str | Pasted]:
+        for part in self._pastes.part(arrived):
+            if isinstance(part, Pasted):
+                yield part
+            else:
+                yield from self._keys(self._answers.sift(part))
+
+    def _keys(self, text: str) -> Iterator[str]:
+        return filter(None, self._escapes.part(text))

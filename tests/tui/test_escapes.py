@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeagent.tui.escapes import Escapes
+from codeagent.tui.escapes import Escapes, Pasted, Typed
 from codeagent.tui.keys import characters_with_alt
+
+ANSWER = "\x1b]11;rgb:1414/1616/1a1a\x1b\\\x1b[?62;22c"
 
 
 def parted(*chunks, with_alt="d"):
@@ -67,3 +69,39 @@ def test_no_letter_behind_an_escape_is_lost(typed):
 def test_letters_with_alt_are_those_of_the_person_and_of_the_prompt():
     assert characters_with_alt({}) == {"d"}
     assert characters_with_alt({"editor": "alt+e, alt+full_stop"}) == {"d", "e", "."}
+
+
+@pytest.mark.parametrize("before", ["", ANSWER])
+@pytest.mark.parametrize("keys", ["\x1b", "\x1b[", "\x1b]"])
+def test_what_may_be_a_key_is_told_after_one_wait_whether_or_not_the_terminal_answered(before, keys):
+    typed = Typed()
+    assert list(typed.take(before)) == []
+    told = "".join(typed.take(keys))
+    assert typed.is_holding is (told == "")
+    assert told + "".join(typed.give_up_waiting()) == keys
+    assert not typed.is_holding
+
+
+def test_nothing_is_held_while_nothing_is_unclear():
+    typed = Typed()
+    assert list(typed.take("a\x1b[A")) == ["a\x1b[A"]
+    assert not typed.is_holding
+
+
+def test_half_an_answer_makes_nobody_hurry():
+    typed = Typed()
+    assert list(typed.take("\x1b]11;rgb:14")) == []
+    assert not typed.is_holding
+
+
+def test_a_paste_in_pieces_is_one_and_none_of_it_is_a_key():
+    typed = Typed()
+    pieces = [piece for arrived in ("\x1b[200~a\x1b", "[Ax", "\x1b[201~b") for piece in typed.take(arrived)]
+    assert pieces == [Pasted("ax"), "b"]
+
+
+@given(st.lists(st.sampled_from(["\x1b", "a", "\x1b[A", "[", "]", "O", "\r"]), max_size=8))
+def test_no_key_is_lost_however_long_the_pauses_are(keys):
+    typed = Typed()
+    pieces = [piece for key in keys for piece in (*typed.take(key), *typed.give_up_waiting())]
+    assert "".join(pieces) == "".join(keys)
