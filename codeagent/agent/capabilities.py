@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from codeagent.core.approvals import Access, Touch
 from codeagent.core.json_types import JsonObject
@@ -25,6 +26,13 @@ from codeagent.core.protocols import (
 _log = logging.getLogger(__name__)
 _EVERYTHING = (Touch(path=None, access=Access.WRITE),)
 _LONGEST_LABEL = 200
+
+
+@runtime_checkable
+class _Hurries(Protocol):
+    """A plan whose run takes a while to end when it is called off: a command that cleans up."""
+
+    def hurry(self) -> None: ...
 
 
 def claims_of(tool: AnyTool, arguments: ArgumentsModel, touches: Sequence[Touch]) -> tuple[Touch, ...]:
@@ -57,6 +65,12 @@ def time_limit_of(tool: AnyTool, arguments: ArgumentsModel, default: float) -> f
 def offer_of(plan: Plan, result: ToolResult) -> Offer | None:
     """What may follow the run of a plan; default: nothing."""
     return plan.offer(result) if isinstance(plan, Offers) else None
+
+
+def hurry(plan: Plan | None) -> None:
+    """The run of the plan was called off, and its end is asked for once more; default: it takes its time."""
+    if isinstance(plan, _Hurries):
+        plan.hurry()
 
 
 def label_of(tool: AnyTool, arguments: ArgumentsModel, mended: JsonObject) -> str:

@@ -286,7 +286,7 @@ class Session:
             self._turn.schedule.stop_call(call_id)
 
     async def cancel(self) -> None:
-        """Stops the turn and returns when it has ended; queued messages are given back as an event."""
+        """Stops the turn, a second time by force; returns when it has ended. Queued messages come back as an event."""
         if self._turn is None:
             return
         self._turn.stop()

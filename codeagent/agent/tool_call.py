@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from codeagent.agent import results
 from codeagent.agent.arguments import read_arguments
 from codeagent.agent.breaker import Breaker, Repeats
-from codeagent.agent.capabilities import claims_of, covers, interruption_of, label_of, offer_of, time_limit_of
+from codeagent.agent.capabilities import claims_of, covers, hurry, interruption_of, label_of, offer_of, time_limit_of
 from codeagent.agent.history import storable_blocks
 from codeagent.agent.limits import Limits
 from codeagent.agent.phases import Halt, Phase
@@ -64,6 +64,7 @@ class CallRun:
         self._limit: float | None = workshop.limits.tool_seconds
         self._seconds = 0.0
         self._shown = ""
+        self._running: Plan | None = None
         self._held: tuple[ToolResult, str] | None = None
         self._is_admitted = False
         self._was_cut_off = False
@@ -83,8 +84,10 @@ class CallRun:
 
         New words of the person skip a call that has not started and cancel one whose
         tool allows it; a stopped turn ends every call, open questions included, and a
-        stopped call is ended in the same way.
+        stopped call is ended in the same way, and by force when that is asked for again.
         """
+        if why is not Halt.STEERED and self._scope.is_called_off:
+            hurry(self._running)
         may_cancel = self._interruption is Interruption.CANCEL and self.phase in {Phase.PREPARING, Phase.RUNNING}
         if why is not Halt.STEERED or self.phase is Phase.WAITING or may_cancel:
             if not self._scope.is_called_off:
@@ -228,6 +231,7 @@ class CallRun:
         """The run itself, within its time limit; a plan that shows a diff is writing a file and is never cut midway."""
         started = time.monotonic()
         clock = asyncio.timeout(self._limit)
+        self._running = plan
         try:
             with self._scope.held() if plan.preview.kind == "diff" else nullcontext():
                 async with clock:

@@ -84,7 +84,7 @@ class Conversation(Protocol):
         ...
 
     async def cancel(self) -> None:
-        """Stops the turn and returns when it has ended; queued messages are given back as an event."""
+        """Stops the turn, a second time by force; returns when it has ended. Queued messages come back as an event."""
         ...
 
     @property

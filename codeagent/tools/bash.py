@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Event
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -207,6 +208,11 @@ class CommandPlan:
     remark: str = ""
     changed_git: list[GitChange] = field(default_factory=list)
     put_back: list[str] = field(default_factory=list)
+    haste: Event = field(default_factory=Event)
+
+    def hurry(self) -> None:
+        """Called off a second time: what does not end by itself is ended by force."""
+        self.haste.set()
 
     def offer(self, result: ToolResult) -> Offer | None:
         """To undo what it did to git's hooks and settings; to run it without the sandbox, when it failed of that."""
@@ -245,6 +251,7 @@ class CommandPlan:
             log=log,
             confine=confine,
             secrets=shell.secrets,
+            haste=self.haste,
         )
         output = readable(finished.head_tail, finished.total_bytes)
         refused = await asyncio.to_thread(confine.refused, output, cwd) if confine is not None else ()

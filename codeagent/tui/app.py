@@ -318,8 +318,7 @@ class CodeagentApp(App[str]):
         if self._desk is None:
             self.bridge.refuse()  # the question that comes before the session
         elif self._desk.conversation.is_running:
-            self.main.approval.stop_listening()
-            self.run_worker(self._desk.conversation.cancel, group="stop")
+            self._outgoing.stop_turn()
         elif self.main.is_current and self.main.prompt.is_empty and self._escape.is_second:
             self.action_command(CommandName.REWIND)
 

@@ -311,7 +311,9 @@ class Bridge:
         self.last_answer = ""
         self.costs = CostBook()
         self._screen.start_over()
-        self._show(context=None, cost=None, is_working=False, activity="", running=0, jobs=0, below=0)
+        self._show(
+            context=None, cost=None, is_working=False, is_stopping=False, activity="", running=0, jobs=0, below=0
+        )
 
     def show_workspace(self, status: WorkspaceStatus) -> None:
         """Shows branch and sandbox as they were just read."""
@@ -344,7 +346,7 @@ class Bridge:
         if (note := end_note(event.reason, event.text)) is not None:
             transcript.add_note(*note)
         self.calls.clear()
-        self._show(is_working=False, activity="", running=0, words_stop_command=False)
+        self._show(is_working=False, is_stopping=False, activity="", running=0, words_stop_command=False)
         self._screen.call_for_person(Focus().time - self._turn_began)
 
     def _start_retry(self, event: RetryScheduled) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from codeagent.core.desk import Desk
 from codeagent.core.errors import CodeagentError, SessionBusy
@@ -13,6 +14,7 @@ from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.queue import Queued
 
 TURN = "turn"
+_STOP = "the turn to stop"
 
 
 class Outgoing:
@@ -26,15 +28,13 @@ class Outgoing:
         self._on_rest = on_rest
         self._desk: Desk | None = None
         self._kept: list[Queued] = []
+        self._is_stopping = False
         self._number = 0
 
     def open(self, desk: Desk) -> tuple[Queued, ...]:
         """The session is open: what was typed before, oldest first, to be sent now."""
         self._desk = desk
-        kept, self._kept = self._kept, []
-        for message in kept:
-            self._screen.queue_lines.drop(message.message_id)
-        return tuple(kept)
+        return self._take_kept()
 
     def send(self, text: str, *, is_later: bool = False) -> None:
         """Runs a shell command of the person's own, or says the text."""
@@ -49,17 +49,37 @@ class Outgoing:
         desk = self._desk
         if desk is None:
             self._keep(text, is_later=is_later)
+        elif self._is_stopping:
+            self._keep(text, is_later=is_later, waits_for=_STOP)
         elif not desk.conversation.is_running:
             self._start(self._run_turn(desk, text, is_later=is_later), TURN)
         else:
             self._queue(desk, text, is_later=is_later)
 
+    def stop_turn(self) -> None:
+        """Stops the turn, a second time by force; what is sent meanwhile goes out as soon as it has ended."""
+        status = self._screen.status
+        status.show(replace(status.status, is_stopping=True))
+        self._screen.approval.stop_listening()
+        self._is_stopping = True
+        self._start(self._stop_turn(), "stop")
+
+    async def _stop_turn(self) -> None:
+        if self._desk is not None:
+            await self._desk.conversation.cancel()
+        self._is_stopping = False
+        for message in self._take_kept():
+            self.say(message.text, is_later=message.delivery is Delivery.FOLLOW_UP)
+
     def take_back(self) -> bool:
         """Puts the last queued message back into the prompt; False when it is on its way already."""
         queue = self._screen.queue_lines
         last = queue.queued[-1]
-        if self._desk is None:
-            text: str | None = self._kept.pop().text
+        if last in self._kept:
+            self._kept.remove(last)
+            text: str | None = last.text
+        elif self._desk is None:
+            text = None
         else:
             text = self._desk.conversation.take_back(last.message_id)
         if text is None:
@@ -70,13 +90,19 @@ class Outgoing:
             self._screen.set_focus(self._screen.prompt)
         return True
 
-    def _keep(self, text: str, *, is_later: bool) -> None:
+    def _take_kept(self) -> tuple[Queued, ...]:
+        kept, self._kept = self._kept, []
+        for message in kept:
+            self._screen.queue_lines.drop(message.message_id)
+        return tuple(kept)
+
+    def _keep(self, text: str, *, is_later: bool, waits_for: str = WAITS_FOR) -> None:
         self._number += 1
         message = Queued(
             message_id=f"kept-{self._number}",
             text=text,
             delivery=Delivery.FOLLOW_UP if is_later else Delivery.STEER,
-            waits_for=WAITS_FOR,
+            waits_for=waits_for,
         )
         self._kept.append(message)
         self._screen.queue_lines.add(message)

@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -86,6 +87,7 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
     limit: int = MODEL_CHARACTERS,
     confine: Confine | None = None,
     secrets: tuple[str, ...] = (),
+    haste: threading.Event | None = None,
 ) -> Finished:
     """Runs ``command`` in bash and returns when the shell is gone, not when its background children are.
 
@@ -93,27 +95,28 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
     twenty a second; of a flood only the end. ``log`` must not exist yet; it is
     kept only when ``limit`` characters do not hold the output or something still
     writes to it, and holds none of ``secrets``. On timeout and when the task is cancelled everything the command
-    started is ended, by force after two seconds; cancellation then goes on.
+    started is ended, by force after two seconds or, cancelled again or with ``haste``, at once;
+    cancellation then goes on.
     Raises CommandProblem when it can not be started.
     """
     captured = Captured(limit=limit, log=log, secrets=secrets)
     live = _Live(captured=captured, on_output=on_output, loop=asyncio.get_running_loop())
-    shell = ShellProcess(command=command, cwd=cwd, env=env, confine=confine, take=live.take)
+    shell = ShellProcess(
+        command=command, cwd=cwd, env=env, confine=confine, take=live.take, haste=haste or threading.Event()
+    )
     began = time.monotonic()
     keep_log = False
     try:
         tree = await shell.start()
         if timed_out := not await is_done(shell.exited, timeout):
-            await in_thread(tree.terminate)
+            await in_thread(shell.stop)
         await is_done(shell.caught_up, _READ_PATIENCE)
         is_drained = await is_done(shell.drained, _PIPE_PATIENCE)
         still_running = await in_thread(lambda: left_of(tree))
         text, is_cut = captured.kept()
         keep_log = is_cut or not is_drained
     except asyncio.CancelledError:
-        await in_thread(shell.stop)
-        await is_done(shell.caught_up, _READ_PATIENCE)
-        await is_done(shell.drained, _PIPE_PATIENCE)
+        await _called_off(shell)
         live.finish()
         raise
     finally:
@@ -134,6 +137,14 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
         seconds=time.monotonic() - began,
         still_running=still_running,
     )
+
+
+async def _called_off(shell: ShellProcess) -> None:
+    """Ends it, a further cancellation by force, and hears what it still says."""
+    with suppress(asyncio.CancelledError):
+        await in_thread(shell.stop, at_cancel=shell.haste.set)
+    await is_done(shell.caught_up, _READ_PATIENCE)
+    await is_done(shell.drained, _PIPE_PATIENCE)
 
 
 def clean_environment(environ: Mapping[str, str], keep: Sequence[str] = ()) -> dict[str, str]:

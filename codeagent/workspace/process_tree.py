@@ -26,7 +26,7 @@ from pathlib import Path
 MARK = "CODEAGENT_COMMAND"
 GRACE = 2.0
 _KILL_PATIENCE = 2.0
-_POLL = 0.03
+_FIRST_POLL, _POLL = 0.004, 0.03
 _LONGEST_NAME = 80
 _ODD_LIMITS = 100_000
 _LIMIT_LINE = b"Max msgqueue size"
@@ -69,9 +69,12 @@ class Tree:
             return _linux_members(self.started, self._is_member)
         return parse_ps(_ps(), lambda mark: mark == self.mark, self.shell)
 
-    def terminate(self, grace: float = GRACE) -> None:
-        """Asks all of it to end, and ends by force what is left after ``grace`` seconds. Blocks meanwhile."""
-        _terminate(self.members, grace)
+    def terminate(self, grace: float = GRACE, haste: threading.Event | None = None) -> None:
+        """Asks all of it to end, and ends by force what is left after ``grace`` seconds. Blocks meanwhile.
+
+        As soon as there is ``haste`` it is ended by force.
+        """
+        _terminate(self.members, grace, haste or threading.Event())
 
     def _is_member(self, status: _Status) -> bool:
         if status.session == self.shell:
@@ -169,22 +172,24 @@ def _ps() -> str:
         return ""
 
 
-def _terminate(members: Callable[[], tuple[Member, ...]], grace: float) -> None:
+def _terminate(members: Callable[[], tuple[Member, ...]], grace: float, haste: threading.Event) -> None:
     """Parents get the signal before their children, so that none goes on to its next step.
 
     Looking takes a moment in which a process can slip past by forking: only a second look proves that all is over.
     Where all that is left has shut its ears to the signal, waiting is of no use.
     """
     asked: set[int] = set()
+    pause = _FIRST_POLL
     deadline = time.monotonic() + grace
-    while (alive := members() or members()) and time.monotonic() < deadline:
+    while (alive := members() or members()) and time.monotonic() < deadline and not haste.is_set():
         if all(member.pid in asked and _is_deaf(member.pid) for member in alive):
             break
         fresh = [member for member in alive if member.pid not in asked]
         _send(fresh, signal.SIGTERM)
         _send(fresh, signal.SIGCONT)
         asked.update(member.pid for member in fresh)
-        time.sleep(_POLL)
+        haste.wait(pause)
+        pause = min(pause * 2, _POLL)
     deadline = time.monotonic() + _KILL_PATIENCE
     while (alive := members() or members()) and time.monotonic() < deadline:
         _send(alive, signal.SIGKILL)
@@ -211,7 +216,7 @@ def _terminate_marked(belongs: Callable[[str], bool], trees: Sequence[Tree] = ()
         return tuple(all_of_it[pid] for pid in sorted(all_of_it))
 
     found = tuple(str(member) for member in members())
-    _terminate(members, GRACE)
+    _terminate(members, GRACE, threading.Event())
     return found
 
 

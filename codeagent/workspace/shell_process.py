@@ -50,7 +50,8 @@ class ShellProcess:
 
     ``take`` gets the output, in the reading thread. ``exited`` is the shell's exit code
     once it is gone, ``caught_up`` is done when ``take`` has had all that was written
-    until then, ``drained`` when nothing can write to the output any more.
+    until then, ``drained`` when nothing can write to the output any more. Once there is
+    ``haste``, what is being stopped gets no time to clean up.
     """
 
     command: str
@@ -58,6 +59,7 @@ class ShellProcess:
     env: Mapping[str, str]
     confine: Confine | None
     take: Callable[[bytes], None]
+    haste: threading.Event = field(default_factory=threading.Event)
     started: Future[process_tree.Tree] = field(default_factory=Future)
     exited: Future[int] = field(default_factory=Future)
     caught_up: Future[None] = field(default_factory=Future)
@@ -84,7 +86,7 @@ class ShellProcess:
     def stop(self) -> None:
         """Ends it with everything it started, if it could be started at all. Blocks up to a few seconds."""
         with suppress(OSError, ValueError):
-            self.started.result().terminate()
+            self.started.result().terminate(haste=self.haste)
 
     def _start_and_wait(self, writing: int) -> None:
         """In a thread that may end up restricted, and does nothing else."""
@@ -156,8 +158,11 @@ def _bytes_in(pipe: int) -> int:
     return int.from_bytes(size, sys.byteorder)
 
 
-async def in_thread(function: Callable[[], Result]) -> Result:
-    """Runs it to its end in a thread of its own, and only then lets a cancellation through."""
+async def in_thread(function: Callable[[], Result], at_cancel: Callable[[], object] | None = None) -> Result:
+    """Runs it to its end in a thread of its own, and only then lets a cancellation through.
+
+    ``at_cancel`` is called as soon as a cancellation comes.
+    """
     future: Future[Result] = Future()
 
     def work() -> None:
@@ -173,6 +178,8 @@ async def in_thread(function: Callable[[], Result]) -> Result:
             await is_done(future, None)
         except asyncio.CancelledError as error:
             cancelled = error
+            if at_cancel is not None:
+                at_cancel()
     if cancelled is not None:
         raise cancelled
     return future.result()

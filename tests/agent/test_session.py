@@ -31,6 +31,7 @@ from codeagent.core.events import (
 from codeagent.core.messages import ImageBlock, Origin, Outcome, StopReason
 from codeagent.core.protocols import CallPiece, ReplyFinished, TextPiece
 from tests.agent.stage import (
+    FixedPlan,
     FreeProbe,
     Model,
     Person,
@@ -328,6 +329,36 @@ async def test_stopping_kills_the_command_skips_the_rest_and_the_next_request_is
         os.kill(int((tmp_path / "pid").read_text()), 0)
     await stage.send("go on")
     assert [message.kind for message in model.requests[-1].messages] == ["user", "assistant", "results", "user"]
+
+
+async def test_stopping_a_second_time_hurries_what_takes_its_time_to_end():
+    begun, hurried = asyncio.Event(), asyncio.Event()
+
+    class SlowEnd(FixedPlan):
+        def hurry(self):
+            hurried.set()
+
+    class SlowTool(Probe):
+        async def plan(self, arguments, context):
+            async def run(progress):
+                begun.set()
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    await hurried.wait()
+
+            return SlowEnd((), run)
+
+    stage = Stage(Model(reply("", call("c1", "slow"))), SlowTool("slow", None))
+    turn = asyncio.ensure_future(stage.send())
+    await begun.wait()
+    first = asyncio.ensure_future(stage.session.cancel())
+    await asyncio.sleep(0.01)
+    assert not hurried.is_set()
+    await asyncio.wait_for(stage.session.cancel(), 30)
+    await first
+    assert (await turn).reason is TurnEnd.CANCELLED
+    assert stage.results()["c1"].code == "ABORTED"
 
 
 async def test_stopping_never_cuts_a_write_and_its_result_counts(tmp_path):

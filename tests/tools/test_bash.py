@@ -206,6 +206,19 @@ async def test_cancelling_the_call_ends_the_command(at):
     assert not (at.root / "canary").exists()
 
 
+async def test_a_call_that_is_called_off_a_second_time_gets_no_time_to_clean_up(tmp_path):
+    has_begun = asyncio.Event()
+    command = "trap 'touch cleaning' TERM; echo go; while :; do sleep 0.02; done"
+    plan = await bash_in(tmp_path, lambda *_: False).plan(BashArguments(command=command), ToolContext(call_id="c"))
+    running = asyncio.ensure_future(plan.run(lambda _: has_begun.set()))
+    await has_begun.wait()
+    plan.hurry()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert not (tmp_path / "cleaning").exists()
+
+
 def test_binary_output_is_not_poured_over_the_model(at):
     assert at.text("bash", command="head -c 5000 /dev/zero") == "[5,000 bytes of binary output are not shown]"
 

@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,42 @@ async def test_escape_stops_the_turn_and_queued_text_comes_back_to_the_prompt(st
         await stage.until(lambda: "Stopped." in stage.text)
         assert stage.app.main.prompt.text == "second\nthi"
         assert "queued:" not in stage.text
+
+
+async def slow_to_stop(emit, approver):
+    """A turn that ends only some time after it was stopped: when it is stopped a second time."""
+    for _ in range(2):
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+async def test_a_turn_that_takes_its_time_to_stop_says_so_at_once_and_a_second_escape_hurries_it(stage_of, columns):
+    async with stage_of(slow_to_stop, size=(columns, 30)) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: stage.conversation.is_running)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "stopping" in stage.text and "esc end by force" in stage.text)
+        assert stage.conversation.is_running
+        await stage.pilot.press("escape")
+        await stage.until(lambda: not stage.conversation.is_running)
+        await stage.until(lambda: "stopping" not in stage.text and "by force" not in stage.text)
+
+
+async def test_what_is_sent_while_a_turn_stops_goes_out_afterwards_in_order_or_is_taken_back(stage_of):
+    async with stage_of(slow_to_stop) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: stage.conversation.is_running)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "stopping" in stage.text)
+        await stage.type("second\nthird\nfourth\n")
+        await stage.until(lambda: "waits for the turn to stop" in stage.text)
+        await stage.pilot.press("alt+up")
+        assert stage.app.main.prompt.text == "fourth"
+        await stage.pilot.press("escape")
+        await stage.until(lambda: stage.conversation.sent == ["go", "second"])
+        await stage.until(lambda: list(stage.conversation.queued.values()) == ["third"])
+        assert stage.app.main.prompt.text == "fourth"
 
 
 async def test_a_retry_counts_down_and_goes_when_the_next_step_starts(stage_of):

@@ -370,6 +370,36 @@ async def test_what_others_go_on_printing_is_not_waited_for(tmp_path):
     assert await is_done(shell.drained, 30)
 
 
+CLEANS_UP = "trap 'touch cleaning; sleep 0.3; touch cleaned' TERM; echo go; while [ ! -e cleaned ]; do sleep 0.02; done"
+
+
+async def cancelled(haste: threading.Event, root: Path, *, twice: bool = False) -> None:
+    """Runs a command that cleans up when it is cancelled, which happens as soon as it has begun."""
+    has_begun = asyncio.Event()
+    running = asyncio.ensure_future(finished(CLEANS_UP, root, on_output=lambda _: has_begun.set(), haste=haste))
+    await has_begun.wait()
+    running.cancel()
+    if twice:
+        await asyncio.sleep(0)
+        running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_in_haste_a_cancelled_command_gets_no_time_to_clean_up(tmp_path):
+    haste = threading.Event()
+    haste.set()
+    await cancelled(haste, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("twice", [False, True])
+async def test_a_second_cancellation_makes_haste(tmp_path, twice):
+    haste = threading.Event()
+    await cancelled(haste, tmp_path, twice=twice)
+    assert haste.is_set() is twice
+
+
 async def test_cancelling_twice_still_leaves_nothing(tmp_path):
     async with asyncio.TaskGroup() as group:
         task = group.create_task(finished("trap '' TERM; sleep 4545; sleep 4545", tmp_path))

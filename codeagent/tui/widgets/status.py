@@ -48,6 +48,7 @@ class Status:
     sandbox: str = ""
     is_connecting: bool = True
     is_working: bool = False
+    is_stopping: bool = False
     is_answering: bool = False
     is_aside: bool = False
     is_reading: bool = False
@@ -145,7 +146,8 @@ class StatusLine(Widget):
         if status.is_working:
             mark = "●" if self._reduced_motion or status.waiting else _FRAMES[self._frame]
             doing = "waiting for you" if status.waiting else status.activity or "working"
-            activity = f" {doing}" if self.size.width >= _TIGHT else ""
+            doing = "stopping" if status.is_stopping else doing
+            activity = f" {doing}" if self.size.width >= _TIGHT or status.is_stopping else ""
             parts.append(Content.styled(f"{mark}{activity}", "$accent"))
         if status.vi_mode:
             parts.append(Content.styled(status.vi_mode, "bold $accent"))
@@ -208,6 +210,8 @@ def _hints_at_question(status: Status) -> tuple[str, ...]:
 
 
 def _hints_at_prompt(status: Status) -> tuple[str, ...]:
+    if status.is_stopping:
+        return "{send} send afterwards · {stop} end by force", "{stop} end by force"
     if status.is_working and status.words_stop_command:
         steer = "{send} steer, stop command"
         return f"{steer} · {{send-later}} later · {{stop}} stop", f"{steer} · {{stop}} stop", steer, "{stop} stop"
