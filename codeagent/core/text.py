@@ -52,6 +52,20 @@ _DISGUISED = seldom(
     "\U0001d400-\U0001d7ff]"
 )
 _LETTERS = seldom(r"[^\W\d_]+")
+# Signs that pass for one the shell or a program acts on. The first have no other use in a line without letters of the
+# scripts that they belong to; the others stand in prose and formulas as well.
+_FOREIGN_SIGNS = (
+    "\u01c0\u02d0\u02f8\u037e\u0589\u05c0\u05c3\u0703\u0704\u1361\u1735\u2024\u2044\u204f\u29f5\u29f8\u29f9\ua4fa\ua4fd"
+    "\ua789\ua78c\ufe10-\ufe19\ufe50-\ufe6b\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff5e"
+)
+_OTHER_SIGNS = (
+    "\u00b4\u00b7\u02b9-\u02bc\u02c8\u02ca\u02cb\u02dc\u0387\u05f3\u05f4\u060c\u061b\u2010-\u201f\u2025\u2026\u2032-\u2037\u2039"
+    "\u203a\u203c\u2047-\u2049\u204e\u2052\u2053\u2212\u2215-\u2219\u2223\u2225\u2236\u223c\u2758-\u275e\u276e\u276f\u2a74\u3008\u3009"
+)
+_FOREIGN = seldom(f"[{_FOREIGN_SIGNS}]")
+_LIKE_ASCII = seldom(f"[{_FOREIGN_SIGNS}{_OTHER_SIGNS}]")
+_FULL_WIDTH = seldom("[\uff21-\uff3a\uff41-\uff5a]")
+_QUOTED_PROSE = seldom(r"""'[^'\n]*[ ][^'\n]*'|"(?:[^"\\\n]|\\.)*[ ](?:[^"\\\n]|\\.)*\"""")
 _LATIN = seldom("[A-Za-z]")
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
@@ -136,13 +150,41 @@ def has_invisible(text: str) -> bool:
 
 
 def show_disguised(text: str) -> str:
-    """``show_invisible``, and letters that pass for Latin ones in a Latin word are written out as well."""
-    return text if _PLAIN.fullmatch(text) else _LETTERS().sub(_undisguised, show_invisible(text))
+    """``show_invisible``, and what passes for ASCII is written out as well.
+
+    That is letters in a Latin word that look Latin, and signs such as U+FF1B or U+2044
+    in a line without letters of a script that uses them.
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    text = _LETTERS().sub(_undisguised, show_invisible(text))
+    if not _FOREIGN().search(text):
+        return text
+    return "\n".join(line if _has_other_script(line) else _FOREIGN().sub(_code, line) for line in text.split("\n"))
+
+
+def show_command(text: str) -> str:
+    """``show_disguised`` for a command or a name: every sign that passes for an ASCII one is written out.
+
+    Between quotes, in a text with blanks in it, it is prose, where dashes and curly quotes may stand.
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    shown, at = "", 0
+    for found in _QUOTED_PROSE().finditer(text):
+        shown += _LIKE_ASCII().sub(_sign, show_disguised(text[at : found.start()])) + show_disguised(found[0])
+        at = found.end()
+    return shown + _LIKE_ASCII().sub(_sign, show_disguised(text[at:]))
 
 
 def has_disguised(text: str) -> bool:
-    """Whether a Latin word holds letters that only look like Latin ones."""
-    return not text.isascii() and any(_undisguised(found) != found[0] for found in _LETTERS().finditer(text))
+    """Whether ``show_disguised`` would write out a letter or sign that only looks like another."""
+    return not text.isascii() and show_disguised(text) != show_invisible(text)
+
+
+def looks_like_ascii(text: str) -> bool:
+    """Whether a sign in the text passes for an ASCII one."""
+    return not text.isascii() and _LIKE_ASCII().search(text) is not None
 
 
 def storable(text: str) -> str:
@@ -218,14 +260,34 @@ def _written_out(found: re.Match[str]) -> str:
         return character
     if character == _JOINER and (before == _EMOJI_STYLE or _is_symbol(before)) and _is_symbol(after):
         return character
-    return f"<U+{ord(character):04X}>"
+    return _code(found)
 
 
 def _undisguised(found: re.Match[str]) -> str:
     word = found[0]
     if word.isascii() or not _LATIN().search(word):
         return word
-    return _DISGUISED().sub(lambda letter: f"<U+{ord(letter[0]):04X}>", word)
+    return _DISGUISED().sub(_code, word)
+
+
+def _code(found: re.Match[str]) -> str:
+    return f"<U+{ord(found[0]):04X}>"
+
+
+def _sign(found: re.Match[str]) -> str:
+    """A sign written out, but for one of a Chinese or Japanese text next to a letter of that."""
+    text, at = found.string, found.start()
+    around = text[max(at - 1, 0) : at] + text[at + 1 : at + 2]
+    is_at_home = found[0] > "\u3000" and any(
+        one > "\u2e80" and one.isalpha() and not _FULL_WIDTH().match(one) for one in around
+    )
+    return found[0] if is_at_home else _code(found)
+
+
+def _has_other_script(line: str) -> bool:
+    """Whether letters stand in it that are no Latin ones, and pass for none."""
+    words = _LETTERS().findall(line)
+    return any(character > "\u024f" and not _DISGUISED().search(character) for word in words for character in word)
 
 
 def _is_symbol(character: str) -> bool:

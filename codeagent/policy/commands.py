@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from codeagent.core.text import has_invisible
+from codeagent.core.text import has_invisible, looks_like_ascii
 from codeagent.policy.program_options import program_option
 from codeagent.policy.shell_script import Places, Problem, Script, SimpleCommand
 from codeagent.policy.shell_syntax import parse_script
@@ -72,7 +72,6 @@ _NAMES_PROGRAMS = re.compile(
     r"|NODE_.*|CC|CXX|LD|AR|CARGO.*|RUSTC.*|(?:MAKE|GO|RUST)FLAGS|BASH_FUNC.*"
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_LOOKS_LIKE_PUNCTUATION = frozenset("‐‑‒–—―−‘’‚‛“”„‟․⁄∕∖∣ǀ;´ˋʹʺˮ׀·؛⁏⁎∗‹›❘⧸⧹ꞌ꞉ː")
 _LETTERS_THAT_LOOK_LATIN = re.compile(
     "[\u0370-\u052f\u0530-\u058f\u13a0-\u13ff\u1d00-\u1d7f\u0250-\u02af\u2c80-\u2cff]"
 )
@@ -274,7 +273,7 @@ def _looks_like_ascii(text: str) -> bool:
     if re.search(r"\s", text):
         return False
     folded = unicodedata.normalize("NFKC", text)
-    return any(character in _LOOKS_LIKE_PUNCTUATION for character in text) or (
+    return looks_like_ascii(text) or (
         folded != text and not unicodedata.is_normalized("NFKC", text) and _is_more_ascii(folded, text)
     )
 

@@ -73,7 +73,7 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
     if isinstance(preview, DiffPreview) and any(has_invisible(text) for text in _added(preview)):
         found.append("The new text holds characters that cannot be seen; they are shown as <U+…>.")
     if isinstance(preview, DiffPreview) and any(has_disguised(text) for text in (preview.diff.path, *_added(preview))):
-        found.append("It holds letters of other scripts in Latin words; they are shown as <U+…>.")
+        found.append("It holds characters that pass for others; they are shown as <U+…>.")
     return tuple(dict.fromkeys(found))
 
 

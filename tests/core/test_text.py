@@ -15,6 +15,7 @@ from codeagent.core.text import (
     has_disguised,
     has_invisible,
     secrets_in,
+    show_command,
     show_disguised,
     show_invisible,
     storable,
@@ -134,15 +135,58 @@ def test_text_is_said_to_be_invisible_exactly_when_showing_changes_it(text):
         ("\u039fpenSSL", "<U+039F>penSSL"),
         ("pa\u13a2", "pa<U+13A2>"),
         ("x\u202ey", "x<U+202E>y"),
+        ("ls\uff1b rm x", "ls<U+FF1B> rm x"),
+        ("ls\u037e rm x", "ls<U+037E> rm x"),
+        ("cat \u2024env", "cat <U+2024>env"),
+        ("https://good.com\u2044@evil.com", "https://good.com<U+2044>@evil.com"),
+        ("\ufe69(rm x)", "<U+FE69>(rm x)"),
     ],
 )
-def test_letters_that_pass_for_latin_ones_are_written_out(text, shown):
+def test_letters_and_signs_that_pass_for_ascii_ones_are_written_out(text, shown):
     assert show_disguised(text) == shown
     assert has_disguised(text) == ("202E" not in shown)
 
 
 @pytest.mark.parametrize(
-    "text", ["привет, мир", "Δt = λ_max * 12μs", "größer naïve Iğdır", "test_имя x2 имя_test", "日本語code"]
+    ("command", "shown"),
+    [
+        ("echo \u201ca; rm x\u201d", "echo <U+201C>a; rm x<U+201D>"),
+        ("ls \u2013la", "ls <U+2013>la"),
+        ("cat /tmp\u2215x", "cat /tmp<U+2215>x"),
+        ("a \u2223 b", "a <U+2223> b"),
+        (
+            'git commit -m "don\u2019t \u2014 do" \u2018x\u2019',
+            'git commit -m "don\u2019t \u2014 do" <U+2018>x<U+2019>',
+        ),
+        ("echo 'a b\uff1b c'", "echo 'a b<U+FF1B> c'"),
+        ("c\u0430t x\u202e", "c<U+0430>t x<U+202E>"),
+        ("cat 日本語（テスト）.txt", "cat 日本語（テスト）.txt"),
+    ],
+)
+def test_in_a_command_every_sign_that_passes_for_an_ascii_one_is_written_out(command, shown):
+    assert show_command(command) == shown
+
+
+@given(ANY_TEXT)
+def test_showing_a_command_writes_out_no_less_than_showing_a_text(text):
+    assert show_invisible(show_command(text)) == show_command(text)
+    assert show_command("".join(filter(str.isascii, text)).replace("\x7f", "")) == show_invisible(
+        "".join(filter(str.isascii, text)).replace("\x7f", "")
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don’t — do “it” … well",
+        "日本語（テスト）：，；！",
+        "x ∣ y ∗ 2 − 1 ∶ z",
+        "привет, мир",
+        "Δt = λ_max * 12μs",
+        "größer naïve Iğdır",
+        "test_имя x2 имя_test",
+        "日本語code",
+    ],
 )
 def test_words_of_other_scripts_and_formulas_stay_as_they_are(text):
     assert show_disguised(text) == text

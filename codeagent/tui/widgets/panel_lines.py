@@ -19,7 +19,7 @@ from codeagent.core.messages import (
     ToolResult,
 )
 from codeagent.core.output_colours import with_colours
-from codeagent.core.text import clean, counted, show_disguised, show_invisible
+from codeagent.core.text import clean, counted, show_command, show_invisible
 from codeagent.tui.later import language_of
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.command_rows import command_rows
@@ -200,7 +200,7 @@ def body_lines(
 def _command_lines(command: str, width: int, inks: Inks) -> list[Line]:
     """The whole command, as it was given to the shell."""
     lines: list[Line] = []
-    for pieces in highlight(show_disguised(command), "bash", inks.palette):
+    for pieces in highlight(show_command(command), "bash", inks.palette):
         prompt = Piece("  " if lines else "$ ", inks.faint, "")
         lines += command_rows(pieces, width, first=prompt, mark=inks.faint)
     return lines

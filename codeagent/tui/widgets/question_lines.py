@@ -21,7 +21,7 @@ from codeagent.core.approvals import (
     TextPreview,
     Verdict,
 )
-from codeagent.core.text import count_gaps, show_disguised, show_invisible
+from codeagent.core.text import count_gaps, show_command, show_invisible
 from codeagent.core.values import value
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.code_lines import highlight
@@ -103,7 +103,7 @@ def question_lines(
 def command_lines(command: str, width: int, palette: Palette) -> list[Line]:
     """A whole command in colours; what cannot be seen is written out, and long blanks are counted."""
     inks = inks_of(palette)
-    shown = show_disguised(count_gaps(command))
+    shown = show_command(count_gaps(command))
     code = highlight(shown, "bash", palette)
     if "\n".join("".join(piece.text for piece in row) for row in code) != shown.expandtabs(4):
         code = [[Piece(row, inks.text)] for row in shown.split("\n")]
@@ -123,7 +123,7 @@ def verdict_lines(verdict: Verdict, width: int, palette: Palette) -> list[Line]:
     for part in verdict.parts:
         style = {Decision.ALLOW: inks.success, Decision.ASK: inks.warning, Decision.DENY: inks.error}[part.decision]
         lines.append(EMPTY)
-        words = Piece(show_disguised(" ".join(part.words)), inks.text)
+        words = Piece(show_command(" ".join(part.words)), inks.text)
         rows = command_rows([words], width - _INDENT, first=Piece("", inks.text), mark=inks.faint)
         said = (Piece(f"{part.decision:<{_INDENT}}", style),)
         lines += [row.after((Piece(" " * _INDENT, style),) if at else said) for at, row in enumerate(rows)]
@@ -197,7 +197,7 @@ def _touched(request: ApprovalRequest, width: int, palette: Palette) -> Iterator
     for touch in request.touches:
         real = from_home(touch.path) if touch.path is not None else "the whole workspace"
         yield from wrap(
-            [Piece(f"{touch.access:<6}", inks.muted), Piece(show_disguised(real), inks.text)], width, by_word=False
+            [Piece(f"{touch.access:<6}", inks.muted), Piece(show_command(real), inks.text)], width, by_word=False
         )
         if touch.written and touch.path is not None and Path(touch.written) != touch.path:
             yield from _text(f"written as {touch.written}", width, inks.muted, indent=6)

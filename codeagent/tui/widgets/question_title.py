@@ -6,7 +6,7 @@ from textual.content import Content
 
 from codeagent.core.approvals import ApprovalRequest, CommandPreview, DiffPreview, ProjectPreview, TextPreview
 from codeagent.core.diff import ChangeKind
-from codeagent.core.text import show_disguised
+from codeagent.core.text import show_command, show_disguised
 
 
 def question_title(
@@ -48,7 +48,7 @@ def _name(request: ApprovalRequest) -> str:
     """The tool and its object in a few words, safe to show."""
     preview, tool = request.preview, show_disguised(request.tool)
     if isinstance(preview, DiffPreview):
-        return f"{tool} {show_disguised(preview.diff.path)}"
+        return f"{tool} {show_command(preview.diff.path)}"
     if isinstance(preview, CommandPreview):
         return f"{tool} in the background" if preview.background else tool
     if isinstance(preview, TextPreview):
@@ -56,7 +56,7 @@ def _name(request: ApprovalRequest) -> str:
     if isinstance(preview, ProjectPreview):
         return f"Do you trust what {show_disguised(preview.root.name) or 'this folder'} brings along?"
     written = next((touch.written for touch in request.touches if touch.written), "")
-    return f"{tool} {show_disguised(written)}".rstrip()
+    return f"{tool} {show_command(written)}".rstrip()
 
 
 def _certainty(request: ApprovalRequest) -> tuple[str, bool]:

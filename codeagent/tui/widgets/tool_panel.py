@@ -9,7 +9,7 @@ from enum import StrEnum
 from codeagent.core.approvals import CommandPreview, DiffPreview, Preview, to_keep
 from codeagent.core.messages import ChangeDetails, CommandDetails, Outcome, TextBlock, ToolResult
 from codeagent.core.patch import as_patch
-from codeagent.core.text import clean, counted, show_disguised, show_invisible
+from codeagent.core.text import clean, counted, show_command, show_invisible
 from codeagent.tui.widgets.blocks import INDENT, RIGHT_MARGIN, Kind, grounded, gutter
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Line, Piece, one_line
@@ -236,7 +236,7 @@ class ToolPanel:
             text = self._preview.command
         elif self._result is not None and isinstance(self._result.details, CommandDetails):
             text = self._result.details.command
-        text = show_disguised(text or label_of(self._arguments)).strip()
+        text = show_command(text or label_of(self._arguments)).strip()
         first, *more = text.split("\n")
         return f"{first}  … +{counted(len(more), 'line')}" if more else first
 
