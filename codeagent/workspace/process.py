@@ -95,15 +95,13 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
     twenty a second; of a flood only the end. ``log`` must not exist yet; it is
     kept only when ``limit`` characters do not hold the output or something still
     writes to it, and holds none of ``secrets``. On timeout and when the task is cancelled everything the command
-    started is ended, by force after two seconds or, cancelled again or with ``haste``, at once;
-    cancellation then goes on.
-    Raises CommandProblem when it can not be started.
+    started is ended, by force after two seconds or, cancelled again or with ``haste``, at once; cancellation then
+    goes on. Raises CommandProblem when it can not be started.
     """
     captured = Captured(limit=limit, log=log, secrets=secrets)
     live = _Live(captured=captured, on_output=on_output, loop=asyncio.get_running_loop())
-    shell = ShellProcess(
-        command=command, cwd=cwd, env=env, confine=confine, take=live.take, haste=haste or threading.Event()
-    )
+    haste = haste or threading.Event()
+    shell = ShellProcess(command=command, cwd=cwd, env=env, confine=confine, take=live.take, haste=haste)
     began = time.monotonic()
     keep_log = False
     try:
