@@ -83,7 +83,7 @@ KEYS: tuple[KeyAction, ...] = (
     _prompt("search-history", "ctrl+r", "search what was typed before", "app.search_history"),
     _prompt("editor", "ctrl+g", "write in $EDITOR", "app.edit_prompt"),
     _prompt("undo", "ctrl+underscore", "undo typing", "undo"),
-    _prompt("quit", "ctrl+d", "quit, on an empty prompt", "quit_or_delete"),
+    _prompt("quit", "ctrl+d", "quit, where nothing is typed; open questions are denied", "quit_or_delete"),
     _question("approve", "y", "approve; only the chosen hunks of a diff", "approve"),
     _question("deny", "n", "deny", "deny"),
     _question("deny-because", "t", "deny and tell the model why", "deny_because"),

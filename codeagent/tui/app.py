@@ -174,12 +174,13 @@ class CodeagentApp(App[str]):
             self.bridge.show_workspace(await self._desk.workbench.status())
 
     async def action_quit(self) -> None:
-        """Denies what is open, stops the turn, and leaves."""
-        self.bridge.close()
+        """Keeps what was typed, denies what is open, stops the turn, and leaves."""
+        self.main.approval.stop_listening()
         if self._desk is not None:
             await self._drafts.keep()
-            if self._desk.conversation.is_running:
-                await self._desk.conversation.cancel()
+        self.bridge.close()
+        if self._desk is not None and self._desk.conversation.is_running:
+            await self._desk.conversation.cancel()
         self.exit()
 
     def _end(self, code: int) -> None:

@@ -52,6 +52,7 @@ from codeagent.core.events import (
     TurnStarted,
     UsageReported,
 )
+from codeagent.core.messages import Outcome
 from codeagent.core.text import clean
 from codeagent.tui.costs import CostBook
 from codeagent.tui.running import CallEvent, RunningCalls
@@ -91,17 +92,20 @@ class Bridge:
         ticket, self._next_ticket = self._next_ticket, self._next_ticket + 1
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._questions[ticket] = answer
-        self._screen.approval.add(ticket, request, is_anew=request.call_id in self._called_off)
+        order, is_anew = self.calls.order_of(request.call_id), request.call_id in self._called_off
+        self._screen.approval.add(ticket, request, order=order, is_anew=is_anew)
         self._screen.call_for_person()
         self._count()
+        was_called_off = False
         try:
             return await answer
         except asyncio.CancelledError:
+            was_called_off = True
             self._called_off.add(request.call_id)
             raise
         finally:
             del self._questions[ticket]
-            self._screen.approval.close_question(ticket)
+            self._screen.approval.close_question(ticket, may_return=was_called_off)
             self._count()
 
     def settle(self, ticket: int, answer: Answer) -> None:
@@ -233,6 +237,9 @@ class Bridge:
 
     def _show_call(self, event: CallEvent) -> None:
         transcript = self._screen.transcript
+        if isinstance(event, ToolEnded):
+            call_id, outcome = event.result.call_id, event.result.outcome
+            self._screen.approval.end_call(call_id, is_done=outcome is Outcome.OK or self.calls.has_run(call_id))
         self.calls.take(event)
         match event:
             case ToolStarted():
@@ -340,6 +347,7 @@ class Bridge:
     def _end_turn(self, event: TurnEnded) -> None:
         transcript = self._screen.transcript
         self._end_retry()
+        self._screen.approval.end_calls()
         transcript.end_text()
         if event.reason is TurnEnd.DONE and event.text:
             self.last_answer = event.text

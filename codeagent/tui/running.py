@@ -23,7 +23,10 @@ CallEvent = ToolStarted | ToolPreviewed | ToolRunning | ToolProgressed | ToolEnd
 
 @value
 class RunningCall:
-    """One call under way; ``since`` is the monotonic time when it began to run, ``tail`` the end of its output."""
+    """One call under way; ``since`` is the monotonic time when it began to run, ``tail`` the end of its output.
+
+    ``number`` counts the calls in the order in which the model made them.
+    """
 
     call_id: str
     name: str
@@ -33,6 +36,7 @@ class RunningCall:
     is_waiting: bool = False
     is_command: bool = False
     makes_way: bool = False
+    number: int = 0
 
 
 class RunningCalls:
@@ -40,6 +44,17 @@ class RunningCalls:
 
     def __init__(self) -> None:
         self._calls: dict[str, RunningCall] = {}
+        self._number = 0
+
+    def order_of(self, call_id: str) -> int:
+        """The number of a call; what is no call, such as a limit that is reached, comes after all of them."""
+        call = self._calls.get(call_id)
+        return self._number if call is None else call.number
+
+    def has_run(self, call_id: str) -> bool:
+        """Whether a command began to run."""
+        call = self._calls.get(call_id)
+        return call is not None and call.is_command and call.since is not None
 
     @property
     def count(self) -> int:
@@ -63,7 +78,8 @@ class RunningCalls:
         """Something happened to a call."""
         match event:
             case ToolStarted(call_id=call_id, name=name):
-                self._calls[call_id] = RunningCall(call_id=call_id, name=name)
+                self._number += 1
+                self._calls[call_id] = RunningCall(call_id=call_id, name=name, number=self._number)
             case ToolEnded(result=result):
                 self._calls.pop(result.call_id, None)
             case ToolPreviewed(call_id=call_id, preview=preview, label=label):

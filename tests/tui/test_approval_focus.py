@@ -167,14 +167,64 @@ async def test_a_letter_with_another_key_right_behind_it_answers_nothing(stage_o
         assert stage.conversation.queued == {}
 
 
-async def test_a_letter_pressed_while_the_reasons_are_shown_says_how_to_get_back(stage_of, ask_diff):
+@pytest.mark.parametrize(("key", "answer"), [("y", Approve()), ("n", Deny())])
+async def test_the_question_is_answered_from_its_reasons_as_without_them(stage_of, ask_diff, key, answer):
     asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
-        await stage.press_slowly("question_mark", "y")
-        assert "esc goes back to the question" in stage.text
+        await stage.press_slowly("question_mark")
+        assert "esc back" in stage.text
+        assert "y approve" in stage.text
+        await stage.press_slowly(key)
+        assert asking.answers == {"c1": answer}
+
+
+@pytest.mark.parametrize(("key", "shown"), [("t", "why not, for the model"), ("a", "stores this rule")])
+async def test_a_reason_or_a_rule_is_asked_for_from_the_reasons_as_without_them(stage_of, ask_diff, key, shown):
+    asking = Asking(ask_diff(hunks=1))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.press_slowly("question_mark", key)
+        await stage.until(lambda: shown in stage.text)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: stage.app.main.approval.is_at_question)
         assert asking.answers == {}
+
+
+async def test_at_the_reasons_a_letter_without_a_meaning_there_says_how_to_get_back(stage_of, ask_diff):
+    asking = Asking(ask_diff(hunks=1))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.press_slowly("question_mark", "e")
+        assert "esc goes back to the question, where e answers" in stage.text
+        assert asking.answers == {}
+
+
+@pytest.mark.parametrize("place", ["question", "reasons", "sentence", "transcript"])
+async def test_ctrl_d_denies_what_is_open_and_quits_wherever_nothing_is_typed(stage_of, ask_diff, place):
+    asking = Asking(ask_diff(hunks=1))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        keys = {"question": [], "reasons": ["question_mark"], "sentence": ["t"], "transcript": ["tab"]}
+        await stage.press_slowly(*keys[place])
+        await stage.pilot.press("ctrl+d")
+        await stage.until(lambda: not stage.app.is_running)
+        assert not any(isinstance(answer, Approve) for answer in asking.answers.values())
+
+
+async def test_ctrl_d_deletes_where_a_sentence_is_typed(stage_of, ask_diff):
+    asking = Asking(ask_diff(hunks=1))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await live(stage)
+        await stage.press_slowly("t")
+        await stage.type("nay")
+        await stage.pilot.press("home", "ctrl+d", "enter")
+        await stage.until(lambda: asking.answers == {"c1": Deny(feedback="ay")})
 
 
 async def test_the_next_question_takes_the_keyboard_after_another_quiet_moment(stage_of, ask_diff):

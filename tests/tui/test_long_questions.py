@@ -95,3 +95,26 @@ async def _pages(stage, *answers):
             return
         await stage.pilot.press("pagedown")
         await stage.until(lambda page=page: stage.text != page)
+
+
+async def test_a_yes_from_the_reasons_still_waits_for_the_end_of_the_question(stage_of, ask_command):
+    asking = Asking(_change(ask_command))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await stage.press_slowly("question_mark", "y")
+        assert "never in view" in stage.text
+        assert asking.answers == []
+
+
+async def test_looking_at_the_reasons_keeps_the_place_in_the_question_and_what_was_seen_of_it(stage_of, ask_command):
+    asking = Asking(_change(ask_command))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await stage.press_slowly("end")
+        assert LAST in stage.text
+        await stage.press_slowly("question_mark")
+        assert LAST not in stage.text
+        await stage.press_slowly("escape")
+        await stage.until(lambda: LAST in stage.text)
+        await stage.press_slowly("question_mark", "y")
+        await stage.until(lambda: asking.answers)

@@ -1,6 +1,9 @@
 """Going from one waiting question to the next as fast as a key repeats, and what that lets count as seen."""
 
+import asyncio
+
 from codeagent.core.approvals import Approve
+from codeagent.core.events import ToolStarted
 from tests.tui.test_typing_at_questions import Asking, post, until_it_listens
 
 
@@ -47,3 +50,54 @@ async def test_what_was_only_flicked_past_was_not_seen(stage_of, ask_diff):
         await stage.press_slowly("Y")
         await stage.until(lambda: "1 not looked at yet" in stage.text)
         assert asking.answers == {"c1": Approve(), "c3": Approve()}
+
+
+class Preparing(Asking):
+    """A turn with three calls whose questions are ready when the test says so."""
+
+    async def __call__(self, emit, approver):
+        self.approver = approver
+        for request in self.requests:
+            emit(ToolStarted(call_id=request.call_id, name="edit", arguments_json="{}"))
+        async with asyncio.TaskGroup() as self.group:
+            await asyncio.Event().wait()
+
+
+async def test_questions_stand_in_the_order_of_their_calls_and_the_one_in_view_stays(stage_of, ask_diff):
+    first, second, third = three(ask_diff)
+    asking = Preparing(first, second, third)
+    async with stage_of(asking) as stage:
+        dialog = stage.app.main.approval
+        await stage.type("go\n")
+        await stage.until(lambda: asking.group is not None)
+        asking.ask(second)
+        await stage.until(lambda: dialog.waiting)
+        await until_it_listens(stage)
+        asking.ask(third)
+        await stage.until(lambda: "1 of 2 waiting" in stage.text)
+        asking.ask(first)
+        await stage.until(lambda: "2 of 3 waiting" in stage.text)
+        assert dialog.in_view.request is second
+        assert dialog.is_listening
+        assert dialog.has_keyboard
+        await stage.press_slowly("]")
+        assert dialog.in_view.request is third
+        await stage.press_slowly("]")
+        assert dialog.in_view.request is first
+
+
+async def test_an_answer_is_for_the_question_in_view_however_many_come_before_it(stage_of, ask_diff):
+    first, second, third = three(ask_diff)
+    asking = Preparing(first, second, third)
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: asking.group is not None)
+        asking.ask(third)
+        await stage.until(lambda: stage.app.main.approval.waiting)
+        await until_it_listens(stage)
+        asking.ask(first)
+        asking.ask(second)
+        await stage.until(lambda: "3 of 3 waiting" in stage.text)
+        await stage.press_slowly("y")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers == {"c3": Approve()}

@@ -22,7 +22,7 @@ from textual.widgets import Static
 from codeagent.core.desk import Habits, Workbench
 from codeagent.core.first_words import GREETING, MARKER
 from codeagent.core.keys import Place
-from codeagent.tui.keys import answers_that_begin_words, bindings
+from codeagent.tui.keys import QUIT, answers_that_begin_words, bindings
 from codeagent.tui.screens.typing import Typing
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog
@@ -61,7 +61,7 @@ class MainScreen(Screen[None]):
     MainScreen #prompt-row { height: auto; padding: 0 1; }
     MainScreen #marker { width: 2; height: 1; color: $accent; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Place.ANYWHERE)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Place.ANYWHERE), QUIT]
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (_TALL, "-tall")]  # noqa: RUF012 - as Textual has it
     AUTO_FOCUS = "Prompt"
 
@@ -108,8 +108,8 @@ class MainScreen(Screen[None]):
 
     @property
     def unsent(self) -> str:
-        """What was typed and did not reach the model yet: what is queued, then what is in the prompt."""
-        texts = [*(message.text for message in self.queue_lines.queued), self.prompt.full_text]
+        """What was typed and did not reach the model yet: what is queued, in the prompt, and at a question."""
+        texts = [*(message.text for message in self.queue_lines.queued), self.prompt.full_text, self.approval.typed]
         return "\n".join(text for text in texts if text.strip())
 
     async def take_habits(self, bench: Workbench) -> tuple[tuple[str, ...], str]:

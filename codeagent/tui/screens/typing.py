@@ -138,7 +138,7 @@ class Typing:
             question = self._dialog.in_view
             what = "It changed" if question is not None and question.is_anew else "Shown"
             remark = f"{what} just now: press {character} again"
-        elif not self._dialog.is_at_question:
+        elif not self._dialog.check_action(self._begin_words[event.key], ()):
             remark = f"esc goes back to the question, where {character} answers"
         self._held = _Held(
             begun=begun,

@@ -18,6 +18,7 @@ SCOPES = {"1": Scope.SESSION, "2": Scope.PROJECT, "3": Scope.ALWAYS}
 _ONLY_AT_THE_QUESTION = frozenset(
     {
         "approve",
+        "approve_for_run",
         "deny",
         "deny_because",
         "always",
@@ -40,6 +41,10 @@ _CHOOSING = frozenset({"choose", "give_choice"})
 """The actions that choose an answer with the arrows and give it."""
 
 
+_ANSWERS_AT_THE_REASONS = frozenset({"approve", "deny", "deny_because", "always", "approve_for_run", *_CHOOSING})
+"""The actions that mean the same while the reasons are shown: the question was in view right before."""
+
+
 class View(StrEnum):
     """What the dialog shows of a question."""
 
@@ -50,6 +55,9 @@ class View(StrEnum):
     STORING = "storing"
     ASKING_WHY = "asking why"
 
+
+OTHER_LINES = frozenset({View.STORING, View.ASKING_WHY})
+"""The views in which other lines stand in place of the question's own."""
 
 _BACK = Choice(key="esc", words="back", short="back", action="back", is_answer=False)
 _SEND = Choice(key="enter", words="send", short="send", action="send_reason", is_answer=False)
@@ -72,15 +80,16 @@ def works_in(action: str, view: View, question: OpenQuestion | None, *, is_live:
     is_about_project = question is not None and question.is_about_project
     if action in _OF_CALLS and is_about_project:
         return False
-    if action == "approve_for_run":
-        return is_about_project and is_live and view is View.QUESTION
+    if action == "approve_for_run" and not is_about_project:
+        return False
     if action == "back":
         return view is not View.QUESTION
     if action == "store" or (action in _CHOOSING and view is View.STORING):
         return view is View.STORING
     if action == "approve_edited":
         return view is View.EDITING
-    return view is View.QUESTION and is_live if action in _ONLY_AT_THE_QUESTION else None
+    is_possible = view is View.QUESTION or (view is View.ASKING_WHY and action in _ANSWERS_AT_THE_REASONS)
+    return is_possible and is_live if action in _ONLY_AT_THE_QUESTION else None
 
 
 def choices_of(
@@ -91,13 +100,11 @@ def choices_of(
     ``waiting`` is how many questions are open, ``keys`` the key of each action, and ``side`` how a change is laid
     out where there is room to choose.
     """
-    choices = _choices_of(question, view, waiting, keys, side)
+    choices = _choices_of(question, view, waiting, side)
     return tuple(replace(choice, key=keys.get(choice.action, choice.key)) for choice in choices)
 
 
-def _choices_of(
-    question: OpenQuestion, view: View, waiting: int, keys: Mapping[str, str], side: Side | None
-) -> tuple[Choice, ...]:
+def _choices_of(question: OpenQuestion, view: View, waiting: int, side: Side | None) -> tuple[Choice, ...]:
     match view:
         case View.QUESTION:
             return _to_the_question(question, waiting, side)
@@ -113,8 +120,9 @@ def _choices_of(
                 _BACK,
             )
         case View.ASKING_WHY:
-            words = f"back to the question, where {keys['approve']} and {keys['deny']} answer"
-            return (replace(_BACK, words=words, short=words),)
+            answers = _to_the_question(question, waiting, side)
+            back = replace(_BACK, words="back to the question")
+            return (*(one for one in answers if one.action in _ANSWERS_AT_THE_REASONS), back)
         case _:
             assert_never(view)
 
@@ -135,25 +143,26 @@ _TO_A_PROJECT = (
 def _among_others(waiting: int) -> Iterator[Choice]:
     if waiting > 1:
         yield Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False)
-        yield Choice(key="Y", words="approve all seen", short="all seen", action="approve_all")
+        yield Choice(key="Y", words="approve all seen", short="all seen", action="approve_all", brief="all")
 
 
 def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:
     taken = question.hunks - len(question.left_out)
     yes = f"approve {taken} of {question.hunks} hunks" if question.left_out else "approve"
     short = f"approve {taken} of {question.hunks}" if question.left_out else "approve"
+    brief = f"{taken} of {question.hunks}" if question.left_out else None
     choices = [
-        Choice(key="y", words=yes, short=short, action="approve"),
+        Choice(key="y", words=yes, short=short, action="approve", brief=brief),
         Choice(key="n", words="deny", short="deny", action="deny"),
-        Choice(key="t", words="deny and say why", short="say why", action="deny_because"),
+        Choice(key="t", words="deny and say why", short="say why", action="deny_because", brief="tell"),
     ]
     if question.hunks > 1:
         choices.append(Choice(key="space", words="hunk", short="hunk", action="toggle_hunk", is_answer=False))
     if question.proposal is not None:
         choices.append(Choice(key="e", words="edit", short="edit", action="edit"))
     if question.request.offers:
-        choices.append(Choice(key="a", words="always…", short="always…", action="always"))
-    choices.append(Choice(key="?", words="why am I asked", short="why", action="why"))
+        choices.append(Choice(key="a", words="always…", short="always…", action="always", brief="rule"))
+    choices.append(Choice(key="?", words="why am I asked", short="why", action="why", brief=""))
     if side is not None and question.around is not None and question.around.is_foldable:
         words = "side by side" if side is Side.BELOW else "one column"
         choices.append(Choice(key="s", words=words, short="side", action="other_side", is_answer=False))

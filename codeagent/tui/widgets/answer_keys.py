@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from textual import events
@@ -20,7 +21,8 @@ _NARROW = 92
 class Choice:
     """One answer: the key, what it does, in few words for narrow screens, and the action's name.
 
-    A choice that is no answer by itself, such as taking a hunk out, cannot be reached with the arrows.
+    ``brief`` takes the place of the few words where not even these fit in one row; None leaves them. A choice that
+    is no answer by itself, such as taking a hunk out, cannot be reached with the arrows.
     """
 
     key: str
@@ -28,6 +30,7 @@ class Choice:
     short: str
     action: str
     is_answer: bool = True
+    brief: str | None = None
 
 
 class _Placed(NamedTuple):
@@ -106,13 +109,27 @@ class AnswerKeys(Widget):
         """Where each answer stands, wrapped between answers only."""
         placed: list[_Placed] = []
         row = start = 0
-        for choice in self._choices:
-            text = f"{choice.key} {choice.short if width < _NARROW else choice.words}"
+        for choice, text in zip(self._choices, self._texts(width), strict=True):
             if start and start + len(text) > width:
                 row, start = row + 1, 0
             placed.append(_Placed(choice, row, start, text))
             start += len(text) + _GAP
         return placed
+
+    def _texts(self, width: int) -> list[str]:
+        """What is said of each; the last ones lose words first, and only where one row is enough then."""
+        texts = widest = [self._text(choice, 1 if width < _NARROW else 0) for choice in self._choices]
+        for form in (1, 2):
+            for index, choice in reversed(list(enumerate(self._choices))):
+                if _cells(texts) <= width:
+                    return texts
+                texts = [*texts[:index], self._text(choice, form), *texts[index + 1 :]]
+        return texts if _cells(texts) <= width else widest
+
+    @staticmethod
+    def _text(choice: Choice, form: int) -> str:
+        forms = (choice.words, choice.short, choice.short if choice.brief is None else choice.brief)
+        return f"{choice.key} {forms[form]}".rstrip()
 
     def on_click(self, event: events.Click) -> None:
         """Gives the answer under the mouse."""
@@ -120,3 +137,8 @@ class AnswerKeys(Widget):
         for one in self._placed(self.size.width):
             if one.row == event.y and one.start <= event.x < one.start + len(one.text):
                 self.post_message(self.Clicked(one.choice.action))
+
+
+def _cells(texts: Sequence[str]) -> int:
+    """What the texts take in one row."""
+    return sum(map(len, texts)) + _GAP * (len(texts) - 1)

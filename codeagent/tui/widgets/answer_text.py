@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import ClassVar
+
 from textual import events
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, TextArea
+
+from codeagent.tui.keys import QUIT
 
 
 class _Sentence(Input):
     """One line; a paste of several becomes one, and none of it is lost."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [replace(QUIT, action="quit_or_delete")]
+
+    async def action_quit_or_delete(self) -> None:
+        """As in the prompt: quits while nothing is typed, else deletes the character under the cursor."""
+        if self.value:
+            self.action_delete_right()
+        else:
+            await self.run_action("app.quit")
 
     def _on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -58,6 +73,20 @@ class AnswerText(Vertical):
         self._show(self._editor)
         self._editor.move_cursor((line, 0))
         self._editor.call_after_refresh(self._editor.scroll_cursor_visible, center=True)
+
+    def rebase(self, text: str) -> None:
+        """``text`` is what is to be changed from now on; what was made of the one before stays as it is typed."""
+        editor = self._editor
+        if editor is None:
+            return
+        if self.edited is not None:
+            self._unedited = TextArea(text).text
+            return
+        cursor, (left, top) = editor.cursor_location, editor.scroll_offset
+        editor.load_text(text)
+        self._unedited = editor.text
+        editor.move_cursor(cursor)
+        editor.scroll_to(left, top, animate=False)
 
     def take_keyboard(self) -> None:
         """Gives the keyboard to the field that is shown."""

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, assert_never
+from collections.abc import Callable
+from typing import ClassVar, Literal, assert_never
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from codeagent.core.approvals import Answer, Deny, Scope
+from codeagent.core.approvals import Answer, Approve, Deny, Scope, TextPreview
 from codeagent.core.keys import Place
 from codeagent.tui.keys import bindings
-from codeagent.tui.widgets.answer_choices import SCOPES, View, works_in
+from codeagent.tui.widgets.answer_choices import OTHER_LINES, SCOPES, View, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys
+from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.open_questions import OpenQuestion
-from codeagent.tui.widgets.question_pane import NEVER, QuestionPane
+from codeagent.tui.widgets.question_body import QuestionBody
+from codeagent.tui.widgets.question_pane import NEVER, WIDE, QuestionPane
+
+_OF_CHANGE = 4
+"""So many rows of a change are in view at least when lines around it are shown."""
+
+_OTHER = {Side.BELOW: Side.BESIDE, Side.BESIDE: Side.BELOW}
 
 CLICK_SECONDS = 0.4
 """A click that comes sooner after a question came into view was meant for what was there before."""
 
 
 class ApprovalDialog(QuestionPane):
-    """All open questions and the answers to them."""
+    """All open questions: the keys with which the person looks around in them, and answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(Place.QUESTION),
@@ -42,14 +50,18 @@ class ApprovalDialog(QuestionPane):
         question = self._questions.current
         if question is None:
             return
-        self._view = view
+        was, self._view = self._view, view
+        if was not in OTHER_LINES and view in OTHER_LINES:
+            question.unread, self._left_at = self._body.unseen, self._body.place
         match view:
             case View.REFUSING:
                 await self._text.ask_sentence("why not, for the model")
             case View.EXPLAINING:
                 await self._text.ask_sentence("why not the other hunks; empty is fine")
             case View.EDITING:
-                await self._text.edit(question.proposal or "", draft=question.draft, line=question.line_of_hunk)
+                await self._text.edit(
+                    question.proposal or "", draft=self._edit_of(question), line=question.line_of_hunk
+                )
             case View.QUESTION | View.STORING | View.ASKING_WHY:
                 self._text.hide()
                 if self.screen.focused is not self:
@@ -57,6 +69,8 @@ class ApprovalDialog(QuestionPane):
             case _:
                 assert_never(view)
         self._redraw(from_start=not self._text.display)
+        if was in OTHER_LINES and view not in OTHER_LINES:
+            self.call_after_refresh(self._body.go_on_at, self._left_at)
         self.post_message(self.LookedAside(is_aside=view is not View.QUESTION))
 
     async def on_key(self, event: events.Key) -> None:
@@ -83,9 +97,18 @@ class ApprovalDialog(QuestionPane):
 
     def _answer(self, answer: Answer) -> None:
         if question := self._questions.current:
-            self._questions.remove(question.ticket)
-            self.post_message(self.Answered(question.ticket, answer))
+            self._decide(question, answer)
             self._turn()
+
+    def _decide(self, question: OpenQuestion, answer: Answer) -> None:
+        """An edited text is kept until it is sure that it was taken."""
+        call_id, edited = question.request.call_id, answer.edited if isinstance(answer, Approve) else None
+        if edited is None or isinstance(question.request.preview, TextPreview):
+            self._edits.pop(call_id, None)
+        else:
+            self._edits[call_id] = edited
+        self._questions.remove(question.ticket)
+        self.post_message(self.Answered(question.ticket, answer))
 
     async def action_approve(self) -> None:
         """Yes, to the chosen hunks; when some are left out the model may be told why."""
@@ -101,7 +124,7 @@ class ApprovalDialog(QuestionPane):
 
     def _has_more_to_read(self, question: OpenQuestion) -> bool:
         """The first time, says what was not looked at yet."""
-        if question is self._questions.current:
+        if question is self._questions.current and self._view is View.QUESTION:
             question.unread = self._body.unseen
         if remark := question.warn():
             self.post_message(self.Remarked(remark))
@@ -151,10 +174,15 @@ class ApprovalDialog(QuestionPane):
             await self._show(View.EDITING)
 
     def action_approve_edited(self) -> None:
-        """Yes, to the text as it was edited."""
-        if question := self._questions.current:
-            edited = self._text.edited
-            self._answer(question.yes() if edited is None else question.yes(edited=edited))
+        """Yes, to the text as it was edited; not to one that came into view only just now."""
+        question = self._questions.current
+        if question is None:
+            return
+        if question.is_called_off or self.is_just_changed:
+            self.post_message(self.Remarked("The file changed just now: look, then press again"))
+            return
+        edited = self._text.edited
+        self._answer(question.yes() if edited is None else question.yes(edited=edited))
 
     async def action_why(self) -> None:
         """Shows why this is asked."""
@@ -163,7 +191,10 @@ class ApprovalDialog(QuestionPane):
     async def action_back(self) -> None:
         """Back to the question; an edited proposal is kept for the next time."""
         if (question := self._questions.current) and self._view is View.EDITING:
-            question.draft = self._text.edited
+            self._keep_edit(question)
+            if question.is_called_off:
+                self._take_out(question)
+                return
         self._text.hide()
         await self._show(View.QUESTION)
 
@@ -174,8 +205,7 @@ class ApprovalDialog(QuestionPane):
             return
         unseen = sum(not one.was_shown for one in self._questions)
         for question in [one for one in self._questions if one.was_shown and one.is_one_thing]:
-            self._questions.remove(question.ticket)
-            self.post_message(self.Answered(question.ticket, question.yes()))
+            self._decide(question, question.yes())
         if unseen:
             self.post_message(self.Remarked(f"{unseen} not looked at yet: ] shows the next"))
         self._turn()
@@ -201,3 +231,78 @@ class ApprovalDialog(QuestionPane):
         if event.time > self.shown_at + max(CLICK_SECONDS, self._reaction) or self._view is not View.QUESTION:
             self._armed_at = min(self._armed_at, event.time)
             await self.run_action(event.action)
+
+    # --- looking around
+
+    def action_switch(self, by: int) -> None:
+        """Another question comes into view; the person asked for it, so its keys count."""
+        if self.waiting > 1:
+            self._note_shown()
+            if question := self._questions.current:
+                question.unread = self._body.unseen
+            self._questions.switch(by)
+            self._armed_at, self.is_walking = NEVER, True
+            self.shown_at = events.Focus().time
+            self._redraw(from_start=True)
+            self.call_after_refresh(self._arm, self._reaction)
+
+    def action_hunk(self, by: int) -> None:
+        """Another hunk."""
+        question = self._questions.current
+        if question is not None and question.hunks:
+            question.walk(by)
+            self._redraw_lines()
+            self._body.bring(self._drawing.hunk_starts[question.hunk])
+            self._paint_ahead(question.hunk + by)
+
+    async def action_scroll(self, by: int, unit: Literal["line", "page", "all"]) -> None:
+        """Scrolls by lines, by pages that keep one line in view, or to the first or last line.
+
+        Where all of the question is in view, pages are the transcript's.
+        """
+        if unit == "page" and self._body.total <= self._body.size.height:
+            await self.run_action(f"screen.scroll_page({by})")
+            return
+        lines = {"line": 1, "page": max(self._body.size.height - 1, 1), "all": self._body.total}
+        self._body.scroll_relative(y=by * lines[unit], animate=False)
+
+    def use_side(self, side: Side) -> None:
+        """Lays changes out that way where the screen is wide enough."""
+        self._side = side
+        self._redraw()
+
+    def action_other_side(self) -> None:
+        """One below the other, or side by side; the change that was looked at stays in view."""
+        question = self._questions.current
+        if question is None or question.around is None or not question.around.is_foldable:
+            return
+        if not self._is_wide:
+            self.post_message(self.Remarked(f"Side by side needs a screen of {WIDE} columns"))
+            return
+        self._keep_in_view(question.hunk, lambda: self.use_side(_OTHER[self._side]))
+        self.post_message(self.SideChosen(self._side))
+
+    def action_open_fold(self) -> None:
+        """Shows more of the unchanged lines around the hunk."""
+        question = self._questions.current
+        if question is None:
+            return
+        if question.open_fold():
+            self._keep_in_view(question.hunk, self._redraw)
+        else:
+            self.post_message(self.Remarked("All around it is shown"))
+
+    def on_question_body_fold_clicked(self, event: QuestionBody.FoldClicked) -> None:
+        """Shows more of what is around the hunk whose heading was clicked."""
+        event.stop()
+        question = self._questions.current
+        if question is not None and event.line in self._drawing.hunk_starts:
+            question.hunk = self._drawing.hunk_starts.index(event.line)
+            self.action_open_fold()
+
+    def _keep_in_view(self, hunk: int, change: Callable[[], None]) -> None:
+        """Does something that moves lines, while the change in a hunk stays in its row of the screen."""
+        row, rows = self._drawing.change_in(hunk) - self._body.scroll_offset.y, self._rows
+        change()
+        lowest = self._body.size.height + self._rows - rows - _OF_CHANGE
+        self._body.keep(self._drawing.change_in(hunk), max(min(row + self._rows - rows, lowest), 1))

@@ -7,11 +7,12 @@ from typing import assert_never
 
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import View
+from codeagent.tui.widgets.answer_keys import Choice
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
 from codeagent.tui.widgets.lines import Line
 from codeagent.tui.widgets.open_questions import OpenQuestion
-from codeagent.tui.widgets.question_lines import offer_lines, question_lines, verdict_lines
+from codeagent.tui.widgets.question_lines import key_lines, offer_lines, question_lines, verdict_lines
 
 FRAME = 2
 """The rows of the border."""
@@ -49,8 +50,16 @@ class DrawnQuestion:
         if self._drawn is not None:
             self._drawn[1].prepare(hunk, rows)
 
-    def lines(self, question: OpenQuestion, view: View, width: int, palette: Palette, side: Side) -> Sequence[Line]:
-        """The lines of a view."""
+    def lines(
+        self,
+        question: OpenQuestion,
+        view: View,
+        width: int,
+        palette: Palette,
+        side: Side,
+        choices: Sequence[Choice],
+    ) -> Sequence[Line]:
+        """The lines of a view; ``choices`` are those of the question itself."""
         request = question.request
         self.hunk_starts = ()
         match view:
@@ -59,7 +68,7 @@ class DrawnQuestion:
             case View.STORING:
                 return offer_lines(request.offers, width, palette)
             case View.ASKING_WHY:
-                return verdict_lines(request.verdict, width, palette)
+                return [*verdict_lines(request.verdict, width, palette), *key_lines(choices, width, palette)]
             case _:
                 assert_never(view)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -25,19 +26,21 @@ class OpenQuestion:
     """One question; ``left_out`` are the hunks taken out, ``was_shown`` that the person could have read it.
 
     ``unread`` are the lines never in view, ``was_warned`` that the person knows of them, ``is_anew`` that another
-    program changed what was shown before; ``draft`` is an edited proposal that was not sent. ``around`` holds the lines
-    around the hunks, shown ``unfolded`` times more; ``counts`` are the lines that come and go.
+    program changed what was shown before; ``order`` is the place of its call among the calls. ``is_called_off``: its
+    file changed while the proposal is being edited, so that no answer counts until it is asked anew. ``around`` holds
+    the lines around the hunks, shown ``unfolded`` times more; ``counts`` are the lines that come and go.
     """
 
     ticket: int
     request: ApprovalRequest
+    order: int = 0
     left_out: set[int] = field(default_factory=set[int])
     hunk: int = 0
     was_shown: bool = False
     was_warned: bool = False
     unread: int = 0
     is_anew: bool = False
-    draft: str | None = None
+    is_called_off: bool = False
     unfolded: int = 0
     around: Surroundings | None = field(init=False)
     counts: tuple[int, int] = field(init=False)
@@ -148,9 +151,25 @@ class OpenQuestions:
         return self._all[self._at] if self._all else None
 
     def add(self, question: OpenQuestion) -> bool:
-        """Puts one at the end; whether it came into view by that."""
-        self._all.append(question)
-        return len(self._all) == 1
+        """Puts one where its call stands; whether it came into view by that, which an earlier one never loses."""
+        place = bisect_right(self._all, question.order, key=lambda one: one.order)
+        self._all.insert(place, question)
+        if len(self._all) == 1:
+            return True
+        self._at += place <= self._at
+        return False
+
+    def find(self, ticket: int) -> OpenQuestion | None:
+        """The one with that ticket."""
+        return next((one for one in self._all if one.ticket == ticket), None)
+
+    def called_off(self, call_id: str) -> OpenQuestion | None:
+        """The one about that call whose file changed while it is being edited."""
+        return next((one for one in self._all if one.is_called_off and one.request.call_id == call_id), None)
+
+    def replace(self, question: OpenQuestion, by: OpenQuestion) -> None:
+        """Puts another one in its place."""
+        self._all[self._all.index(question)] = by
 
     def remove(self, ticket: int) -> bool:
         """Takes one out; whether it was the one in view."""

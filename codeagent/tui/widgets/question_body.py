@@ -72,6 +72,16 @@ class QuestionBody(DrawnRows):
         """How many lines there are."""
         return len(self._lines)
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it stands, and how far down lines were in view."""
+        return self.scroll_offset.y, max(self._furthest, self._last)
+
+    def go_on_at(self, place: tuple[int, int]) -> None:
+        """Stands again where it stood before other lines were shown."""
+        top, self._furthest = place
+        self.scroll_to(y=top, animate=False, immediate=True, force=True)
+
     def bring(self, line: int) -> None:
         """Scrolls so that a line stands near the top, unless it is in view with some of what follows."""
         top = self.scroll_offset.y

@@ -24,6 +24,7 @@ from codeagent.core.approvals import (
 from codeagent.core.text import count_gaps, show_command, show_invisible
 from codeagent.core.values import value
 from codeagent.tui.themes import Palette
+from codeagent.tui.widgets.answer_keys import Choice
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.command_rows import command_rows
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
@@ -134,6 +135,13 @@ def verdict_lines(verdict: Verdict, width: int, palette: Palette) -> list[Line]:
     return lines
 
 
+def key_lines(choices: Sequence[Choice], width: int, palette: Palette) -> list[Line]:
+    """All keys of the question in full words, however few there was room for below it."""
+    inks = inks_of(palette)
+    pairs = [[Piece(choice.key, inks.accent), Piece(f" {choice.words}", inks.muted)] for choice in choices]
+    return [EMPTY, *_rows_of(pairs, width, Piece(" · ", inks.muted))]
+
+
 def offer_lines(offers: Sequence[RuleOffer], width: int, palette: Palette) -> list[Line]:
     """The exact rules that would be stored, and what else each would let through."""
     inks = inks_of(palette)
@@ -182,12 +190,16 @@ def _circumstances(request: ApprovalRequest, preview: CommandPreview, width: int
 
 def _together(facts: Sequence[Piece], width: int, between: Piece) -> Iterator[Line]:
     """As many facts in a line as fit; one that is too long for a line of its own goes on below."""
+    yield from _rows_of([[fact] for fact in facts], width, between)
+
+
+def _rows_of(facts: Sequence[list[Piece]], width: int, between: Piece) -> Iterator[Line]:
     row: list[Piece] = []
     for fact in facts:
-        longer = [*row, between, fact] if row else [fact]
+        longer = [*row, between, *fact] if row else fact
         if row and Line(pieces=tuple(longer)).width > width:
             yield from wrap(row, width, by_word=False)
-            longer = [fact]
+            longer = fact
         row = longer
     yield from wrap(row, width, by_word=False)
 

@@ -1,10 +1,9 @@
-"""What the person sees of the questions that wait, and how they look around in it; answering is next door."""
+"""What the person sees of the questions that wait, and who has the keyboard; its keys are next door."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Literal
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,11 +13,11 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.widget import Widget
 
-from codeagent.core.approvals import ApprovalRequest
+from codeagent.core.approvals import ApprovalRequest, DiffPreview
 from codeagent.core.keys import Place, keys_in_words
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import View, choices_of
-from codeagent.tui.widgets.answer_keys import AnswerKeys
+from codeagent.tui.widgets.answer_keys import AnswerKeys, Choice
 from codeagent.tui.widgets.answer_text import AnswerText
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.drawn_question import FRAME, DrawnQuestion, fitting_rows
@@ -42,13 +41,8 @@ _ROOMY = 24
 
 _TITLE_ENDS = 3
 _SIDES = 5
-_OF_CHANGE = 4
-"""So many rows of a change are in view at least when lines around it are shown."""
-
 _ABOVE = 2
 """A hunk that is walked to has its heading and a row of the one before above it."""
-
-_OTHER = {Side.BELOW: Side.BESIDE, Side.BESIDE: Side.BELOW}
 
 
 class QuestionPane(Vertical, can_focus=True):
@@ -94,6 +88,8 @@ class QuestionPane(Vertical, can_focus=True):
         self._home = home
         self._palette = palette
         self._questions = OpenQuestions()
+        self._edits: dict[str, str] = {}
+        self._left_at = (0, 0)
         self._view = View.QUESTION
         self._side = Side.BELOW
         self._armed_at, self._dropped_before = NEVER, 0.0
@@ -136,25 +132,96 @@ class QuestionPane(Vertical, can_focus=True):
         focused = self.screen.focused if self.is_attached else None
         return focused is not None and self in focused.ancestors_with_self
 
-    def add(self, ticket: int, request: ApprovalRequest, *, is_anew: bool = False) -> None:
-        """Asks one more question, ``is_anew`` when what was shown changed; it is shown when it is the only one."""
+    def add(self, ticket: int, request: ApprovalRequest, *, order: int = 0, is_anew: bool = False) -> None:
+        """Asks one more question, ``is_anew`` when what was shown changed; it is shown when it is the only one.
+
+        ``order`` is the place of its call among the calls; the list is in that order, whichever came first.
+        """
         if not self._text.is_attached:
             self.mount(self._text, before=self._keys)
-        (
-            self._turn
-            if self._questions.add(OpenQuestion(ticket=ticket, request=request, is_anew=is_anew))
-            else self._redraw
-        )()
+        question = OpenQuestion(ticket=ticket, request=request, order=order, is_anew=is_anew)
+        if (held := self._questions.called_off(request.call_id)) is not None:
+            self._questions.replace(held, question)
+            self._go_on_editing(question)
+            return
+        if self._questions.add(question):
+            self._turn()
+        else:
+            self._redraw()
+        if self._edit_of(question) is not None:
+            self.post_message(self.Remarked(f"Your edited text is kept: {self._keys_of['edit']} opens it"))
 
-    def close_question(self, ticket: int) -> None:
-        """Closes a question, answered or not."""
-        words = self._text.sentence if self._is_sentence_in_view else ""
-        if self._questions.remove(ticket):
-            if words:
-                self._home.post_message(events.Paste(words))  # the rest of the sentence is typed there
+    def close_question(self, ticket: int, *, may_return: bool = False) -> None:
+        """Closes a question, answered or not; a change that ``may_return`` is asked anew or its call ends.
+
+        Nothing that was typed is lost: an open edit stays open until then, a sentence goes on in the prompt.
+        """
+        question = self._questions.find(ticket)
+        if question is None:
+            return
+        is_current = question is self._questions.current
+        returns = may_return and isinstance(question.request.preview, DiffPreview)
+        words = self._text.sentence if is_current and self._is_sentence_in_view else ""
+        if is_current and self._view is View.EDITING:
+            self._keep_edit(question)
+            if returns:
+                question.is_called_off = True
+                return
+        self._take_out(question)
+        if words:
+            self._home.post_message(events.Paste(words))  # the rest of the sentence is typed there
+        if not returns:
+            self.end_call(question.request.call_id)
+
+    def end_call(self, call_id: str, *, is_done: bool = False) -> None:
+        """A call is over; what was typed in place of its proposal goes to the prompt, unless that ``is_done``."""
+        if (held := self._questions.called_off(call_id)) is not None:
+            self._keep_edit(held)
+            self._take_out(held)
+        text = self._edits.pop(call_id, None)
+        if text is not None and not is_done:
+            self._home.post_message(events.Paste(text))
+            self.post_message(self.Remarked("It was not used: your text is in the prompt"))
+
+    def end_calls(self) -> None:
+        """No call is left."""
+        held = [question.request.call_id for question in self._questions if question.is_called_off]
+        for call_id in dict.fromkeys([*held, *self._edits]):
+            self.end_call(call_id)
+
+    @property
+    def typed(self) -> str:
+        """What is typed in a field of the dialog and was not sent."""
+        if self._view is View.EDITING:
+            return self._text.edited or ""
+        return self._text.sentence if self._is_sentence_in_view else ""
+
+    def _take_out(self, question: OpenQuestion) -> None:
+        if self._questions.remove(question.ticket):
             self._turn()
         elif self._questions:
             self._redraw()
+
+    def _edit_of(self, question: OpenQuestion) -> str | None:
+        """What the person made of the proposal before, if it is another text."""
+        text = self._edits.get(question.request.call_id)
+        return None if text == question.proposal else text
+
+    def _keep_edit(self, question: OpenQuestion) -> None:
+        """Keeps what stands in the editor until the call is over."""
+        if (edited := self._text.edited) is None:
+            self._edits.pop(question.request.call_id, None)
+        else:
+            self._edits[question.request.call_id] = edited
+
+    def _go_on_editing(self, question: OpenQuestion) -> None:
+        """The file changed under an edit: the text stays as it is typed, and what it is compared with is new."""
+        self.shown_at = events.Focus().time
+        is_edited = self._text.edited is not None
+        self._text.rebase(question.proposal or "")
+        self._redraw()
+        stays = "Your text stays, and is compared with the new file" if is_edited else "This is the new proposal"
+        self.post_message(self.Remarked(stays))
 
     def set_palette(self, palette: Palette) -> None:
         """Draws with other colours."""
@@ -174,6 +241,12 @@ class QuestionPane(Vertical, can_focus=True):
         question = self._questions.current
         is_changed = question is not None and question.is_anew and not question.was_shown
         return CHANGED_SECONDS if is_changed else REACTION_SECONDS
+
+    @property
+    def is_just_changed(self) -> bool:
+        """Whether another program changed the question so recently that an answer may be meant for what was there."""
+        question = self._questions.current
+        return question is not None and question.is_anew and events.Focus().time < self.shown_at + self._reaction
 
     def answers_to(self, time: float) -> bool:
         """Whether a key pressed at ``time`` (Textual's clock) was pressed at a dialog that had the keyboard."""
@@ -236,8 +309,7 @@ class QuestionPane(Vertical, can_focus=True):
             return
         width = self._line_width
         lines = self._lines(question)
-        side = self._side if self._is_wide else None
-        choices = choices_of(question, self._view, self.waiting, self._keys_of, side=side)
+        choices = self._choices(question, self._view)
         self._body.display = self._view is not View.EDITING
         self._keys.show(choices, is_live=self.has_keyboard)
         air = self._air
@@ -266,7 +338,12 @@ class QuestionPane(Vertical, can_focus=True):
 
     def _lines(self, question: OpenQuestion) -> Sequence[Line]:
         side = self._side if self._is_wide else Side.BELOW
-        return self._drawing.lines(question, self._view, self._line_width, self._palette, side)
+        choices = self._choices(question, View.QUESTION)
+        return self._drawing.lines(question, self._view, self._line_width, self._palette, side, choices)
+
+    def _choices(self, question: OpenQuestion, view: View) -> tuple[Choice, ...]:
+        side = self._side if self._is_wide else None
+        return choices_of(question, view, self.waiting, self._keys_of, side=side)
 
     @property
     def _line_width(self) -> int:
@@ -308,76 +385,3 @@ class QuestionPane(Vertical, can_focus=True):
             self._border_subtitle = told
             left, top = self.content_offset
             self.refresh(Region(-left, self.outer_size.height - 1 - top, self.outer_size.width, 1))
-
-    def action_switch(self, by: int) -> None:
-        """Another question comes into view; the person asked for it, so its keys count."""
-        if self.waiting > 1:
-            self._note_shown()
-            if question := self._questions.current:
-                question.unread = self._body.unseen
-            self._questions.switch(by)
-            self._armed_at, self.is_walking = NEVER, True
-            self.shown_at = events.Focus().time
-            self._redraw(from_start=True)
-            self.call_after_refresh(self._arm, self._reaction)
-
-    def action_hunk(self, by: int) -> None:
-        """Another hunk."""
-        question = self._questions.current
-        if question is not None and question.hunks:
-            question.walk(by)
-            self._redraw_lines()
-            self._body.bring(self._drawing.hunk_starts[question.hunk])
-            self._paint_ahead(question.hunk + by)
-
-    async def action_scroll(self, by: int, unit: Literal["line", "page", "all"]) -> None:
-        """Scrolls by lines, by pages that keep one line in view, or to the first or last line.
-
-        Where all of the question is in view, pages are the transcript's.
-        """
-        if unit == "page" and self._body.total <= self._body.size.height:
-            await self.run_action(f"screen.scroll_page({by})")
-            return
-        lines = {"line": 1, "page": max(self._body.size.height - 1, 1), "all": self._body.total}
-        self._body.scroll_relative(y=by * lines[unit], animate=False)
-
-    def use_side(self, side: Side) -> None:
-        """Lays changes out that way where the screen is wide enough."""
-        self._side = side
-        self._redraw()
-
-    def action_other_side(self) -> None:
-        """One below the other, or side by side; the change that was looked at stays in view."""
-        question = self._questions.current
-        if question is None or question.around is None or not question.around.is_foldable:
-            return
-        if not self._is_wide:
-            self.post_message(self.Remarked(f"Side by side needs a screen of {WIDE} columns"))
-            return
-        self._keep_in_view(question.hunk, lambda: self.use_side(_OTHER[self._side]))
-        self.post_message(self.SideChosen(self._side))
-
-    def action_open_fold(self) -> None:
-        """Shows more of the unchanged lines around the hunk."""
-        question = self._questions.current
-        if question is None:
-            return
-        if question.open_fold():
-            self._keep_in_view(question.hunk, self._redraw)
-        else:
-            self.post_message(self.Remarked("All around it is shown"))
-
-    def on_question_body_fold_clicked(self, event: QuestionBody.FoldClicked) -> None:
-        """Shows more of what is around the hunk whose heading was clicked."""
-        event.stop()
-        question = self._questions.current
-        if question is not None and event.line in self._drawing.hunk_starts:
-            question.hunk = self._drawing.hunk_starts.index(event.line)
-            self.action_open_fold()
-
-    def _keep_in_view(self, hunk: int, change: Callable[[], None]) -> None:
-        """Does something that moves lines, while the change in a hunk stays in its row of the screen."""
-        row, rows = self._drawing.change_in(hunk) - self._body.scroll_offset.y, self._rows
-        change()
-        lowest = self._body.size.height + self._rows - rows - _OF_CHANGE
-        self._body.keep(self._drawing.change_in(hunk), max(min(row + self._rows - rows, lowest), 1))

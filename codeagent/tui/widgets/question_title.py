@@ -28,7 +28,8 @@ def question_title(
     preview = request.preview
     if is_edited:
         what = "change the command, then run it" if isinstance(preview, CommandPreview) else "change what is proposed"
-        return Content.assemble(left, " · ", (what, "$text-muted")).truncate(width, ellipsis=True)
+        told = ("the file was changed just now by someone else", "$warning") if is_anew else (what, "$text-muted")
+        return Content.assemble(left, " · ", told).truncate(width, ellipsis=True)
     if isinstance(preview, DiffPreview):
         added, removed = counts
         left = Content.assemble(left, (f"  +{added}", "$success"), " ", (f"−{removed}", "$error"))

@@ -1,0 +1,61 @@
+"""The keys below a question stand in one row of 80 columns, however many questions wait."""
+
+from dataclasses import replace
+
+import pytest
+
+from codeagent.core.approvals import RuleOffer
+from codeagent.core.keys import Place, keys_in_words
+from codeagent.tui.widgets.answer_choices import View, choices_of
+from codeagent.tui.widgets.answer_keys import AnswerKeys
+from codeagent.tui.widgets.open_questions import OpenQuestion
+from tests.tui.test_typing_at_questions import until_it_listens
+
+NARROW = 80 - 6
+KEYS = keys_in_words(Place.QUESTION, {})
+
+
+def keys_of(question, waiting, view=View.QUESTION):
+    shown = AnswerKeys()
+    shown.show(choices_of(question, view, waiting, KEYS, side=None), is_live=True)
+    return shown
+
+
+def texts(keys, width=NARROW):
+    return [one.text for one in keys._placed(width)]
+
+
+@pytest.mark.parametrize("left_out", [set(), {0}], ids=["all hunks", "some hunks"])
+@pytest.mark.parametrize("view", [View.QUESTION, View.ASKING_WHY])
+def test_all_keys_of_several_questions_about_changes_stand_in_one_row(ask_diff, left_out, view):
+    question = OpenQuestion(ticket=1, request=ask_diff(), left_out=left_out)
+    keys = keys_of(question, waiting=3, view=view)
+    assert keys.rows(NARROW) == 1
+    assert [text.split()[0] for text in texts(keys)] == [choice.key for choice in keys._choices]
+
+
+def test_all_keys_of_several_questions_about_commands_stand_in_one_row(ask_command):
+    request = replace(ask_command("make"), offers=(RuleOffer(rule="bash(make)", covers="exactly this command"),))
+    assert keys_of(OpenQuestion(ticket=1, request=request), waiting=12).rows(NARROW) == 1
+
+
+def test_words_are_left_out_only_where_there_is_no_room_for_them(ask_diff):
+    question = OpenQuestion(ticket=1, request=ask_diff())
+    assert "y approve" in texts(keys_of(question, waiting=3))
+    assert "? why" in texts(keys_of(question, waiting=1))
+    assert "? why am I asked" in texts(keys_of(question, waiting=1), width=114)
+    assert keys_of(question, waiting=3).rows(114) == 1
+    assert "t deny and say why" in texts(keys_of(question, waiting=3), width=114)
+
+
+async def test_the_reasons_name_all_keys_in_full_words(stage_of, ask_diff):
+    async def turn(emit, approver):
+        await approver.ask(ask_diff())
+
+    async with stage_of(turn) as stage:
+        await stage.type("go\n")
+        dialog = stage.app.main.approval
+        await stage.until(lambda: dialog.waiting)
+        await until_it_listens(stage)
+        await stage.press_slowly("question_mark")
+        await stage.until(lambda: "t deny and say why · space hunk" in stage.text)
