@@ -12,6 +12,7 @@ from pathlib import Path
 from codeagent.core.approvals import Access, Decision
 from codeagent.core.errors import PathRefused
 from codeagent.policy.finding import Finding, ask_each_time
+from codeagent.policy.found_files import FINDERS, given_to_commands
 from codeagent.policy.ignored import brought_back, is_surely_ignored
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet
@@ -32,8 +33,10 @@ _LISTS = {**dict.fromkeys(_TARS, frozenset("TI")), "zip": frozenset("@"), "cpio"
 
 
 def whole_reading(words: Sequence[Word]) -> Reading | None:
-    """What a program that takes whole folders along reads, such as ``tar`` and ``cp -r``; None for every other."""
+    """What a program that takes whole folders along reads, such as ``tar`` and ``find -exec``; None for every other."""
     name = base_name(words[0].text) if words and words[0].is_fixed else ""
+    if name in FINDERS:
+        return given_to_commands(words)
     if name not in _TAKING:
         return None
     letters = {letter for word in words[1:] if word.text[:1] == "-" != word.text[1:2] for letter in word.text[1:]}

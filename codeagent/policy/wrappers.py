@@ -295,13 +295,30 @@ def _find(rest: Sequence[Word]) -> tuple[Inside, ...]:
     return tuple(found)
 
 
+_FD_VALUED = "tdSjcEeo"
+
+
 def _fd(rest: Sequence[Word]) -> tuple[Inside, ...]:
     for at, word in enumerate(rest):
-        if word.text in {"-x", "-X", "--exec", "--exec-batch"}:
-            return (Inside(words=(*rest[at + 1 :], ANYTHING)),)
-        if word.text.startswith(("--exec=", "--exec-batch=")):
+        behind = runs_behind(word.text)
+        if behind is not None:
+            return (Inside(is_hidden=True) if behind else Inside(words=(*rest[at + 1 :], ANYTHING)),)
+        if not word.is_known:
             return (Inside(is_hidden=True),)
     return ()
+
+
+def runs_behind(text: str) -> str | None:
+    """What of a command stands in this word of ``fd`` itself, behind ``-x``; None when it makes it run none."""
+    if text.startswith("--"):
+        option, _, value = text.partition("=")
+        return value if option in {"--exec", "--exec-batch"} else None
+    for at, letter in enumerate(text[1:] if text.startswith("-") else "", 2):
+        if letter in "xX":
+            return text[at:]
+        if letter in _FD_VALUED:
+            return None
+    return None
 
 
 _FINDERS: Mapping[str, Callable[[Sequence[Word]], tuple[Inside, ...]]] = {"find": _find, "fd": _fd, "fdfind": _fd}

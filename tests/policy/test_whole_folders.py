@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from codeagent.core.approvals import Mode
 from codeagent.policy.check import Question, check_command
 
 
@@ -139,3 +140,56 @@ def test_a_new_repository_has_no_history(tmp_path):
     git(tmp_path, "init", "-q")
     for command in ("git log -p", "git show", "git diff HEAD", "git diff HEAD~1"):
         assert outcome(command, tmp_path).decision.value == "allow", command
+
+
+AUTO = {"mode": Mode.AUTO, "is_confined": True}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -exec cat {} +",
+        "find -exec cat {} +",
+        "find . -type f -exec head -5 {} ;",
+        "find . -name '.e*' -exec base64 {} \\;",
+        "find . -type f -exec sh -c 'cat \"$1\"' _ {} \\;",
+        "find . -name '*.py' -o -exec cat {} +",
+        "find . -name '*.py' -exec wc -l {} + -o -exec cat {} +",
+        "find . -not -name x -exec cat {} +",
+        "find . -path ./docs -prune -o -type f -exec grep x {} +",
+        "find . \\( -name '*.py' -o -name '.e*' \\) -exec cat {} +",
+        "find src .. -exec cat {} +",
+        "fd -H -x cat",
+        "fd -uX cat",
+        "time find . -exec cat {} +",
+    ],
+)
+def test_in_auto_mode_finding_files_for_a_command_that_shows_them_asks_where_one_is_secret(root, command):
+    (root / ".env").write_text("x")
+    verdict = check_command(command.replace(" ;", " \\;"), Question(**AUTO), root)
+    assert verdict.decision.value == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -name '*.py' -exec cat {} +",
+        "find src -exec cat {} +",
+        "find . -type d -exec ls {} \\;",
+        "find . -type f -exec ls -l {} +",
+        "find . -type f -exec chmod 644 {} +",
+        "find . \\( -name '*.py' -o -name '*.md' \\) -exec wc -l {} +",
+        "find . -path ./docs -prune -o -name '*.py' -exec grep -l x {} +",
+        "fd -e py -x wc -l",
+        "fd -x wc -l",
+    ],
+)
+def test_in_auto_mode_finding_other_files_asks_nothing(root, command):
+    (root / ".env").write_text("x")
+    assert check_command(command, Question(**AUTO), root).decision.value == "allow"
+
+
+def test_a_rule_that_denies_reading_a_file_holds_for_a_command_that_find_gives_it_to(root):
+    rules = {"deny": ["read(src/keys.py)"], "allow": ["bash(*)"]}
+    assert outcome("find . -exec cat {} +", root, **rules).decision.value == "deny"
+    assert outcome("find . -name '*.py' -exec wc -l {} +", root, **rules).decision.value == "deny"
