@@ -160,7 +160,7 @@ class CommandCase:
         self._losses = Losses(paths)
         self._paths = paths
         self._around = around
-        self._programs = cache(configured_programs)
+        self._programs = cache(partial(configured_programs, roots=paths.roots))
         self._own_program = cache(partial(own_program, roots=paths.roots))
         self.undoable = Undoable(analysis, self._losses, self.changes, around.cover, paths.roots)
 

@@ -72,6 +72,17 @@ def program_in(config: Path, *, is_nested: bool, work_tree: Path | None = None) 
     return ""
 
 
+def work_tree_in(config: Path) -> Path | None:
+    """The folder that a repository's settings name as its work tree, as a submodule's do. Raises OSError."""
+    section, found = "", None
+    for line in config.read_text("utf-8", "replace").split("\n") if config.is_file() else ():
+        if head := _SECTION.fullmatch(line):
+            section = head[1].lower()
+        elif section == "core" and (setting := _SETTING.fullmatch(line)) and setting[1].lower() == "worktree":
+            found = (config.parent / (setting[3] or "")).resolve()
+    return found
+
+
 def _reads_elsewhere(section: str, name: str, value: str, config: Path, work_tree: Path) -> bool:
     """Whether git would compare files of another place, or show what a list there holds."""
     if (section, name) == ("blame", "ignorerevsfile"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 
 import pytest
@@ -219,3 +220,64 @@ def test_a_linked_work_tree_has_the_settings_of_its_repository(root, tmp_path):
 def test_looking_into_repositories_inside_is_asked_about(root):
     assert outcome("git diff --submodule=diff", root) == "ask"
     assert outcome("git diff --submodule=log", root) == "allow"
+
+
+@pytest.fixture
+def other(tmp_path):
+    """A repository of somebody else, with something in it that the workspace should not show."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    made(folder)
+    return folder
+
+
+def test_a_repository_elsewhere_that_does_not_name_the_workspace_is_asked_about(root, other):
+    shutil.rmtree(root / ".git")
+    (root / ".git").write_text(f"gitdir: {other / '.git'}\n")
+    for command in ("git log -p", "git status", "git show HEAD", "git -C src log", "cd src && git diff"):
+        verdict = check_command(command, Question(), root)
+        assert verdict.decision.value == "ask", command
+        assert str(other) in verdict.because
+    assert check_command("git log", Question(), root, [other]).decision.value == "allow"
+
+
+def test_a_link_to_a_repository_elsewhere_is_asked_about(root, other):
+    shutil.rmtree(root / ".git")
+    (root / ".git").symlink_to(other / ".git")
+    assert outcome("git log -p", root) == "ask"
+
+
+def test_a_repository_that_takes_its_contents_from_elsewhere_is_asked_about(root, other):
+    (root / ".git/commondir").write_text(f"{other / '.git'}\n")
+    assert outcome("git log -p", root) == "ask"
+    (root / ".git/commondir").unlink()
+    assert outcome("git log -p", root) == "allow"
+    shutil.rmtree(root / ".git/objects")
+    (root / ".git/objects").symlink_to(other / ".git/objects")
+    assert outcome("git log -p", root) == "ask"
+
+
+def test_a_linked_work_tree_is_not_asked_about(root, tmp_path):
+    git(root, "worktree", "add", "-q", tmp_path / "linked")
+    for command in ("git log -p", "git status", "git diff HEAD"):
+        assert outcome(command, tmp_path / "linked") == "allow"
+    (tmp_path / "copied").mkdir()
+    shutil.copy(tmp_path / "linked/.git", tmp_path / "copied/.git")
+    assert outcome("git log -p", tmp_path / "copied") == "ask"
+
+
+def test_a_submodule_is_not_asked_about_but_what_only_looks_like_one_is(root, other, tmp_path):
+    git(root, "submodule", "add", "-q", other, "module")
+    assert outcome("git log -p", root / "module") == "allow"
+    assert outcome("git log -p", root) == "allow"
+    (tmp_path / "copied").mkdir()
+    inside = root / ".git/modules/module"
+    (tmp_path / "copied/.git").write_text(f"gitdir: {inside}\n")
+    assert outcome("git log -p", tmp_path / "copied") == "ask"
+
+
+def test_a_repository_kept_apart_is_asked_about(tmp_path):
+    subprocess.run(["git", "init", "-q", "--separate-git-dir", tmp_path / "apart", tmp_path / "work"], check=True)
+    git(tmp_path / "work", "commit", "-q", "--allow-empty", "-m", "first")
+    assert outcome("git log -p", tmp_path / "work") == "ask"
+    assert outcome("git log -p", tmp_path / "work", allow=("bash(git log *)",)) == "allow"
