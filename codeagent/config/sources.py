@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from codeagent.config.key_problems import key_problems
 from codeagent.config.launch import Tables
 from codeagent.config.places import Places, project_config_file
-from codeagent.config.settings import PROJECT_MAY_SET, Settings, checked
+from codeagent.config.settings import PROJECT_MAY_SET, BudgetSettings, Settings, checked
 from codeagent.core.errors import ConfigError
 from codeagent.core.values import value
 
@@ -121,8 +121,12 @@ def split_harmless(tables: Tables) -> tuple[Tables, tuple[str, ...]]:
 
 
 def without_raised_limits(tables: Tables, own: Tables) -> tuple[Tables, tuple[str, ...]]:
-    """A project's settings without those of ``budget`` that exceed the person's ``own``, and the names of these."""
-    limits, wanted = own.get("budget", {}), tables.get("budget", {})
+    """A project's settings without those of ``budget`` that exceed the person's ``own``, and the names of these.
+
+    Where the person set no limit, the one that holds by default is theirs.
+    """
+    limits = {"max_steps": BudgetSettings.model_fields["max_steps"].default, **own.get("budget", {})}
+    wanted = tables.get("budget", {})
     raised = [key for key, given in wanted.items() if key in limits and _is_more(given, limits[key])]
     kept = {key: given for key, given in wanted.items() if key not in raised}
     return {**tables, "budget": kept} if raised else tables, tuple(f"budget.{key}" for key in raised)

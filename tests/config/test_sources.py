@@ -128,8 +128,14 @@ def test_what_is_no_plain_text_is_checked(tables):
         checked(tables)
 
 
-@pytest.mark.parametrize(("own", "theirs", "counts"), [(2, 100, 2), (2, 1, 1), (None, 100, 100)])
-@pytest.mark.parametrize("limit", ["max_cost", "max_steps"])
+@pytest.mark.parametrize(
+    ("limit", "own", "theirs", "counts"),
+    [
+        *(("max_cost", 2, 100, 2), ("max_cost", 2, 1, 1), ("max_cost", None, 100, 100)),
+        *(("max_steps", 2, 100, 2), ("max_steps", 2, 1, 1), ("max_steps", 200, 100, 100)),
+        *(("max_steps", None, 100, 50), ("max_steps", None, 20, 20)),
+    ],
+)
 def test_a_project_may_lower_the_limits_of_the_person_and_not_raise_them(places, root, limit, own, theirs, counts):
     if own is not None:
         person_writes(places, f"[budget]\n{limit} = {own}\n")
