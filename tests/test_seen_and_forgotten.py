@@ -18,7 +18,7 @@ LONG = "".join(f"line {number} of the file\n" for number in range(1, 61))
 
 
 @pytest.fixture
-def opened(tmp_path, model_server):
+async def opened(tmp_path, model_server):
     environ = {
         "CODEAGENT_HOME": str(tmp_path / "home"),
         "ANTHROPIC_API_KEY": "k",
@@ -38,7 +38,7 @@ def opened(tmp_path, model_server):
 
     yield opening
     for one in parts:
-        one.close()
+        await finish(one)
 
 
 async def say_and_call(parts, model_server, *calls, text="Go on."):

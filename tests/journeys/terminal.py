@@ -50,6 +50,7 @@ class Cell:
     is_bold: bool
 
 
+_PIECES_SECONDS = 0.005
 _UNFINISHED = re.compile(rb"\x1b(\[[0-9;?<>=$ ]*|[P_][^\x1b]*\x1b?)?$")
 
 
@@ -153,6 +154,15 @@ class Terminal:
         """Waits until the screen does not show the pattern any more."""
         self._until(lambda: re.search(pattern, self.text, re.MULTILINE) is None, seconds, f"still {pattern!r}")
 
+    def wait_for_answer(self, words: str, seconds: float = 15) -> None:
+        """Waits until the key of an answer, such as ``y approve``, stands out, which it does while it counts."""
+
+        def counts() -> bool:
+            found = [(row, line.find(words)) for row, line in enumerate(self._screen.display) if words in line]
+            return any(self._screen.buffer[row][column].bold for row, column in found)
+
+        self._until(counts, seconds, f"{words!r} cannot be answered")
+
     def wait_for_exit(self, seconds: float = 10) -> int:
         """Waits until the program ends; its exit code, -1 when it goes on."""
         end = time.monotonic() + seconds
@@ -200,8 +210,9 @@ class Terminal:
         self.pump(0.5)
 
     def _until(self, condition, seconds: float, problem: str) -> None:
+        """Looks again after a moment: a picture may come in pieces, the last of which follow at once."""
         end = time.monotonic() + seconds
-        while not condition():
+        while not (condition() and self.pump(_PIECES_SECONDS) and condition()):
             if time.monotonic() > end or not self.pump(0.05):
                 if condition():
                     return

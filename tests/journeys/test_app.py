@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -23,11 +22,6 @@ def send(terminal, text):
     terminal.press("enter")
 
 
-def quiet():
-    """A question takes the keyboard only after a quiet moment."""
-    time.sleep(0.6)
-
-
 def results_of(request):
     return json.dumps(request.messages[-1])
 
@@ -40,12 +34,10 @@ def test_an_edit_is_shown_as_a_diff_and_written_when_approved(place, model_serve
     )
     with place.open() as terminal:
         send(terminal, "fix the total")
-        terminal.wait("approve|allow")
         terminal.wait(r"[-−] +return full / \(1 \+ discount\)")
         terminal.wait(r"\+ +return full \* \(1 - discount\)")
         assert "1 + discount" in (place.root / "cart.py").read_text()
-        quiet()
-        terminal.pump(0.6)
+        terminal.wait_for_answer("y approve")
         terminal.type("y")
         terminal.wait("All done")
         assert "1 - discount" in (place.root / "cart.py").read_text()
@@ -70,10 +62,9 @@ def test_a_denial_with_a_reason_reaches_the_model(place, model_server):
     with place.open() as terminal:
         send(terminal, "clean up")
         terminal.wait("rm cart.py")
-        terminal.wait("approve|allow")
-        terminal.pump(0.8)
+        terminal.wait_for_answer("t deny and say why")
         terminal.type("t")
-        terminal.pump(0.3)
+        terminal.wait("why not, for the model")
         terminal.type("we still need it")
         terminal.press("enter")
         terminal.wait("Then I won't")
@@ -153,7 +144,7 @@ def test_a_file_saved_while_the_question_is_open_is_asked_about_anew(place, mode
         cart = place.root / "cart.py"
         cart.write_text("# the person's own line\n" + cart.read_text())
         terminal.wait("own line")
-        terminal.pump(1.0)
+        terminal.wait_for_answer("y approve")
         terminal.type("y")
         terminal.wait("Done")
         assert cart.read_text().startswith("# the person's own line\n")
@@ -168,11 +159,10 @@ def test_a_rule_for_the_session_is_shown_before_it_is_stored_and_then_holds(plac
     )
     with place.open() as terminal:
         send(terminal, "touch it twice")
-        terminal.wait("approve|allow")
-        terminal.pump(0.8)
+        terminal.wait_for_answer("a always")
         terminal.type("a")
         terminal.wait(r"bash\(touch one.txt\)")
-        terminal.pump(0.2)
+        terminal.wait_for_answer("1 or enter for this session")
         terminal.type("1")
         terminal.wait("Both done")
 
@@ -188,27 +178,23 @@ def test_without_a_key_the_welcome_says_what_to_do_and_offers_the_demo(place):
 def test_the_demo_plays_through(place):
     with place.open("demo", lines=40) as terminal:
         terminal.wait("python3 -m unittest -v", 30)
-        terminal.wait("approve|allow")
-        terminal.pump(1.0)
+        terminal.wait_for_answer("y approve")
         terminal.type("y")
         terminal.wait("FAILED", 30)
         terminal.wait(r"\+ +return round\(self.full_price\(\) \*", 30)
-        terminal.pump(1.0)
+        terminal.wait_for_answer("y approve")
         terminal.type("y")
         terminal.wait("[-−] +def test_everything_off", 30)
-        terminal.wait("n deny")
-        terminal.pump(1.0)
+        terminal.wait_for_answer("n deny")
         terminal.type("n")
         terminal.wait("long_check", 30)
-        terminal.wait("approve|allow")
-        terminal.pump(1.0)
+        terminal.wait_for_answer("y approve")
         terminal.type("y")
         terminal.wait("batch +2 of 12", 30)
         terminal.type("please be quick")
         terminal.press("enter")
         terminal.wait("seen before", 30)
-        terminal.wait("approve|allow", 30)
-        terminal.pump(1.0)
+        terminal.wait_for_answer("y approve", 30)
         terminal.type("y")
         terminal.wait("That was a whole session", 30)
         terminal.press("ctrl+d")
@@ -307,7 +293,7 @@ def test_resume_without_an_id_lists_the_sessions_and_goes_on_with_the_chosen_one
     with place.open("-r") as terminal:
         terminal.wait("write the readme")
         terminal.type("totals")
-        terminal.pump(0.5)
+        terminal.wait_gone("write the readme")
         terminal.press("enter")
         terminal.wait("One\\.")
         send(terminal, "and now?")

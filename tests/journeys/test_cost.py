@@ -71,7 +71,7 @@ def test_in_the_app_the_turn_waits_at_the_limit_and_goes_on_with_a_yes(priced, m
         terminal.press("enter")
         terminal.wait(r"has cost \$0\.60; the limit is \$0\.50")
         assert len(model_server.requests) == 2
-        terminal.pump(0.8)
+        terminal.wait_for_answer("y approve")
         terminal.type("y")
         terminal.wait("That was dear")
         terminal.press("ctrl+d")
@@ -86,7 +86,7 @@ def test_in_the_app_the_turn_ends_at_the_limit_with_a_no_and_the_next_message_as
         terminal.type("look")
         terminal.press("enter")
         terminal.wait(r"Go on for \$0\.50 more")
-        terminal.pump(0.8)
+        terminal.wait_for_answer("n deny")
         terminal.type("n")
         terminal.wait(r"Stopped at \$0\.60")
         terminal.type("more")
@@ -107,7 +107,7 @@ def test_in_the_app_a_model_without_a_price_is_asked_about_first(place, model_se
         terminal.press("enter")
         terminal.wait("No price is known for anthropic/claude-test")
         assert model_server.requests == []
-        terminal.pump(0.8)
+        terminal.wait_for_answer("y approve")
         terminal.type("y")
         terminal.wait("Uncounted")
         terminal.press("ctrl+d")

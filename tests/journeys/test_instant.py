@@ -242,11 +242,10 @@ def test_the_title_follows_the_work_and_a_question_calls_who_looks_elsewhere(pla
         terminal.type("clean up\r")
         terminal.send(focus)
         terminal.wait("rm cart.py")
-        terminal.wait("n deny")
         terminal._until(
             lambda: b"\x1b]2;waiting for you \xc2\xb7 shop \xc2\xb7 codeagent\a" in terminal.raw, 20, "no title"
         )
-        terminal.pump(0.8)
+        terminal.wait_for_answer("n deny")
         called = b"\a\x1b]9;shop: codeagent waits for your answer\a" in terminal.raw
         terminal.type("n")
         terminal.wait("Kept")

@@ -31,7 +31,7 @@ def ask(terminal, *waits):
     for pattern in waits:
         terminal.wait(pattern)
     terminal.wait("esc stop")
-    terminal.pump(0.9)  # a question takes the keyboard only after a quiet moment
+    terminal.wait_for_answer("y approve")
 
 
 def touch(place, name="touched.txt"):
@@ -86,13 +86,13 @@ def test_three_questions_are_answered_in_any_order(place, model_server):
         terminal.wait("2 of 3 waiting")
         terminal.send("]")
         terminal.wait("3 of 3 waiting")
-        terminal.pump(0.5)
+        terminal.wait_for_answer("y approve")
         terminal.send("yyy")  # held down: the first answers this question, the others answer nothing
         terminal.wait("2 of 2 waiting")
-        terminal.pump(1.0)
+        terminal.wait_for_answer("y approve")
         terminal.send("n")
         terminal.wait_gone("of 2 waiting")
-        terminal.pump(1.0)
+        terminal.wait_for_answer("y approve")
         terminal.send("y")
         terminal.wait("Over now")
     assert sorted(path.name for path in place.root.glob("*.txt")) == ["one.txt", "three.txt"]

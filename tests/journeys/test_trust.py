@@ -12,6 +12,7 @@ from tests.server.scripted_server import ScriptedServer
 pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
 
 QUESTION = "Do you trust what shop brings along"
+ANSWERS = {"n": "n not now", "r": "r only in this run", "y": "y trust it"}
 
 
 def hostile_config(url, owned):
@@ -73,8 +74,7 @@ def files_below(folder):
 
 def ask_and_answer(terminal, key):
     terminal.wait(QUESTION)
-    terminal.wait(r"tab transcript\s*$")
-    terminal.pump(0.6)
+    terminal.wait_for_answer(ANSWERS[key])
     terminal.type(key)
     terminal.wait_gone(QUESTION)
 
@@ -136,10 +136,9 @@ def test_trusted_its_harmless_part_counts_at_once_and_the_next_start_asks_nothin
     model_server.reply(Reply(parts=(Say("Good day."),)), Reply(parts=(Say("Again."),)))
     with hostile.open() as terminal:
         terminal.wait(QUESTION)
-        terminal.wait(r"tab transcript\s*$")
-        terminal.pump(0.6)
+        terminal.wait_for_answer(ANSWERS["y"])
         terminal.type("y")
-        terminal.pump(0.5)
+        terminal.wait(rf"never in view|\A(?![\s\S]*{QUESTION})")
         if "never in view" in terminal.text:
             terminal.type("y")
         terminal.wait_gone(QUESTION)
@@ -192,8 +191,7 @@ def test_a_sentence_and_a_paste_at_machine_speed_answer_nothing(place):
     (place.root / "AGENTS.md").write_text("Be brief.\n")
     with place.open() as terminal:
         terminal.wait(QUESTION)
-        terminal.wait(r"tab transcript\s*$")
-        terminal.pump(0.6)
+        terminal.wait_for_answer(ANSWERS["y"])
         terminal.send("yes please")
         terminal.wait("› yes please")
         terminal.press("ctrl+c")
@@ -220,8 +218,7 @@ def test_a_first_message_waits_for_the_answer(place, model_server):
     with place.open("say hello") as terminal:
         terminal.wait(QUESTION)
         assert model_server.requests == []
-        terminal.wait(r"tab transcript\s*$")
-        terminal.pump(0.6)
+        terminal.wait_for_answer(ANSWERS["r"])
         terminal.type("r")
         terminal.wait("Good day")
     assert "MOO" in system_of(model_server)

@@ -59,8 +59,7 @@ def test_a_yes_right_behind_escape_allows_nothing(place, model_server):
     with place.open() as terminal:
         terminal.wait("claude-test")
         terminal.type("go\r")
-        terminal.wait("y approve")
-        terminal.pump(1)
+        terminal.wait_for_answer("y approve")
         terminal.send("\x1by")
         terminal.wait("[Ss]topped")
         assert not (place.root / "made").exists()

@@ -577,7 +577,10 @@ def picture(snap_compare, monkeypatch):
         setting.app.title = "codeagent"
 
         async def run(pilot: Pilot[str]) -> None:
-            await steps(Stage(app=setting.app, pilot=pilot, opened=setting.opened, desks=setting.desks))
+            stage = Stage(app=setting.app, pilot=pilot, opened=setting.opened, desks=setting.desks)
+            await steps(stage)
+            dialog = setting.app.main.approval
+            await stage.until(lambda: not dialog.has_keyboard or dialog._keys._is_live)
             await pilot.pause()
 
         return snap_compare(setting.app, terminal_size=size, run_before=run)

@@ -9,7 +9,9 @@ from codeagent.core.approvals import Approve, Deny, Withdraw
 from codeagent.core.events import NoticeGiven
 from codeagent.tui.screens.main import QUIET_SECONDS
 from codeagent.tui.screens.typing import ALONE_SECONDS
-from codeagent.tui.widgets.question_pane import REACTION_SECONDS
+from codeagent.tui.widgets.answer_keys import AnswerKeys
+
+LONG = 600.0  # seconds that no test lasts, however busy the machine
 
 
 class Asking:
@@ -96,7 +98,10 @@ async def test_a_letter_pressed_before_the_question_had_the_keyboard_answers_not
         assert asking.answers == {"c1": Approve()}
 
 
-async def test_a_letter_that_comes_too_soon_after_the_question_took_the_keyboard_answers_nothing(stage_of, ask_diff):
+async def test_a_letter_that_comes_too_soon_after_the_question_took_the_keyboard_answers_nothing(
+    stage_of, ask_diff, monkeypatch
+):
+    monkeypatch.setattr("codeagent.tui.widgets.question_pane.REACTION_SECONDS", LONG)
     asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
@@ -104,21 +109,53 @@ async def test_a_letter_that_comes_too_soon_after_the_question_took_the_keyboard
         await stage.press_slowly("y")
         assert asking.answers == {}
         assert stage.app.main.prompt.is_empty
-        await live(stage)
+
+
+def stand_out(stage):
+    """The keys that stand out in the row of answers."""
+    (answers,) = stage.app.query(AnswerKeys)
+    strips = [answers.render_line(row) for row in range(answers.size.height)]
+    return [segment.text for strip in strips for segment in strip if segment.style and segment.style.bold]
+
+
+async def test_the_keys_stand_out_as_soon_as_they_count_and_no_sooner(stage_of, ask_diff, monkeypatch):
+    asking = Asking(ask_diff("c1", hunks=1), ask_diff("c2", hunks=1))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await stage.until(lambda: {"y", "n"} <= set(stand_out(stage)))
+        assert stage.app.main.approval.answers_to(events.Focus().time)
+        monkeypatch.setattr("codeagent.tui.widgets.question_pane.REACTION_SECONDS", LONG)
+        await stage.pilot.press("right_square_bracket")
+        await stage.until(lambda: stage.app.main.approval.is_listening)
+        await stage.pilot.pause()
+        assert "2 of 2 waiting" in stage.text
+        assert stand_out(stage) == []
+
+
+async def test_no_key_stands_out_while_the_turn_is_being_stopped(stage_of, ask_diff):
+    asking = Asking(ask_diff(hunks=1))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await stage.until(lambda: stand_out(stage))
+        stage.app.main.approval.stop_listening()
+        await stage.pilot.pause()
+        assert stand_out(stage) == []
 
 
 async def test_a_letter_typed_as_the_question_comes_up_is_taken_from_the_prompt_which_gives_the_keyboard_on(
     stage_of, ask_diff, monkeypatch
 ):
-    monkeypatch.setattr("codeagent.tui.widgets.question_pane.REACTION_SECONDS", 3.0)  # however busy the machine
+    monkeypatch.setattr("codeagent.tui.screens.typing.JUST_NOW_SECONDS", LONG)
     asking = Asking(ask_diff(hunks=1), at_once=False)
     async with stage_of(asking) as stage:
         await begin(stage)
         await asyncio.sleep(ALONE_SECONDS)  # the letter does not follow on the text
         asking.go.set()
         await stage.until(lambda: stage.app.main.approval.waiting)
-        await stage.press_slowly("y")
-        assert "press y again" in stage.text
+        early = events.Key("y", "y")
+        stage.app.post_message(early)
+        await stage.until(lambda: "press y again" in stage.text)
+        assert asking.answers == {}
         await live(stage)
         await stage.press_slowly("y")
         assert asking.answers == {"c1": Approve()}
@@ -131,9 +168,8 @@ async def test_the_next_question_does_not_take_the_second_key_of_a_double_press(
         await live(stage)
         await stage.pilot.press("y", "y")
         await stage.until(lambda: "c1" in asking.answers)
-        await asyncio.sleep(QUIET_SECONDS + REACTION_SECONDS + 0.1)
+        await live(stage)
         assert list(asking.answers) == ["c1"]
-        assert stage.app.main.approval.has_focus
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.1], ids=["machine speed", "ten keys a second"])

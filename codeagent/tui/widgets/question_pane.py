@@ -35,12 +35,11 @@ CHANGED_SECONDS = 1.0
 WIDE = 120
 """From so many columns on, old and new can stand side by side."""
 
-NEVER = float("inf")
+NEVER, _A_MOMENT = float("inf"), 0.01
 _ROOMY = 24
 """Screens of so many rows have one to spare above the keys."""
 
-_TITLE_ENDS = 3
-_SIDES = 5
+_TITLE_ENDS, _SIDES = 3, 5
 _ABOVE = 2
 """A hunk that is walked to has its heading and a row of the one before above it."""
 
@@ -260,6 +259,7 @@ class QuestionPane(Vertical, can_focus=True):
     def stop_listening(self) -> None:
         """The turn is being stopped: no key that comes now answers."""
         self._armed_at = NEVER
+        self._show_when_keys_count()
 
     def drop_keys_before(self, time: float) -> None:
         """Keys pressed before belong to a sentence, also those that are still on their way here."""
@@ -282,6 +282,14 @@ class QuestionPane(Vertical, can_focus=True):
     def _arm(self, after: float) -> None:
         if self.has_focus and self._questions:
             self._armed_at = events.Focus().time + after
+            self._show_when_keys_count()
+
+    def _show_when_keys_count(self) -> None:
+        """Lets the keys stand out as soon as they count, and no sooner."""
+        if question := self._questions.current:
+            self._show_keys(question)
+            if 0 <= (left := self._armed_at - events.Focus().time) < NEVER:
+                self.set_timer(left + _A_MOMENT, self._show_when_keys_count)
 
     def _note_shown(self) -> None:
         """What had the keyboard long enough to be answered could have been read."""
@@ -309,9 +317,8 @@ class QuestionPane(Vertical, can_focus=True):
             return
         width = self._line_width
         lines = self._lines(question)
-        choices = self._choices(question, self._view)
         self._body.display = self._view is not View.EDITING
-        self._keys.show(choices, is_live=self.has_keyboard)
+        self._show_keys(question)
         air = self._air
         self._keys.styles.margin = (air, 0, 0, 0)
         self._wanted = len(lines) + self._keys.rows(width + 1) + air + self._text.rows + FRAME
@@ -330,6 +337,12 @@ class QuestionPane(Vertical, can_focus=True):
         self._tell_what_follows()
         if from_start:
             self._paint_ahead(question.hunk + 1)
+
+    def _show_keys(self, question: OpenQuestion) -> None:
+        """The keys stand out while they do what stands beside them; a field for words takes its own at once."""
+        is_typing = self._is_sentence_in_view or self._view is View.EDITING
+        is_live = self.has_keyboard and (is_typing or self.answers_to(events.Focus().time))
+        self._keys.show(self._choices(question, self._view), is_live=is_live)
 
     def _redraw_lines(self) -> None:
         """The same question with another hunk pointed at or taken: no line moves."""
