@@ -11,10 +11,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.server.scripted_server import ScriptedServer
 
 ORDINARY_USER = 65534
+settings.register_profile(
+    "whatever the machine does meanwhile",
+    parent=settings.default,
+    deadline=None,
+    suppress_health_check=(*settings.default.suppress_health_check, HealthCheck.too_slow),
+)
+settings.load_profile("whatever the machine does meanwhile")
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -26,6 +26,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.text import storable
 from codeagent.providers.chat_calls import KNOWN_FIELDS, GrowingCall, GrowingCalls
+from codeagent.providers.chat_parts import ContentParts, show_part
 from codeagent.providers.failures import Service
 from codeagent.providers.history import kept_fields
 from codeagent.providers.pieces import Display, GrowingText
@@ -37,6 +38,8 @@ REASONING_DETAILS = "reasoning_details"
 """OpenRouter's items of reasoning, which must come back as they were, with their signatures."""
 MESSAGE_FIELDS = "message_fields"
 """What a server adds to its message and nobody else knows, such as ``annotations``."""
+CONTENT = "content"
+"""The list of parts that a server's content was, where there is more to it than text."""
 _THINKING_KEYS = ("reasoning_content", "reasoning")
 _KNOWN = frozenset({"role", "content", "tool_calls", "function_call", REASONING_DETAILS, *_THINKING_KEYS})
 _STOPS = {
@@ -96,6 +99,7 @@ class ChatReply:
         self._content = _Content()
         self._written = WrittenText(tools if finds_written else frozenset(), self._content)
         self._details: list[JsonObject] = []
+        self._parts = ContentParts()
         self._others: dict[str, list[JsonValue]] = {}
         self._calls = GrowingCalls(tools)
         self.usage = Usage()
@@ -155,6 +159,8 @@ class ChatReply:
             thinking = storable(str(content.thinking))
             blocks.append(ThinkingBlock(text=thinking, signature=content.thinking_key, provider=self._model))
         blocks += self._opaque(REASONING_DETAILS, [*self._details])
+        if self._parts.says_more and not self._written.calls:
+            blocks += self._opaque(CONTENT, self._parts.all())
         blocks += self._opaque(MESSAGE_FIELDS, {key: _joined(pieces) for key, pieces in self._others.items()})
         text = storable(str(content.text))
         if text := text.strip() if self._written.calls else text:
@@ -202,8 +208,11 @@ class ChatReply:
         self._take_others(delta)
         content = delta.get("content")
         if isinstance(content, list):
-            self._take_parts(content)
+            for part in map(as_object, content):
+                self._parts.add(part)
+                show_part(part, self._written.feed, self._content.think)
         elif text := as_text(content):
+            self._parts.say(text)
             self._written.feed(text)
         elif refusal := as_text(delta.get("refusal")):
             self._content.say(refusal)
@@ -231,15 +240,6 @@ class ChatReply:
                 last[key] = as_text(last.get(key)) + as_text(value)
             elif value is not None:
                 last[key] = value
-
-    def _take_parts(self, parts: list[JsonValue]) -> None:
-        """Content as a list: text, and thinking that is a list of texts itself."""
-        for part in map(as_object, parts):
-            if part.get("type") == "thinking":
-                for inner in map(as_object, as_list(part.get("thinking"))):
-                    self._content.think(as_text(inner.get("text")))
-            else:
-                self._written.feed(as_text(part.get("text")))
 
     def _made(self, call: GrowingCall) -> ToolCall:
         """Nothing at all as arguments means none, unless the reply was cut off there."""

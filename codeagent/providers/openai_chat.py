@@ -23,7 +23,8 @@ from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
-from codeagent.providers.chat_reply import MESSAGE_FIELDS, REASONING_DETAILS, ChatReply
+from codeagent.providers.chat_parts import said_by
+from codeagent.providers.chat_reply import CONTENT, MESSAGE_FIELDS, REASONING_DETAILS, ChatReply
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
     NO_OUTPUT,
@@ -37,7 +38,7 @@ from codeagent.providers.history import (
 from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.live import Encoder, LiveProvider
 from codeagent.providers.openai_connection import OpenAIConnection
-from codeagent.providers.sse import as_object, parse_object, to_json
+from codeagent.providers.sse import as_list, as_object, parse_object, to_json
 
 PREFIX = "openai-chat"
 
@@ -159,7 +160,9 @@ class ChatDialect:
         """
         kept = self._own(message)
         encoded: JsonObject = {**as_object(kept.get(MESSAGE_FIELDS)), "role": "assistant"}
-        encoded["content"] = message.text if message.text.strip() else None
+        parts = as_list(kept.get(CONTENT))
+        is_same = bool(parts) and storable("".join(said_by(as_object(part)) for part in parts)) == message.text
+        encoded["content"] = parts if is_same else message.text if message.text.strip() else None
         if details := kept.get(REASONING_DETAILS):
             encoded[REASONING_DETAILS] = details
         calls = self._calls(message)

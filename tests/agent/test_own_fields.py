@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import pytest
@@ -15,7 +16,7 @@ from codeagent.providers.anthropic_reply import PROVIDER
 from codeagent.providers.catalog import Limits
 from codeagent.providers.history import kept_fields, with_fields
 from codeagent.store.records import Record, decode_record, encode_record
-from tests.agent.services import PROTOCOLS
+from tests.agent.services import PROTOCOLS, Scene
 from tests.agent.stage import Stage
 from tests.server.replies import RawStream, data_lines, say
 
@@ -229,4 +230,77 @@ async def test_thinking_with_fields_of_its_own_still_begins_a_chain_of_calls():
     body = await provider.body(ModelRequest(system="", messages=(said, reply), tools=()))
     assert b'"budget_tokens"' in body
     assert b'"shape":"cube"' in body
+    await provider.aclose()
+
+
+LISTED = chat_reply(
+    {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "H"}]}]},
+    {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "m."}], "closed": True}]},
+    {"content": "Fou"},
+    {"content": [{"type": "text", "text": "nd."}, {"type": "reference", "reference_ids": [1, 2]}]},
+    {"content": [{"type": "reference", "reference_ids": [3]}]},
+    {"content": [{"type": "text", "text": " So."}]},
+)
+PARTS = [
+    {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}], "closed": True},
+    {"type": "text", "text": "Found."},
+    {"type": "reference", "reference_ids": [1, 2]},
+    {"type": "reference", "reference_ids": [3]},
+    {"type": "text", "text": " So."},
+]
+
+
+async def test_content_that_came_as_a_list_of_parts_goes_back_as_one_and_to_its_own_server_alone(model_server):
+    provider, other = (PROTOCOLS["chat"](name, "key", model_server.openai_url) for name in ("test", "other"))
+    stage = Stage(provider)
+    model_server.reply(streamed(LISTED), say("Done."), say("Done."))
+    assert (await stage.send()).text == "Found. So."
+    assert [block.text for block in stage.session.messages[-1].blocks if block.kind == "thinking"] == ["Hm."]
+    await stage.send("And?")
+    assert model_server.requests[-1].messages[-2] == {"role": "assistant", "content": PARTS}
+    stage.session.set_provider(other)
+    await stage.send("And?")
+    assert [message["content"] for message in model_server.requests[-1].messages if message["role"] == "assistant"] == [
+        "Found. So.",
+        "Done.",
+    ]
+    assert model_server.refusals == []
+    await provider.aclose()
+    await other.aclose()
+
+
+async def test_parts_that_only_a_list_holds_stand_beside_calls(model_server):
+    provider = PROTOCOLS["chat"]("test", "key", model_server.openai_url)
+    call = {"index": 0, "id": "c1", "function": {"name": "note", "arguments": '{"say": "one"}'}}
+    reference = {"type": "reference", "reference_ids": [7]}
+    model_server.reply(streamed(chat_reply({"content": [reference]}, {"tool_calls": [call]})), say("Done."))
+    stage = Scene("chat", model_server, provider).stage()
+    assert (await stage.send()).text == "Done."
+    sent_back = model_server.requests[-1].messages[-2]
+    assert (sent_back["content"], len(sent_back["tool_calls"])) == ([reference], 1)
+    assert model_server.refusals == []
+    await provider.aclose()
+
+
+@pytest.mark.parametrize("thought", ["Hm.", [{"type": "text", "text": "Hm."}]])
+async def test_a_thought_in_a_list_is_a_text_or_a_list_of_texts(model_server, thought):
+    provider = PROTOCOLS["chat"]("test", "key", model_server.openai_url)
+    parts = [{"type": "thinking", "thinking": thought}, {"type": "text", "text": "Done."}]
+    model_server.reply(streamed(chat_reply({"content": parts})))
+    stage = Stage(provider)
+    await stage.send()
+    assert [block.text for block in stage.session.messages[-1].blocks if block.kind != "opaque"] == ["Hm.", "Done."]
+    [kept] = [json.loads(block.payload_json) for block in stage.session.messages[-1].blocks if block.kind == "opaque"]
+    assert kept == {"content": parts}
+    await provider.aclose()
+
+
+async def test_calls_that_were_written_in_a_list_are_not_sent_back_twice(model_server):
+    provider = PROTOCOLS["chat"]("test", "key", model_server.openai_url)
+    written = 'So.\n<tool_call>{"name": "note", "arguments": {"say": "one"}}</tool_call>'
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": written}]
+    model_server.reply(streamed(chat_reply({"content": parts})), say("Done."))
+    stage = Scene("chat", model_server, provider).stage()
+    assert (await stage.send()).text == "Done."
+    assert model_server.requests[-1].messages[-2]["content"] == "So."
     await provider.aclose()

@@ -209,7 +209,7 @@ histories = st.lists(
         (OpenAIProvider, responses_api.check),
     ],
 )
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(messages=histories)
 async def test_no_history_at_all_is_refused(make, check, messages):
     body = await make("m", "k", "http://127.0.0.1").body(ModelRequest(system="s", messages=messages, tools=()))

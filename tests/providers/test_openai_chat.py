@@ -196,7 +196,7 @@ async def test_thinking_is_read_under_either_name_and_as_a_list(model_server, ch
     listed = [{"type": "thinking", "thinking": [{"type": "text", "text": "c"}]}, {"type": "text", "text": "d"}]
     model_server.reply(odd(delta(reasoning_content="a"), delta(reasoning="b"), delta(content=listed), DONE))
 
-    thinking, text = (await ask(chat)).blocks
+    thinking, _, text = (await ask(chat)).blocks
 
     assert (thinking.text, text.text) == ("abc", "d")
 

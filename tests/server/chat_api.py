@@ -120,7 +120,9 @@ def _check_assistant(message: dict[str, object], where: str, used: set[str]) -> 
         raise Refused(f"Invalid '{where}.tool_calls': empty array. Expected an array with minimum length 1.")
     if not calls and not content:
         raise Refused(f"Invalid value for '{where}.content': expected a string, got null.")
-    if content is not None and (not isinstance(content, str) or not content.strip()):
+    if isinstance(content, list):
+        _check_parts(content, where)
+    elif content is not None and (not isinstance(content, str) or not content.strip()):
         raise Refused(f"Invalid '{where}.content': expected a non-empty string or null.")
     ids: list[str] = []
     for at, call in enumerate(calls or ()):
@@ -138,6 +140,15 @@ def _check_assistant(message: dict[str, object], where: str, used: set[str]) -> 
         _check_arguments(function.get("arguments"), place)
         ids.append(identity)
     return ids
+
+
+def _check_parts(parts: list[object], where: str) -> None:
+    """The parts that Mistral's service knows: https://docs.mistral.ai/api/#tag/chat."""
+    for at, part in enumerate(parts):
+        known = isinstance(part, dict) and {"text": str, "thinking": list, "reference": list}.get(part.get("type"))
+        value = known and part.get("reference_ids" if part["type"] == "reference" else part["type"])
+        if not known or not isinstance(value, known) or not value:
+            raise Refused(f"Invalid value for '{where}.content[{at}]': unknown or empty part.")
 
 
 def _check_fields(message: dict[str, object], where: str) -> None:

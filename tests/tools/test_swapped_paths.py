@@ -70,7 +70,7 @@ def everything_in(top):
 
 @pytest.mark.parametrize("call", CALLS)
 @given(place=st.sampled_from(PLACES))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 def test_nothing_outside_is_read_or_written_while_paths_are_swapped(at, outside, call, place):
     before = everything_in(outside)
     for _ in range(ROUNDS):
