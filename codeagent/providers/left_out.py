@@ -25,6 +25,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.seldom import seldom
 from codeagent.core.values import value
+from codeagent.providers.named_fields import named_in, without_fields
 
 _REFUSALS = frozenset({400, 404, 413, 415, 422})
 _FAULTS = frozenset({500, 501})  # llama.cpp answers so to images that it cannot take
@@ -42,7 +43,7 @@ _ABOUT_ONE = seldom(
 _ABOUT_THINKING = seldom(
     r"thinking|signature|encrypted|reasoning|server_tool_use|input tag|(?:content|input)\b.{0,40}\btype\b"
     r"|extra inputs|additional propert|not persisted"
-    r"|(?:unknown|unrecognized|unexpected|invalid) (?:field|param|item|value|request argument)"
+    r"|(?:unknown|unrecognized|unexpected|invalid) (?:field|param|item|value|variant|request argument)"
     r"|propert(?:y|ies) '[^']*' (?:is|are) (?:unsupported|not)",
     re.IGNORECASE,
 )
@@ -55,14 +56,15 @@ IMAGE_REFUSED = "the service refused it"
 
 @value
 class LeftOut:
-    """What is not sent: every image or those that were refused, and what the model thought."""
+    """What is not sent: every image or those that were refused, fields that were, and what the model thought."""
 
     all_images: bool = False
     images: frozenset[ImageBlock] = frozenset()
+    fields: frozenset[str] = frozenset()
     thinking: bool = False
 
     def __bool__(self) -> bool:
-        return self.all_images or bool(self.images) or self.thinking
+        return self.all_images or bool(self.images) or bool(self.fields) or self.thinking
 
     def without(self, message: Message) -> Message:
         """The message as it is sent: a short note in the place of each image."""
@@ -75,7 +77,9 @@ class LeftOut:
                 )
                 return replace(message, results=results)
             case AssistantMessage():
-                return replace(message, blocks=_unthought(message)) if self.thinking else message
+                if self.thinking:
+                    return replace(message, blocks=_unthought(message))
+                return replace(message, blocks=without_fields(message.blocks, self.fields)) if self.fields else message
 
     def leaves(self, image: ImageBlock) -> bool:
         """Whether this image is not sent."""
@@ -116,7 +120,8 @@ class Taken:
         if sent and (is_about_images or status == _TOO_LARGE):
             return replace(known, images=known.images | sent)
         if _ABOUT_THINKING().search(said) and not known.thinking and any(map(_has_thinking, messages)):
-            return replace(known, thinking=True)
+            named = named_in(said, messages) - known.fields
+            return replace(known, fields=known.fields | named) if named else replace(known, thinking=True)
         return known
 
     def accepted(self, messages: Sequence[Message], before: LeftOut) -> str:
@@ -135,6 +140,9 @@ class Taken:
             return f"The service refused an image, so it is left out of what {self._model} is sent: {names}."
         if now.thinking and not before.thinking:
             return f"The service refused earlier thinking, so it is left out of what {self._model} is sent."
+        if fresh_fields := now.fields - before.fields:
+            names = ", ".join(sorted(fresh_fields))
+            return f"The service refused {names} of earlier replies, so it is left out of what {self._model} is sent."
         return ""
 
 

@@ -248,6 +248,7 @@ PARTS = [
     {"type": "reference", "reference_ids": [3]},
     {"type": "text", "text": " So."},
 ]
+OPEN = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
 
 
 async def test_content_that_came_as_a_list_of_parts_goes_back_as_one_and_to_its_own_server_alone(model_server):
@@ -303,4 +304,71 @@ async def test_calls_that_were_written_in_a_list_are_not_sent_back_twice(model_s
     stage = Scene("chat", model_server, provider).stage()
     assert (await stage.send()).text == "Done."
     assert model_server.requests[-1].messages[-2]["content"] == "So."
+    await provider.aclose()
+
+
+TWO_FIELDS = {
+    "messages": messages_reply(
+        opened(0, {"type": "thinking", "thinking": "Hm.", "signature": "s"}),
+        opened(1, {"type": "text", "text": "Found.", "shape": "cube", "citations": CITED}),
+    ),
+    "chat": chat_reply({"content": "Found.", "shape": "cube", "reasoning_details": DETAILS, "annotations": NOTES}),
+    "responses": responses_reply(
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2VjcmV0"},
+        message(annotations=NOTES) | {"shape": "cube"},
+    ),
+}
+KEPT = {
+    "messages": [
+        {"type": "thinking", "thinking": "Hm.", "signature": "s"},
+        {"type": "text", "text": "Found.", "citations": CITED},
+    ],
+    "chat": {"role": "assistant", "content": "Found.", "reasoning_details": DETAILS, "annotations": NOTES},
+    "responses": message(annotations=NOTES),
+}
+
+
+async def test_of_all_that_is_a_services_own_only_what_its_refusal_names_is_left_out(scene):
+    stage = scene.stage()
+    scene.server.reply(streamed(TWO_FIELDS[scene.protocol]), say("Done."))
+    await stage.send()
+    assert (await stage.send("And?")).text == "Done."
+    *_, last = sent(scene)
+    assert (last["content"] if scene.protocol == "messages" else last) == KEPT[scene.protocol]
+    [refusal] = scene.server.refusals
+    assert "shape" in str(refusal)
+    [notice] = stage.of(NoticeGiven)
+    assert notice.text.startswith("The service refused shape of earlier replies, so it is left out")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "left"),
+    [
+        ("messages[1]: unknown variant `reference`, expected `text` or `thinking`", [*PARTS[:2], PARTS[4]]),
+        ("[{'type': 'extra_forbidden', 'loc': ['body', 'closed'], 'msg': 'Extra inputs']", [OPEN, *PARTS[1:]]),
+        ("Extra inputs are not permitted", "Found. So."),
+    ],
+)
+async def test_parts_and_fields_of_parts_are_left_out_by_name_and_all_of_it_where_none_is_named(
+    model_server, refusal, left
+):
+    provider = PROTOCOLS["chat"]("test", "key", model_server.openai_url)
+    gone = b'"closed"' if "closed" in refusal else b'"reference"'
+    model_server.will_not_take = {gone: (422, refusal)}
+    stage = Stage(provider)
+    model_server.reply(streamed(LISTED), say("Done."))
+    await stage.send()
+    assert (await stage.send("And?")).text == "Done."
+    assert model_server.requests[-1].messages[-2]["content"] == left
+    await provider.aclose()
+
+
+async def test_what_is_refused_again_under_its_name_takes_the_rest_with_it(model_server):
+    provider = PROTOCOLS["chat"]("test", "key", model_server.openai_url)
+    model_server.will_not_take = {b'"annotations"': (400, "Unknown parameter: 'shape'.")}
+    stage = Stage(provider)
+    model_server.reply(streamed(TWO_FIELDS["chat"]), say("Done."))
+    await stage.send()
+    assert (await stage.send("And?")).text == "Done."
+    assert model_server.requests[-1].messages[-2] == {"role": "assistant", "content": "Found."}
     await provider.aclose()
