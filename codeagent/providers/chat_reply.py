@@ -25,8 +25,7 @@ from codeagent.core.messages import (
     Usage,
 )
 from codeagent.core.text import storable
-from codeagent.providers.chat_calls import KNOWN_FIELDS, GrowingCall, GrowingCalls
-from codeagent.providers.chat_parts import ContentParts, show_part
+from codeagent.providers.chat_pieces import KNOWN_FIELDS, ContentParts, GrowingCall, GrowingCalls, show_part
 from codeagent.providers.failures import Service
 from codeagent.providers.history import kept_fields
 from codeagent.providers.pieces import Display, GrowingText

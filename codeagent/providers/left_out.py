@@ -7,11 +7,13 @@ the history itself keeps them for the next model.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from codeagent.core.errors import ProviderError
+from codeagent.core.json_types import JsonValue
 from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -25,7 +27,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.seldom import seldom
 from codeagent.core.values import value
-from codeagent.providers.named_fields import named_in, without_fields
+from codeagent.providers.sse import as_object, as_text, parse_object
 
 _REFUSALS = frozenset({400, 404, 413, 415, 422})
 _FAULTS = frozenset({500, 501})  # llama.cpp answers so to images that it cannot take
@@ -49,6 +51,11 @@ _ABOUT_THINKING = seldom(
 )
 """What only its own service can read: thinking, and blocks, items and fields that nobody else knows."""
 
+_TOLD_TOGETHER = frozenset({
+    "", "type", "role", "content", "text", "id", "index", "name", "input", "data", "status", "summary", "msg", "loc",
+    "thinking", "redacted_thinking", "signature", "reasoning", "encrypted_content",
+})  # fmt: skip
+"""Names that say nothing on their own, or stand for thinking as a whole."""
 _AGAIN = 8  # messages: after the history was made shorter, its end may hold new ones
 NO_IMAGES = "does not take images"
 IMAGE_REFUSED = "the service refused it"
@@ -79,7 +86,7 @@ class LeftOut:
             case AssistantMessage():
                 if self.thinking:
                     return replace(message, blocks=_unthought(message))
-                return replace(message, blocks=without_fields(message.blocks, self.fields)) if self.fields else message
+                return replace(message, blocks=_without_fields(message.blocks, self.fields)) if self.fields else message
 
     def leaves(self, image: ImageBlock) -> bool:
         """Whether this image is not sent."""
@@ -120,7 +127,7 @@ class Taken:
         if sent and (is_about_images or status == _TOO_LARGE):
             return replace(known, images=known.images | sent)
         if _ABOUT_THINKING().search(said) and not known.thinking and any(map(_has_thinking, messages)):
-            named = named_in(said, messages) - known.fields
+            named = _named_in(said, messages) - known.fields
             return replace(known, fields=known.fields | named) if named else replace(known, thinking=True)
         return known
 
@@ -164,3 +171,67 @@ def _has_thinking(message: Message) -> bool:
 
 def _unthought(message: AssistantMessage) -> tuple[AssistantBlock, ...]:
     return tuple(block for block in message.blocks if not isinstance(block, ThinkingBlock | OpaqueBlock))
+
+
+def _named_in(refusal: str, messages: Iterable[Message]) -> frozenset[str]:
+    """Which fields and kinds of what the messages keep for a service its refusal names, as fields are written there."""
+    names = {name for message in messages if isinstance(message, AssistantMessage) for name in _names_of(message)}
+    return frozenset(name for name in names - _TOLD_TOGETHER if re.search(_written(name), refusal))
+
+
+def _without_fields(blocks: Iterable[AssistantBlock], names: frozenset[str]) -> tuple[AssistantBlock, ...]:
+    """The blocks without the fields, parts and items of these names."""
+    return tuple(kept for block in blocks if (kept := _cut(block, names)) is not None)
+
+
+def _written(name: str) -> str:
+    """In quotes, at the end of a path, or behind a colon."""
+    return rf"(?:['\"`.\]]|: ){re.escape(name)}(?!\w)"
+
+
+def _names_of(message: AssistantMessage) -> Iterator[str]:
+    for block in message.blocks:
+        if isinstance(block, OpaqueBlock):
+            yield from _names_in(parse_object(block.payload_json))
+        elif isinstance(block, ThinkingBlock):
+            yield block.signature  # in Chat Completions the name of the field that it came in
+
+
+def _names_in(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield as_text(value.get("type"))
+        yield from value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from _names_in(part)
+
+
+def _cut(block: AssistantBlock, names: frozenset[str]) -> AssistantBlock | None:
+    """The block as it is sent; None when nothing of it is left."""
+    if isinstance(block, ThinkingBlock):
+        return None if block.signature in names else block
+    if not isinstance(block, OpaqueBlock) or (payload := parse_object(block.payload_json)) is None:
+        return block
+    if _is_one(payload, names):
+        return None
+    left = as_object(_without(payload, names))
+    if left == payload:
+        return block
+    is_wrapping = len(payload) == 1 and not all(left.values())  # such as the fields of a text, all of them gone
+    return None if is_wrapping else OpaqueBlock(provider=block.provider, payload_json=json.dumps(left))
+
+
+def _is_one(value: JsonValue, names: frozenset[str]) -> bool:
+    """Whether it is of a kind with one of the names."""
+    return as_text(as_object(value).get("type")) in names
+
+
+def _without(value: JsonValue, names: frozenset[str]) -> JsonValue:
+    """The value without what bears one of the names."""
+    if isinstance(value, dict):
+        return {
+            key: _without(part, names) for key, part in value.items() if key not in names and not _is_one(part, names)
+        }
+    if isinstance(value, list):
+        return [_without(part, names) for part in value if not _is_one(part, names)]
+    return value

@@ -23,7 +23,7 @@ from codeagent.core.protocols import ModelRequest, ToolSpec
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
-from codeagent.providers.chat_parts import said_by
+from codeagent.providers.chat_pieces import said_by
 from codeagent.providers.chat_reply import CONTENT, MESSAGE_FIELDS, REASONING_DETAILS, ChatReply
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
