@@ -74,7 +74,9 @@ async def open_headless(launch: Launch, emit: Emit) -> Errand:
     parts.greet()
     if parts.keeping.past.torn is not None:
         emit(parts.keeping.past.torn)
-    return Errand(conversation=parts.session, workbench=parts.open_bench, settle=parts.settle, close=parts.close)
+    return Errand(
+        conversation=parts.session, workbench=parts.open_bench, settle=parts.settle, close=parts.close, keys=parts.keys
+    )
 
 
 def build_session(launch: Launch, *, emit: Emit, approver: Approver | None = None) -> Session:
@@ -93,6 +95,7 @@ class Parts:
     record: Record
     keeping: Keeping
     soon: Soon
+    keys: tuple[str, ...]
 
     @property
     def bench(self) -> Workbench:
@@ -145,7 +148,7 @@ def assemble(
     loaded = load_settings(launch.places, root, launch.environ, launch.flags, project=brought.settings)
     settings = loaded.settings
     switch = make_switch(settings, launch)
-    redactor = Redactor((*secrets_in(launch.environ), *switch.keys.secrets()))
+    redactor = Redactor((*secrets_in(launch.environ), *(keys := switch.keys.secrets())))
     stored = Sessions(launch.places.sessions, root)
     keeping = open_keeping(launch, stored, lambda one: make_archive(launch, stored, redactor).fork(one), redactor)
     past = keeping.past.events
@@ -188,6 +191,7 @@ def assemble(
         record=record,
         keeping=keeping,
         soon=soon,
+        keys=keys,
     )
 
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import TextIO, assert_never
 
+from codeagent.cli.key_filter import KeyFilter
 from codeagent.cli.options import OutputFormat
 from codeagent.cli.stream import event_line
 from codeagent.core.commands import CustomCall, is_command
@@ -47,6 +48,8 @@ class Printer:
         self._out = out
         self._notes = notes
         self.is_broken = False
+        self.keys = KeyFilter()
+        """Takes out what must not be printed, once it is known."""
         self.on_answer: Callable[[], object] = lambda: None
         """Called once, when the first piece of an answer comes."""
 
@@ -65,7 +68,8 @@ class Printer:
     def _print(self, event: AgentEvent) -> None:
         match self._format:
             case OutputFormat.STREAM_JSON:
-                self._line(event)
+                for one in self.keys.events(event):
+                    self._line(one)
             case OutputFormat.JSON:
                 if isinstance(event, TurnEnded):
                     self._line(event)
@@ -77,17 +81,20 @@ class Printer:
                 assert_never(self._format)
 
     def _line(self, event: AgentEvent) -> None:
-        line = event_line(event)
+        line = event_line(event, self.keys.json)
         if line is not None:
             self._out.write(line + "\n")
             self._out.flush()
 
     def _note(self, event: NoticeGiven) -> None:
         if event.level is not Level.INFO:
-            print(f"codeagent: {clean(event.text)}", file=self._notes)
+            self._say(event.text)
+
+    def _say(self, text: str) -> None:
+        print(f"codeagent: {clean(self.keys.text(text))}", file=self._notes)
 
     def _answer(self, text: str) -> None:
-        self._out.write(clean(text).rstrip("\n") + "\n")
+        self._out.write(clean(self.keys.text(text)).rstrip("\n") + "\n")
         self._out.flush()
 
     def _text(self, event: AgentEvent) -> None:
@@ -97,18 +104,18 @@ class Printer:
             case TurnEnded(reason=TurnEnd.REFUSED, text=text):
                 if text:
                     self._answer(text)
-                print(f"codeagent: {REFUSED}", file=self._notes)
+                self._say(REFUSED)
             case TurnEnded(text=text):
-                print(f"codeagent: {clean(text) or 'Stopped.'}", file=self._notes)
+                self._say(text or "Stopped.")
             case NoticeGiven():
                 self._note(event)
             case RetryScheduled(reason=reason, seconds=seconds):
-                print(f"codeagent: {clean(reason)} Trying again in {seconds:.0f} s.", file=self._notes)
+                self._say(f"{reason} Trying again in {seconds:.0f} s.")
             case _:
                 return
         if isinstance(event, TurnEnded):
             for denial in event.denials:
-                print(f"codeagent: {clean(denial)}", file=self._notes)
+                self._say(denial)
 
 
 def run_headless(open_errand: OpenHeadless, prompt: str, output_format: OutputFormat) -> int:
@@ -122,6 +129,7 @@ def run_headless(open_errand: OpenHeadless, prompt: str, output_format: OutputFo
 
 async def _run(open_errand: OpenHeadless, prompt: str, printer: Printer) -> int:
     errand = await open_errand(printer.emit)
+    printer.keys = KeyFilter(errand.keys)
     try:
         prompt = expand_command(prompt, errand.workbench)
         async with asyncio.TaskGroup() as tasks:

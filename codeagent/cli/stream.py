@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import assert_never
 
@@ -43,10 +44,10 @@ from codeagent.core.events import (
 from codeagent.core.json_types import JsonObject, JsonValue
 
 
-def event_line(event: AgentEvent) -> str | None:
+def event_line(event: AgentEvent, without_keys: Callable[[JsonValue], JsonValue]) -> str | None:
     """The JSON line for an event, ASCII only; None for events that say nothing new to a script."""
     fields = _fields(event)
-    return None if fields is None else json.dumps({"type": event.kind, **fields})
+    return None if fields is None else json.dumps(without_keys({"type": event.kind, **fields}))
 
 
 def _ended(event: TurnEnded) -> JsonObject:

@@ -346,13 +346,15 @@ class Errand:
     """All that a run without a screen works with.
 
     ``settle`` is awaited while the model answers: what its answer can ask for is made
-    meanwhile. ``workbench`` is made when it is asked for, ``close`` as of a desk.
+    meanwhile. ``workbench`` is made when it is asked for, ``close`` as of a desk. ``keys``
+    are those of model services, which nothing that is printed shows.
     """
 
     conversation: Conversation
     workbench: Callable[[], Workbench]
     settle: Callable[[], Coroutine[None, None, None]]
     close: Callable[[], None]
+    keys: tuple[str, ...] = ()
 
 
 @value

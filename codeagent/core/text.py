@@ -212,15 +212,30 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """The text with each secret replaced by ``[redacted]``."""
-        if any(form in text for form in self._forms):
-            text = self._known.sub(REDACTED, text)
+        text = self.redact_known(text)
         shapes = tuple(shape for marks, shape in _KEY_SHAPES if any(mark in text for mark in marks))
         return _one_of(shapes).sub(REDACTED, text) if shapes else text
+
+    def redact_known(self, text: str) -> str:
+        """The text with each of the known secrets replaced; what only has the shape of a key stays."""
+        return self._known.sub(REDACTED, text) if any(form in text for form in self._forms) else text
+
+    def begun(self, text: str) -> int:
+        """How many characters at the end of the text may be the beginning of a known secret."""
+        return max((_overlap(text, form) for form in self._forms), default=0)
 
 
 @lru_cache(maxsize=256)
 def _one_of(shapes: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(shapes), re.DOTALL)
+
+
+def _overlap(text: str, form: str) -> int:
+    """The longest end of the text that ``form`` begins with, but for all of it."""
+    at = text.find(form[0], max(len(text) - len(form) + 1, 0))
+    while at >= 0 and not form.startswith(text[at:]):
+        at = text.find(form[0], at + 1)
+    return len(text) - at if at >= 0 else 0
 
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:

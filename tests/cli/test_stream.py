@@ -18,7 +18,7 @@ from codeagent.core.messages import Outcome, TextBlock, ToolResult, Usage
 
 
 def parsed(event):
-    return json.loads(event_line(event))
+    return json.loads(event_line(event, lambda found: found))
 
 
 def test_a_session_says_its_id_model_mode_and_directory():
@@ -29,7 +29,7 @@ def test_a_session_says_its_id_model_mode_and_directory():
 
 def test_text_is_ascii_on_the_wire_and_whole_after_parsing():
     text = "é \u2028 \x1b[31m"
-    assert event_line(TextStreamed(text=text)).isascii()
+    assert event_line(TextStreamed(text=text), lambda found: found).isascii()
     assert parsed(TextStreamed(text=text)) == {"type": "text_delta", "text": text}
 
 

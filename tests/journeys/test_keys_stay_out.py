@@ -92,6 +92,19 @@ def test_keys_that_the_program_keeps_are_in_nothing_else(place, model_server):
     assert holders(place, SHAPED) == []
 
 
+@pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+def test_a_key_of_a_model_service_is_not_printed_without_a_screen(keyed, model_server, form):
+    (keyed.root / "notes.txt").write_text(f"the key is {KEY}\n")
+    model_server.reply(
+        Reply(parts=(Say(f"I saw {KEY}."), Call("bash", {"command": f"cat notes.txt # {KEY}"}))),
+        Reply(parts=(Say(f"Done with {KEY}, not with {SHAPED}."),)),
+    )
+    finished = keyed.run("-p", f"use {KEY} please", "--output-format", form)
+    assert finished.returncode == 0, finished.stderr
+    assert KEY not in finished.stdout + finished.stderr
+    assert f"Done with [redacted], not with {SHAPED}." in finished.stdout
+
+
 def test_commands_do_not_get_the_keys(keyed, model_server):
     (keyed.root / "show.sh").write_text('echo "a${ANTHROPIC_API_KEY}b${MY_SERVICE_TOKEN}c"\n')
     model_server.reply(Reply(parts=(Call("bash", {"command": "bash show.sh"}),)), Reply(parts=(Say("Done."),)))
