@@ -11,9 +11,8 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import TextIO, assert_never
 
-from codeagent.cli.key_filter import KeyFilter
 from codeagent.cli.options import OutputFormat
-from codeagent.cli.stream import event_line
+from codeagent.cli.stream import KeyFilter, event_line
 from codeagent.core.commands import CustomCall, is_command
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.desk import Errand, Workbench

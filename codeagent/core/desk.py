@@ -343,11 +343,10 @@ class Desk:
 
 @value
 class Errand:
-    """All that a run without a screen works with.
+    """All that a run without a screen works with; none of the ``keys`` is printed.
 
     ``settle`` is awaited while the model answers: what its answer can ask for is made
-    meanwhile. ``workbench`` is made when it is asked for, ``close`` as of a desk. ``keys``
-    are those of model services, which nothing that is printed shows.
+    meanwhile. ``workbench`` is made when it is asked for, ``close`` as of a desk.
     """
 
     conversation: Conversation
@@ -396,7 +395,4 @@ class LocalServer:
 
 
 Connect = Callable[[Emit, Approver, Opening], Awaitable[Desk]]
-"""Opens a session once the screen stands.
-
-Raises NotOpened, NoModel, other ConfigErrors, JournalError and SessionBusy.
-"""
+"""Opens a session once the screen stands; raises NotOpened, NoModel, other ConfigErrors, JournalError, SessionBusy."""

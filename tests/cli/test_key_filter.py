@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeagent.cli.headless import Printer
-from codeagent.cli.key_filter import KeyFilter
 from codeagent.cli.options import OutputFormat
+from codeagent.cli.stream import KeyFilter
 from codeagent.core.events import TextStreamed, ThinkingStreamed, ToolEnded, ToolProgressed, TurnEnd, TurnEnded
 from codeagent.core.messages import TextBlock, ToolResult
 
