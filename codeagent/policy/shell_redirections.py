@@ -23,6 +23,9 @@ _STATEMENTS = frozenset(
     | {"if_statement", "while_statement", "for_statement", "case_statement", "test_command", "variable_assignment"}
 )
 _FILE_OPERATORS = frozenset({"<", ">", ">>", ">|", "&>", "&>>", ">&", "<&", "<>"})
+_LONGEST_NAME = 500
+_OPENS_INTO_VARIABLE = re.compile(rb"(?:^|[\s;&|()<>`{}])\{[A-Za-z_\\\n][\w\\\n]*(?:\[[^{}]*\])?(?:\\\n)*\}(?:\\\n)*\Z")
+"""``{name}>file``: the grammar takes the first part for a word; to the shell it is none, and may set ``PATH``."""
 _UNCERTAIN = "a redirection is not certain"
 _UNCERTAIN_END = "it is not certain where a text for its input ends"
 
@@ -45,6 +48,8 @@ class RedirectionReader:
 
     def read(self, node: Node) -> None:
         """Reads one redirection."""
+        if _OPENS_INTO_VARIABLE.search(self._source.data[max(node.start_byte - _LONGEST_NAME, 0) : node.start_byte]):
+            self._source.problem("it keeps the number of an open file in a variable", is_hidden=True)
         children = self._source.children(node, in_line=node.type != "heredoc_redirect")
         if node.type == "file_redirect":
             self._file(children)

@@ -116,7 +116,8 @@ def is_said(argv, words):
     if not words:
         return not argv
     word, rest = words[0], words[1:]
-    if word.values and not (word.may_split and any(set(value.text) & set(" \t\n*?[") for value in word.values)):
+    splits = word.may_split and any(not value.text or set(value.text) & set(" \t\n*?[") for value in word.values)
+    if word.values and not splits:
         return any(is_said(argv, (value, *rest)) for value in word.values)
     if word.may_split or word.glob:
         return any(is_said(argv[taken:], rest) for taken in range(len(argv) + 1))
