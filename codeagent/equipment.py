@@ -12,7 +12,7 @@ from codeagent.config.settings import Settings
 from codeagent.core.archive import Archive
 from codeagent.core.context import Pin
 from codeagent.core.desk import Workbench
-from codeagent.core.events import AgentEvent
+from codeagent.core.events import AgentEvent, CallStreamed
 from codeagent.core.protocols import Cover, Hook
 from codeagent.folders import write_folders
 from codeagent.job_reports import news_for_model, tell_person
@@ -26,9 +26,10 @@ from codeagent.store.prompts import Prompts
 from codeagent.store.retention import clear_old
 from codeagent.store.undoing import Undoing, open_undoing
 from codeagent.toolbox import make_tools
+from codeagent.tools.bash import BashTool
 from codeagent.tools.registry import Registry
 from codeagent.workbench import Bench, Held
-from codeagent.workspace import confine, process_tree
+from codeagent.workspace import confine, keeper, process_tree
 from codeagent.workspace.earlier_runs import clean_up
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
@@ -73,8 +74,10 @@ class Equipment:
         )
 
     def listen(self, event: AgentEvent) -> None:
-        """Learns which turn it is and what it is about."""
+        """Learns which turn it is and what it is about, and gets ready for a command while the model writes it."""
         self.undoing.listen(event)
+        if isinstance(event, CallStreamed) and event.name == BashTool.name:
+            keeper.get_ready()
 
     async def before_turn(self) -> Sequence[str]:
         """What happened to the files between the turns."""

@@ -78,8 +78,8 @@ class Bubblewrap:
             options += ["--unshare-net"]
         return [self.program, *options, "--die-with-parent", "--chdir", str(cwd), "--", *words]
 
-    def restrict_thread(self) -> None:
-        """Nothing: bubblewrap confines the command itself."""
+    def ruleset(self) -> None:
+        """None: bubblewrap confines the command itself."""
 
     def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
         """What a command was kept from, as far as its output says so."""
@@ -88,7 +88,7 @@ class Bubblewrap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landlock:
-    """Confines by the kernel's Landlock, applied to the thread that starts the command."""
+    """Confines by the kernel's Landlock, which the command's first process applies to itself."""
 
     bounds: Bounds
     name: str = "Landlock"
@@ -112,9 +112,9 @@ class Landlock:
         del cwd
         return words
 
-    def restrict_thread(self) -> None:
-        """Restricts the thread that starts the command. Raises OSError."""
-        landlock.restrict_thread((*self.bounds.writable, MEMORY), devices(), has_network=self.bounds.has_network)
+    def ruleset(self) -> int:
+        """The descriptor of a ruleset for the command, which the caller closes. Raises OSError."""
+        return landlock.make_ruleset((*self.bounds.writable, MEMORY), devices(), has_network=self.bounds.has_network)
 
     def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
         """What a command was kept from, as far as its output says so."""
@@ -134,8 +134,8 @@ class SandboxExec:
         del cwd
         return [str(_MAC_SANDBOX), "-p", seatbelt_profile(self.bounds), *words]
 
-    def restrict_thread(self) -> None:
-        """Nothing: sandbox-exec confines the command itself."""
+    def ruleset(self) -> None:
+        """None: sandbox-exec confines the command itself."""
 
     def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
         """What a command was kept from, as far as its output says so."""

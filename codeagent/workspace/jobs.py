@@ -221,7 +221,7 @@ class _Running:
             shell.caught_up.result(_READ_PATIENCE)
             shell.drained.result(_END_PATIENCE)
         shell.drained.add_done_callback(lambda _: self._all.close(keep_log=True))
-        left = left_of(self.tree) if self.tree is not None else ()
+        left = left_of(shell)
         more = at_end()
         changes = changed(not timed_out and not self._is_stopping)
         with self._lock:

@@ -1,4 +1,6 @@
-"""Linux Landlock: a thread gives up writing anywhere but below a few folders, and so do the commands it starts.
+"""Linux Landlock: a ruleset with which a process gives up writing anywhere but below a few folders, for good.
+
+It is made here and passed on as a descriptor; workspace/keeper_program.py applies it to a command.
 
 The numbers are those of ``<linux/landlock.h>``; see
 https://docs.kernel.org/userspace-api/landlock.html. Landlock does not stop
@@ -19,10 +21,9 @@ LEAST_ABI = 3
 NETWORK_ABI = 4
 """The first version that can refuse TCP connections."""
 
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_CREATE_RULESET, _ADD_RULE = 444, 445
 _VERSION_FLAG = 1
 _PATH_BENEATH = 1
-_NO_NEW_PRIVILEGES = 38
 
 _WRITE_FILE = 1 << 1
 _TRUNCATE = 1 << 14
@@ -48,10 +49,10 @@ def abi() -> int:
     return max(0, _libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG)))
 
 
-def restrict_thread(writable: Iterable[Path], devices: Iterable[Path], *, has_network: bool) -> None:
-    """From now on this thread, and all it starts, writes only below ``writable`` and to ``devices``.
+def make_ruleset(writable: Iterable[Path], devices: Iterable[Path], *, has_network: bool) -> int:
+    """The descriptor of a ruleset that lets its process write only below ``writable`` and to ``devices``.
 
-    There is no way back, so call it on a thread of its own. Raises OSError.
+    The caller closes it. Raises OSError.
     """
     libc = _libc()
     no_tcp = 0 if has_network or abi() < NETWORK_ABI else _TCP
@@ -65,10 +66,10 @@ def restrict_thread(writable: Iterable[Path], devices: Iterable[Path], *, has_ne
             _allow(libc, ruleset, path, _WRITE_FILE | _TRUNCATE | _MAKE_AND_REMOVE & ~_MAKE_DEVICES)
         for path in devices:
             _allow(libc, ruleset, path, _WRITE_FILE | _TRUNCATE)
-        _checked(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
-        _checked(libc.syscall(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0)))
-    finally:
+    except OSError:
         os.close(ruleset)
+        raise
+    return ruleset
 
 
 def _allow(libc: ctypes.CDLL, ruleset: int, path: Path, access: int) -> None:

@@ -16,6 +16,7 @@ from codeagent.core.errors import CheckpointError
 from codeagent.workspace.git import quoted_place, run_git
 from codeagent.workspace.held_objects import hold
 from codeagent.workspace.leftovers import TEMP_PREFIX
+from codeagent.workspace.private import make_private_folder
 
 _SETTINGS = """\
 [core]
@@ -134,12 +135,8 @@ class PrivateGit:
 
     def prepare(self) -> None:
         """Makes the git directory where it is missing; raises OSError."""
-        old = os.umask(0o077)
-        try:
-            for inner in ("objects/info", "objects/pack", "refs", "info"):
-                (self.folder / inner).mkdir(mode=0o700, parents=True, exist_ok=True)
-        finally:
-            os.umask(old)
+        for inner in ("objects/info", "objects/pack", "refs", "info"):
+            make_private_folder(self.folder / inner)
         sha256 = self.surroundings.object_format != "sha1"
         extensions = f"\tobjectformat = {self.surroundings.object_format}" if sha256 else ""
         own = f"{TEMP_PREFIX}*".encode()  # a file that is being written this moment is nobody's yet

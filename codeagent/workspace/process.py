@@ -105,12 +105,12 @@ async def run(  # noqa: PLR0913 - what a command needs; all but the first are na
     began = time.monotonic()
     keep_log = False
     try:
-        tree = await shell.start()
+        await shell.start()
         if timed_out := not await is_done(shell.exited, timeout):
             await in_thread(shell.stop)
         await is_done(shell.caught_up, _READ_PATIENCE)
         is_drained = await is_done(shell.drained, _PIPE_PATIENCE)
-        still_running = await in_thread(lambda: left_of(tree))
+        still_running = await in_thread(lambda: left_of(shell))
         text, is_cut = captured.kept()
         keep_log = is_cut or not is_drained
     except asyncio.CancelledError:
@@ -218,9 +218,12 @@ class _Live:
             self.on_output(piece)
 
 
-def left_of(tree: process_tree.Tree) -> tuple[str, ...]:
+def left_of(shell: ShellProcess) -> tuple[str, ...]:
     """What still runs, looked at twice: the last process of a pipeline may be on its way out."""
-    if not (found := tree.members()):
+    tree = shell.started.result()
+    with suppress(TimeoutError):
+        shell.over.result(_PIPE_PATIENCE)
+    if tree.is_over or not (found := tree.members()):
         return ()
     time.sleep(_PIPE_PATIENCE)
     pids = {member.pid for member in found}

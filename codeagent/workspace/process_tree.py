@@ -2,8 +2,9 @@
 
 A process belongs to a command when it carries the command's mark in its
 environment, or is in the shell's session, or descends from the shell. On Linux
-each command also gets a resource limit of an odd size: it is inherited by
-everything, even by what clears its environment and starts a session of its own.
+a keeper (workspace/keeper.py) is the parent of all orphans, which tells exactly
+what is left. Should it be killed, there is still a resource limit of an odd size:
+it is inherited even by what clears its environment and starts a session of its own.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from codeagent.workspace.keeper import Keeper
 
 MARK = "CODEAGENT_COMMAND"
 GRACE = 2.0
@@ -38,7 +40,8 @@ _numbers = itertools.count(1)
 _left: list[Tree] = []
 """Trees of which something went on running when their shell was gone."""
 
-_one_start_at_a_time = threading.Lock()
+_kept: list[Tree] = []
+"""Trees that had a keeper when one was last planted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,31 +59,51 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """A command and all that came from it; ``shell`` is the pid it started with."""
+    """A command and all that came from it; ``shell`` is the pid it started with.
+
+    ``started`` is when its keeper was, or where there is none the shell.
+    """
 
     mark: str
     shell: int
     started: int
     odd_limit: int
+    keeper: Keeper | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a keeper says that something of it is left; False where there is none to say so."""
+        return self.keeper is not None and self.keeper.lives
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its keeper says that nothing of it is left; False where there is none to say so."""
+        return self.keeper is not None and self.keeper.has_kept_all
 
     def members(self) -> tuple[Member, ...]:
         """What is alive of it now, oldest first. Takes a few milliseconds."""
-        if _IS_LINUX:
-            return _linux_members(self.started, self._is_member)
-        return parse_ps(_ps(), lambda mark: mark == self.mark, self.shell)
+        if not _IS_LINUX:
+            return parse_ps(_ps(), lambda mark: mark == self.mark, self.shell)
+        if self.is_over:
+            return ()
+        statuses = _statuses()
+        below = _below(self.keeper.pid, statuses) if self.keeper is not None and self.is_kept else set[int]()
+        return _as_members(
+            status
+            for status in statuses
+            if status.started >= self.started and (status.pid in below or self._is_member(status))
+        )
 
     def terminate(self, grace: float = GRACE, haste: threading.Event | None = None) -> None:
         """Asks all of it to end, and ends by force what is left after ``grace`` seconds. Blocks meanwhile.
 
         As soon as there is ``haste`` it is ended by force.
         """
-        _terminate(self.members, grace, haste or threading.Event())
+        _terminate(self.members, grace, haste or threading.Event(), (self,))
 
     def _is_member(self, status: _Status) -> bool:
         if status.session == self.shell:
             return True
-        if status.parent == os.getpid():
-            return False  # started by this program for itself, perhaps while its limit was odd
         mark = _mark_of(status.pid)
         return mark == self.mark if mark else self.odd_limit != 0 and _odd_limit_of(status.pid) == self.odd_limit
 
@@ -92,33 +115,22 @@ def new_mark() -> str:
     return f"{own}:{status.started if status else 0}:{next(_numbers)}"
 
 
-def plant(mark: str, shell: int, odd_limit: int) -> Tree:
+def plant(mark: str, shell: int, odd_limit: int, keeper: Keeper | None) -> Tree:
     """The tree of a shell that was started this moment with ``mark`` in its environment and under ``odd_limit``."""
-    status = _status(shell)
-    return Tree(mark=mark, shell=shell, started=status.started if status else 0, odd_limit=odd_limit)
+    status = _status(shell if keeper is None else keeper.pid)
+    tree = Tree(mark=mark, shell=shell, started=status.started if status else 0, odd_limit=odd_limit, keeper=keeper)
+    if keeper is not None:
+        _kept[:] = [*(one for one in _kept if one.is_kept), tree]
+    return tree
 
 
-@contextmanager
-def odd_limit() -> Generator[int]:
-    """What is started inside inherits a limit on message queues (next to nothing uses them) that tells it apart.
-
-    The limit of this whole process is lowered meanwhile, by a random bit; 0 when that cannot be.
-    """
+def odd_limit() -> int:
+    """A limit of bytes in message queues (next to nothing uses them) that tells a command apart; 0 for none."""
     if not _IS_LINUX:
-        yield 0
-        return
-    with _one_start_at_a_time:
-        soft, hard = resource.getrlimit(resource.RLIMIT_MSGQUEUE)
-        room = 1 << 30 if soft == resource.RLIM_INFINITY else soft
-        if room <= 2 * _ODD_LIMITS:
-            yield 0
-            return
-        odd = room - random.randrange(1, _ODD_LIMITS)  # noqa: S311 - to tell apart, not to keep secret
-        resource.setrlimit(resource.RLIMIT_MSGQUEUE, (odd, hard))
-        try:
-            yield odd
-        finally:
-            resource.setrlimit(resource.RLIMIT_MSGQUEUE, (soft, hard))
+        return 0
+    soft, _ = resource.getrlimit(resource.RLIMIT_MSGQUEUE)
+    room = 1 << 30 if soft == resource.RLIM_INFINITY else soft
+    return room - random.randrange(1, _ODD_LIMITS) if room > 2 * _ODD_LIMITS else 0  # noqa: S311 - no secret
 
 
 def goes_on(tree: Tree) -> None:
@@ -131,7 +143,8 @@ def goes_on(tree: Tree) -> None:
 def terminate_started() -> tuple[str, ...]:
     """Ends what commands of this program run left behind; says what it was. Blocks up to a few seconds."""
     own = new_mark().rpartition(":")[0]
-    return _terminate_marked(lambda mark: mark.rpartition(":")[0] == own, tuple(_left))
+    trees = {tree.mark: tree for tree in (*_left, *_kept)}
+    return _terminate_marked(lambda mark: mark.rpartition(":")[0] == own, tuple(trees.values()))
 
 
 def terminate_orphans() -> tuple[str, ...]:
@@ -172,17 +185,20 @@ def _ps() -> str:
         return ""
 
 
-def _terminate(members: Callable[[], tuple[Member, ...]], grace: float, haste: threading.Event) -> None:
+def _terminate(
+    members: Callable[[], tuple[Member, ...]], grace: float, haste: threading.Event, trees: Sequence[Tree] = ()
+) -> None:
     """Parents get the signal before their children, so that none goes on to its next step.
 
-    Looking takes a moment in which a process can slip past by forking: only a second look proves that all is over.
+    Looking takes a moment in which a process can slip past by forking: only a keeper that is gone proves
+    that all is over, and where there is none a second look.
     Where all that is left has shut its ears to the signal, waiting is of no use.
     """
     asked: set[int] = set()
     pause = _FIRST_POLL
     deadline = time.monotonic() + grace
-    while (alive := members() or members()) and time.monotonic() < deadline and not haste.is_set():
-        if all(member.pid in asked and _is_deaf(member.pid) for member in alive):
+    while (alive := _left_of(members, trees)) is not None and time.monotonic() < deadline and not haste.is_set():
+        if alive and all(member.pid in asked and _is_deaf(member.pid) for member in alive):
             break
         fresh = [member for member in alive if member.pid not in asked]
         _send(fresh, signal.SIGTERM)
@@ -190,10 +206,20 @@ def _terminate(members: Callable[[], tuple[Member, ...]], grace: float, haste: t
         asked.update(member.pid for member in fresh)
         haste.wait(pause)
         pause = min(pause * 2, _POLL)
+    if alive is not None:
+        for tree in trees:
+            if tree.keeper is not None:
+                tree.keeper.kill_all()
     deadline = time.monotonic() + _KILL_PATIENCE
-    while (alive := members() or members()) and time.monotonic() < deadline:
+    while (alive := _left_of(members, trees)) is not None and time.monotonic() < deadline:
         _send(alive, signal.SIGKILL)
         time.sleep(_POLL / 10)
+
+
+def _left_of(members: Callable[[], tuple[Member, ...]], trees: Sequence[Tree]) -> tuple[Member, ...] | None:
+    """What was seen, and may be nothing while a keeper still has something to keep; None when all is over."""
+    seen = members() or members()
+    return seen if seen or any(tree.is_kept for tree in trees) else None
 
 
 def _send(members: list[Member] | tuple[Member, ...], number: signal.Signals) -> None:
@@ -209,14 +235,15 @@ def _send(members: list[Member] | tuple[Member, ...], number: signal.Signals) ->
 
 def _terminate_marked(belongs: Callable[[str], bool], trees: Sequence[Tree] = ()) -> tuple[str, ...]:
     def members() -> tuple[Member, ...]:
-        marked = (
-            _linux_members(0, lambda status: belongs(_mark_of(status.pid))) if _IS_LINUX else parse_ps(_ps(), belongs)
-        )
+        if _IS_LINUX:
+            marked = _as_members(status for status in _statuses() if belongs(_mark_of(status.pid)))
+        else:
+            marked = parse_ps(_ps(), belongs)
         all_of_it = {member.pid: member for member in (*marked, *(one for tree in trees for one in tree.members()))}
         return tuple(all_of_it[pid] for pid in sorted(all_of_it))
 
     found = tuple(str(member) for member in members())
-    _terminate(members, GRACE, threading.Event())
+    _terminate(members, GRACE, threading.Event(), trees)
     return found
 
 
@@ -257,15 +284,26 @@ def _status(pid: int) -> _Status | None:
     return _Status(pid, state.decode(), int(parent), int(group), int(session), int(rest[15]))
 
 
-def _linux_members(since: int, belongs: Callable[[_Status], bool]) -> tuple[Member, ...]:
-    found: list[Member] = []
-    for entry in os.listdir(_PROC):  # noqa: PTH208 - a Path for each of hundreds of processes costs more than the walk
-        if not entry.isdecimal():
-            continue
-        status = _status(int(entry))
-        if status is None or status.state in "ZX" or status.started < since or not belongs(status):
-            continue
-        found.append(Member(pid=status.pid, group=status.group, started=status.started, name=_name(status.pid)))
+def _statuses() -> list[_Status]:
+    """Of all living processes."""
+    entries = os.listdir(_PROC)  # noqa: PTH208 - a Path for each of hundreds of processes costs more than the walk
+    found = (_status(int(entry)) for entry in entries if entry.isdecimal())
+    return [status for status in found if status is not None and status.state not in "ZX"]
+
+
+def _below(pid: int, statuses: Sequence[_Status]) -> set[int]:
+    """Its children, their children, and so on."""
+    children: dict[int, list[int]] = {}
+    for status in statuses:
+        children.setdefault(status.parent, []).append(status.pid)
+    line = [pid]
+    for one in line:
+        line += children.get(one, [])
+    return set(line[1:])
+
+
+def _as_members(statuses: Iterable[_Status]) -> tuple[Member, ...]:
+    found = [Member(pid=one.pid, group=one.group, started=one.started, name=_name(one.pid)) for one in statuses]
     return tuple(sorted(found, key=lambda member: (member.started, member.pid)))
 
 

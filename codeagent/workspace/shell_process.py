@@ -7,7 +7,6 @@ import errno
 import fcntl
 import os
 import select
-import subprocess
 import sys
 import termios
 import threading
@@ -21,6 +20,7 @@ from typing import Protocol, TypeVar
 from codeagent.core.errors import CommandProblem
 from codeagent.workspace import process_tree
 from codeagent.workspace.files import is_folder
+from codeagent.workspace.keeper import Command, start_shell
 
 BASH = ("bash", "--noprofile", "--norc", "-c")
 _CHUNK = 65_536
@@ -29,14 +29,14 @@ Result = TypeVar("Result")
 
 
 class Confine(Protocol):
-    """Keeps a command from what it may not touch; one of the two does nothing."""
+    """Keeps a command from what it may not touch, by other words or by a ruleset."""
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
         """The words to run in place of ``words``."""
         ...
 
-    def restrict_thread(self) -> None:
-        """Restricts the calling thread, which starts the command and nothing else. Raises OSError."""
+    def ruleset(self) -> int | None:
+        """The descriptor of a Landlock ruleset to be applied to them, which the caller closes. Raises OSError."""
         ...
 
     def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
@@ -50,8 +50,9 @@ class ShellProcess:
 
     ``take`` gets the output, in the reading thread. ``exited`` is the shell's exit code
     once it is gone, ``caught_up`` is done when ``take`` has had all that was written
-    until then, ``drained`` when nothing can write to the output any more. Once there is
-    ``haste``, what is being stopped gets no time to clean up.
+    until then, ``drained`` when nothing can write to the output any more, ``over``
+    when nothing is left of what it started (without a keeper: when the shell is gone).
+    Once there is ``haste``, what is being stopped gets no time to clean up.
     """
 
     command: str
@@ -64,6 +65,8 @@ class ShellProcess:
     exited: Future[int] = field(default_factory=Future)
     caught_up: Future[None] = field(default_factory=Future)
     drained: Future[None] = field(default_factory=Future)
+    over: Future[None] = field(default_factory=Future)
+    _stopping: threading.Event = field(default_factory=threading.Event)
     _reading: int = -1
     _taken: int = 0
     _written_at_exit: int | None = None
@@ -85,35 +88,32 @@ class ShellProcess:
 
     def stop(self) -> None:
         """Ends it with everything it started, if it could be started at all. Blocks up to a few seconds."""
-        with suppress(OSError, ValueError):
+        self._stopping.set()
+        with suppress(OSError, ValueError, CommandProblem):
             self.started.result().terminate(haste=self.haste)
 
     def _start_and_wait(self, writing: int) -> None:
-        """In a thread that may end up restricted, and does nothing else."""
-        mark = process_tree.new_mark()
+        mark, odd_limit = process_tree.new_mark(), process_tree.odd_limit()
         words: Sequence[str] = (*BASH, self.command)
+        ruleset: int | None = None
         try:
             if self.confine is not None:
-                words = self.confine.wrapped(words, self.cwd)
-                self.confine.restrict_thread()
-            with process_tree.odd_limit() as odd_limit:
-                process = subprocess.Popen(
-                    words,
-                    cwd=self.cwd,
-                    env={**self.env, process_tree.MARK: mark},
-                    stdin=subprocess.DEVNULL,
-                    stdout=writing,
-                    stderr=writing,
-                    start_new_session=True,
-                )
-        except (OSError, ValueError) as error:
+                words, ruleset = self.confine.wrapped(words, self.cwd), self.confine.ruleset()
+            env = {**self.env, process_tree.MARK: mark}
+            command = Command(words=words, cwd=self.cwd, env=env, output=writing, odd_limit=odd_limit, ruleset=ruleset)
+            shell = start_shell(command, self._stopping)
+        except (OSError, ValueError, CommandProblem) as error:
             self.started.set_exception(error)
             return
         finally:
             os.close(writing)
-        self.started.set_result(process_tree.plant(mark, process.pid, odd_limit))
-        self.exited.set_result(process.wait())
+            if ruleset is not None:
+                os.close(ruleset)
+        self.started.set_result(process_tree.plant(mark, shell.pid, odd_limit, shell.keeper))
+        self.exited.set_result(shell.wait())
         self._note_exit()
+        shell.wait_for_all()
+        self.over.set_result(None)
 
     def _read(self) -> None:
         """To the end of the pipe, also when the shell is gone: what it left must not die of a closed pipe."""

@@ -111,8 +111,17 @@ def test_jobs_end_with_the_app(place, model_server, way):
         assert soon_gone(f"sleep {seconds}", 5)
 
 
+def test_jobs_end_by_themselves_when_the_app_is_killed(place, model_server):
+    """So that it can clean up nothing; one of the children has left its session."""
+    with place.open(*AUTO, "--sandbox", "off") as terminal:
+        start_two(terminal, model_server, 9309, 9310)
+        os.kill(terminal.pid, signal.SIGKILL)
+        terminal.wait_for_exit()
+        assert soon_gone("sleep (9309|9310)", 30)
+
+
 def test_the_next_start_ends_what_a_killed_run_left_and_says_so(place, model_server):
-    """A job, a child that left its session, and the program killed so that it can clean up nothing.
+    """The program is killed with what should have ended its job and a child that left its session.
 
     Any other start on this machine would end them as well: then it is tried again.
     """
@@ -122,18 +131,34 @@ def test_the_next_start_ends_what_a_killed_run_left_and_says_so(place, model_ser
     assert soon_gone("sleep 930[78]", 1)
 
 
-def killed_and_started_again(place, model_server):
-    """What the second start says on standard error."""
-    command = "setsid sleep 9307 & echo up; sleep 9308"
+def keeper_programs_below(pid):
+    pgrep = ["pgrep", "-P", str(pid), "-f", "keeper_program"]
+    return [int(word) for word in subprocess.run(pgrep, capture_output=True, text=True, check=False).stdout.split()]
+
+
+def start_two(terminal, model_server, one, other):
+    command = f"setsid sleep {one} & echo up; sleep {other}"
     model_server.reply(
         Reply(parts=(Call("bash", {"command": command, "background": True}),)), Reply(parts=(Say("Both are up."),))
     )
+    terminal.wait("›")
+    terminal.type("start it")
+    terminal.press("enter")
+    terminal.wait("Both are up.")
+    assert running(f"sleep {one}")
+
+
+def killed_and_started_again(place, model_server):
+    """What the second start says on standard error."""
     with place.open(*AUTO, "--sandbox", "off") as terminal:
-        terminal.wait("›")
-        terminal.type("start it")
-        terminal.press("enter")
-        terminal.wait("Both are up.")
+        start_two(terminal, model_server, 9307, 9308)
+        (starter,) = keeper_programs_below(terminal.pid)
+        keepers = keeper_programs_below(starter)
+        for keeper in keepers:
+            os.kill(keeper, signal.SIGSTOP)
         os.kill(terminal.pid, signal.SIGKILL)
+        for keeper in (*keepers, starter):
+            os.kill(keeper, signal.SIGKILL)
         terminal.wait_for_exit()
     model_server.reply(Reply(parts=(Say("Hello again."),)))
     finished = place.run("-p", "hello")

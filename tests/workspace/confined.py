@@ -1,7 +1,7 @@
 """The confinements that work on this machine, each to be tried."""
 
+import os
 import shutil
-import subprocess
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +11,7 @@ import pytest
 from codeagent.workspace import landlock
 from codeagent.workspace.bounds import Bounds
 from codeagent.workspace.confine import Bubblewrap, Confinement, Landlock, works
+from codeagent.workspace.keeper import Command, start_shell
 
 KINDS = ("landlock", "bubblewrap")
 
@@ -36,25 +37,20 @@ def bounds_in(folder: Path, *, has_network: bool = True, writes: bool = True) ->
 
 
 def run_in(confined: Confinement, script: str) -> tuple[int, str]:
-    """Exit code and both streams of a script, run as the program does: from a thread that was restricted."""
-    found: list[tuple[int, str]] = []
-
-    def start() -> None:
-        confined.restrict_thread()
-        root = confined.bounds.root
-        words = confined.wrapped(["bash", "-c", script], root)
-        run = subprocess.run(
-            words,
-            cwd=root,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        found.append((run.returncode, run.stdout))
-
-    thread = threading.Thread(target=start)
-    thread.start()
-    thread.join()
-    return found[0]
+    """Exit code and both streams of a script, started as the program starts commands."""
+    root = confined.bounds.root
+    ruleset = confined.ruleset()
+    reading, writing = os.pipe()
+    words = confined.wrapped(["bash", "-c", script], root)
+    command = Command(words=words, cwd=root, env=os.environ, output=writing, ruleset=ruleset)
+    try:
+        shell = start_shell(command, threading.Event())
+    finally:
+        os.close(writing)
+        if ruleset is not None:
+            os.close(ruleset)
+    with os.fdopen(reading, "rb") as output:
+        said = output.read().decode()
+    code = shell.wait()
+    shell.wait_for_all()
+    return code, said

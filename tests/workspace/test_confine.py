@@ -1,8 +1,6 @@
 """Confined commands write where they may and nowhere else."""
 
-import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -17,24 +15,13 @@ from codeagent.workspace.confine import (
     in_words,
     seatbelt_profile,
 )
+from tests.workspace.confined import run_in
 
 needs_landlock = pytest.mark.skipif(landlock.abi() < landlock.LEAST_ABI, reason="this kernel has no Landlock")
 
 
 def run_confined(bounds: Bounds, script: str) -> int:
-    """Runs a script as the program does: from a thread of its own that was restricted."""
-    codes: list[int] = []
-
-    def start() -> None:
-        confinement = Landlock(bounds=bounds)
-        confinement.restrict_thread()
-        words = confinement.wrapped(["bash", "-c", script], bounds.root)
-        codes.append(subprocess.run(words, cwd=bounds.root, capture_output=True, check=False).returncode)
-
-    thread = threading.Thread(target=start)
-    thread.start()
-    thread.join()
-    return codes[0]
+    return run_in(Landlock(bounds=bounds), script)[0]
 
 
 @pytest.fixture
