@@ -164,8 +164,8 @@ def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:
         choices.append(Choice(key="a", words="always…", short="always…", action="always", brief="rule"))
     choices.append(Choice(key="?", words="why am I asked", short="why", action="why", brief=""))
     if side is not None and question.around is not None and question.around.is_foldable:
-        words = "side by side" if side is Side.BELOW else "one column"
-        choices.append(Choice(key="s", words=words, short="side", action="other_side", is_answer=False))
+        words, short = ("side by side", "side") if side is Side.BELOW else ("one column", "one")
+        choices.append(Choice(key="s", words=words, short=short, action="other_side", is_answer=False))
         if any(question.around.folded.values()):
             choices.append(Choice(key="o", words="more", short="more", action="open_fold", is_answer=False))
     return choices

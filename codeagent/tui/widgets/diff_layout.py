@@ -16,7 +16,7 @@ from typing import NamedTuple
 from codeagent.core.diff import ChangeKind, DiffLine, FileDiff, Hunk, LineKind
 from codeagent.core.text import show_disguised
 from codeagent.core.values import value
-from codeagent.tui.widgets.lines import TAB, count_rows
+from codeagent.tui.widgets.lines import TAB, count_code_rows
 
 NONE = -1
 """In place of a line, where a side has none."""
@@ -25,6 +25,11 @@ _WIDE_ENOUGH_FOR_BOTH_NUMBERS = 60
 _PLAIN = re.compile(r"[\x20-\x7e]*")
 _PLAIN_LINES = re.compile(r"[\x20-\x7e\n]*")
 _BETWEEN = 3
+_LONG_GAP = 64
+"""So many blanks are more than anybody lines code up with."""
+
+_GAP = " " * _LONG_GAP
+_GAPS = re.compile(f" {{{_LONG_GAP},}}")
 
 
 class Side(StrEnum):
@@ -121,8 +126,30 @@ def numbers(hunk: Hunk) -> list[tuple[int, int]]:
 
 
 def shown(text: str) -> str:
-    """A line of the file as drawn, without its end: nothing hidden, tabs made into blanks."""
+    """A line of the file as drawn, without its end: nothing hidden, tabs made into blanks, very many blanks counted."""
+    drawn = _drawn(text)
+    return _GAPS.sub(_counted_blanks, drawn) if _GAP in drawn else drawn
+
+
+def gaps(text: str) -> list[tuple[int, int, int]]:
+    """Where counted blanks stand in a line as ``shown``: start, end, and how many they are."""
+    drawn = _drawn(text)
+    found: list[tuple[int, int, int]] = []
+    shift = 0
+    for gap in _GAPS.finditer(drawn) if _GAP in drawn else ():
+        blanks, said = len(gap[0]) - 2, len(_counted_blanks(gap)) - 2
+        found.append((gap.start() + shift + 1, gap.start() + shift + 1 + said, blanks))
+        shift += said - blanks
+    return found
+
+
+def _drawn(text: str) -> str:
     return show_disguised(text.removesuffix("\n").removesuffix("\r")).expandtabs(len(TAB))
+
+
+def _counted_blanks(gap: re.Match[str]) -> str:
+    """As in a command."""
+    return f" <{len(gap[0]) - 2} blanks> "
 
 
 def end_mark(text: str, *, has_mixed_ends: bool) -> str:
@@ -152,7 +179,7 @@ def _rows(line: DiffLine, room: int, *, has_mixed_ends: bool) -> int:
     text = line.text
     if len(text) <= room and text.endswith("\n") and not has_mixed_ends and _PLAIN.fullmatch(text, 0, len(text) - 1):
         return 1
-    return count_rows(shown(text) + end_mark(text, has_mixed_ends=has_mixed_ends), room)
+    return count_code_rows(shown(text) + end_mark(text, has_mixed_ends=has_mixed_ends), room)
 
 
 def _below(hunk: Hunk) -> Iterator[Entry]:

@@ -16,10 +16,10 @@ from codeagent.core.diff import FileDiff, Hunk, LineKind
 from codeagent.core.text import counted, show_invisible
 from codeagent.core.values import value
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.diff_layout import NONE, Entry, Layout, Side, end_mark, lay_out, numbers, shown
+from codeagent.tui.widgets.diff_layout import NONE, Entry, Layout, Side, end_mark, gaps, lay_out, numbers, shown
 from codeagent.tui.widgets.diff_painter import DiffPainter, with_words
 from codeagent.tui.widgets.inks import Inks, inks_of
-from codeagent.tui.widgets.lines import Line, Piece, Pieces, wrap
+from codeagent.tui.widgets.lines import Cut, Line, Piece, Pieces, between, wrap
 
 OPEN_FOLD = "open fold"
 """The link of what a click on it shows: the unchanged lines around a hunk."""
@@ -171,9 +171,10 @@ class DiffLines(Sequence[Line]):
         else:
             pieces = [piece._replace(style=piece.style + ground) for piece in self._painter.line(hunk, place)]
             pieces = with_words(pieces, self._painter.words(hunk, place), _word_ground(line.kind, inks))
+        pieces = _with_gaps(pieces, gaps(line.text), inks.warning)
         mark = end_mark(line.text, has_mixed_ends=self._layout.has_mixed_ends)
         pieces.append(Piece(mark, inks.faint + ground, ""))
-        return wrap(pieces, width, first=first, rest=(blank,), by_word=False, fill=ground)
+        return wrap(pieces, width, first=first, rest=(blank,), cut=Cut.CODE, fill=ground)
 
     def _heading(self, index: int, hunk: Hunk) -> Line:
         inks = self._inks
@@ -216,6 +217,16 @@ def _note_lines(diff: FileDiff, width: int, inks: Inks) -> list[Line]:
         for note in diff.notes
         for line in wrap([Piece(show_invisible(note), inks.warning)], width)
     ]
+
+
+def _with_gaps(pieces: list[Piece], found: Sequence[tuple[int, int, int]], style: Style) -> list[Piece]:
+    """The pieces, in which counted blanks stand out, and are copied as the blanks that they are."""
+    for start, end, blanks in found:
+        whole = sum(len(piece.text) for piece in pieces)
+        said = between(pieces, start, end)
+        one = Piece("".join(piece.text for piece in said), said[len(said) // 2].style + style, " " * blanks)
+        pieces = [*between(pieces, 0, start), one, *between(pieces, end, whole)]
+    return pieces
 
 
 def _filled(line: Line, width: int) -> Pieces:

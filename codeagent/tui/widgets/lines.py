@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -31,6 +32,21 @@ _WIDE = 2
 # Chinese and Japanese signs that never begin a line (JIS X 4051), the common ones.
 _JOINERS = "\u200d\ufe0f"
 _NEVER_FIRST = frozenset("、。，．・：；！？）］｝」』】〉》〕ー々ゝゞぁぃぅぇぉっゃゅょァィゥェォッャュョ")
+
+
+# In code a row ends before a word, or else behind a sign that separates.
+_BEFORE_WORD = re.compile(" (?=[^ ])")
+_BEHIND_SIGN = re.compile(r"(?<=[,;:.)\]}>|/&=+-])(?=[^\s,;:.)\]}>|/&=+-])")
+_NEARBY = 3
+"""In the last third of a row of code a better place to cut it is looked for."""
+
+
+class Cut(Enum):
+    """Where a text that is too long for a row is cut."""
+
+    WORDS = "between words; the blanks there are swallowed"
+    CODE = "before a word or behind a sign when there is one near the end, else anywhere; nothing is swallowed"
+    ANYWHERE = "anywhere"
 
 
 class Piece(NamedTuple):
@@ -170,19 +186,19 @@ def wrap(
     *,
     first: Pieces = (),
     rest: Pieces | None = None,
-    by_word: bool = True,
+    cut: Cut = Cut.WORDS,
     fill: Style | None = None,
 ) -> list[Line]:
     """The pieces in lines of at most ``width`` cells, ``first`` and ``rest`` drawn before them.
 
-    A newline in a piece ends a line. ``by_word`` breaks at spaces, which are swallowed; else anywhere.
+    A newline in a piece ends a line.
     """
     rest = first if rest is None else rest
     width = max(width - max(sum(cell_len(piece.text) for piece in before) for before in (first, rest)), 1)
     lines: list[Line] = []
     for logical in split_at_newlines(pieces):
         text = "".join([piece.text for piece in logical])
-        spans = breaks(text, width, by_word=by_word)
+        spans = breaks(text, width, cut)
         if len(spans) == 1:
             lines.append(Line(pieces=(rest if lines else first) + tuple(logical), fill=fill))
             continue
@@ -207,22 +223,24 @@ def split_at_newlines(pieces: Iterable[Piece]) -> list[list[Piece]]:
     return lines
 
 
-def breaks(text: str, width: int, *, by_word: bool = True) -> list[tuple[int, int]]:
+def breaks(text: str, width: int, cut: Cut = Cut.WORDS) -> list[tuple[int, int]]:
     """Where a text without newlines is cut so that each part takes at most ``width`` cells; at least one part."""
     if len(text) <= width // _WIDE:
         return [(0, len(text))]
-    if _SINGLE.fullmatch(text):
-        return list(_single_breaks(text, width, by_word=by_word))
-    return list(_cell_breaks(text, width, by_word=by_word))
+    is_single = _SINGLE.fullmatch(text) is not None
+    if cut is Cut.CODE:
+        return list(_single_code_breaks(text, width) if is_single else _cell_code_breaks(text, width))
+    if is_single:
+        return list(_single_breaks(text, width, by_word=cut is Cut.WORDS))
+    return list(_cell_breaks(text, width, by_word=cut is Cut.WORDS))
 
 
-def count_rows(text: str, width: int) -> int:
-    """How many lines a text without newlines takes when it is cut anywhere."""
-    if len(text) <= width // _WIDE:
-        return 1
-    if _SINGLE.fullmatch(text):
-        return max(-(-len(text) // width), 1)
-    return sum(1 for _ in _cell_breaks(text, width, by_word=False))
+def count_code_rows(text: str, width: int) -> int:
+    """How many lines a text without newlines takes when it is cut as code."""
+    length = len(text)
+    if length <= 2 * width - width // _NEARBY and _SINGLE.fullmatch(text):
+        return 1 + (length > width)  # a first row that is cut early still leaves no more than one for the second
+    return len(breaks(text, width, Cut.CODE))
 
 
 def guess_rows(text: str, width: int) -> int:
@@ -269,6 +287,47 @@ def _cell_breaks(text: str, width: int, *, by_word: bool) -> Iterator[tuple[int,
     yield start, len(text)
 
 
+def _single_code_breaks(text: str, width: int) -> Iterator[tuple[int, int]]:
+    start, length = 0, len(text)
+    while length - start > width:
+        low, end = start + width - width // _NEARBY, start + width
+        places = [found.end() for found in _BEFORE_WORD.finditer(text, low - 1, end + 1)]
+        places = places or [found.start() for found in _BEHIND_SIGN.finditer(text, low, end + 1)]
+        place = places[-1] if places and text[start : places[-1]].strip() else end
+        yield start, place
+        start = place
+    yield start, length
+
+
+def _cell_code_breaks(text: str, width: int) -> Iterator[tuple[int, int]]:
+    """As above for texts with wide or joined characters; between two wide ones is as good as before a word."""
+    spans = split_graphemes(text)[0]
+    start = 0
+    while start < len(spans):
+        end, taken, low = start, 0, start + 1
+        while end < len(spans) and (end == start or taken + spans[end][2] <= width):
+            taken += spans[end][2]
+            end += 1
+            low = end if taken <= width - width // _NEARBY else low
+        if end < len(spans) and text[spans[start][0] : spans[low - 1][1]].strip():
+            near = range(end, low - 1, -1)
+            words = (at for at in near if _begins_word(text, spans, at))
+            signs = (at for at in near if _BEHIND_SIGN.match(text, spans[at][0]))
+            end = next(words, None) or next(signs, None) or end
+        yield spans[start][0], spans[end][0] if end < len(spans) else len(text)
+        start = end
+    if not spans:
+        yield 0, len(text)
+
+
+def _begins_word(text: str, spans: Sequence[tuple[int, int, int]], at: int) -> bool:
+    """Whether a row may end before that character as it does before a word."""
+    (first, last, cells), before = spans[at], spans[at - 1]
+    if cells == _WIDE == before[2]:
+        return text[first] not in _NEVER_FIRST
+    return text[before[0] : before[1]] == " " != text[first:last]
+
+
 def is_all_narrow(text: str) -> bool:
     """Whether each character surely takes one cell and joins with none beside it."""
     return _SINGLE.fullmatch(text) is not None
@@ -299,5 +358,5 @@ def _marked(pieces: Pieces, marked: tuple[int, int], mark: Style) -> Pieces:
 def _cut(text: str, width: int) -> str:
     if width <= 0:
         return ""
-    start, end = breaks(text, width, by_word=False)[0]
+    start, end = breaks(text, width, Cut.ANYWHERE)[0]
     return text[start:end]

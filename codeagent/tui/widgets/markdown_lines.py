@@ -13,7 +13,7 @@ from rich.style import Style
 from codeagent.tui.later import MarkdownToken, markdown_parser
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import EMPTY, Line, Piece, Pieces, presentable, wrap
+from codeagent.tui.widgets.lines import EMPTY, Cut, Line, Piece, Pieces, presentable, wrap
 from codeagent.tui.widgets.markdown_inline import inline_pieces
 from codeagent.tui.widgets.table_lines import Table, table_lines
 
@@ -38,7 +38,7 @@ def code_block_lines(code: str, language: str, width: int, inks: Inks) -> list[L
     lines = [Line(pieces=(blank, Piece(label, inks.faint + ground, ""), margin), whole="")]
     for pieces in highlight(code, label.lower(), inks.palette):
         row = [piece._replace(style=piece.style + ground) for piece in pieces]
-        for line in wrap(row, width - 1, first=(margin,), by_word=False):
+        for line in wrap(row, width - 1, first=(margin,), cut=Cut.CODE):
             rest = Piece(" " * (width - line.width), ground, "")
             lines.append(Line(pieces=(*line.pieces, rest), joint=line.joint))
     lines.append(Line(pieces=(Piece(" " * width, ground, ""),), whole=""))

@@ -26,7 +26,7 @@ from codeagent.tui.widgets.command_rows import command_rows
 from codeagent.tui.widgets.diff_lines import render_diff
 from codeagent.tui.widgets.file_changes import change_lines
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import TAB, Line, Piece, wrap
+from codeagent.tui.widgets.lines import TAB, Cut, Line, Piece, wrap
 from codeagent.tui.widgets.stacks import Stack
 from codeagent.tui.widgets.terminal_colours import output_pieces
 
@@ -149,7 +149,7 @@ def seconds_text(seconds: float) -> str:
 def tail_lines(output: str, width: int, inks: Inks, *, most: int = TAIL_LINES) -> list[Line]:
     """The last rows of a running command's output."""
     last = output_pieces("\n".join(output.rstrip("\n").split("\n")[-most:]), inks.muted, inks)
-    return wrap(last, width, by_word=False)[-most:] if last else []
+    return wrap(last, width, cut=Cut.ANYWHERE)[-most:] if last else []
 
 
 def _drawn(output: str) -> str:
@@ -221,7 +221,7 @@ def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int
     ink = inks.text if result.outcome in {Outcome.FAILED, Outcome.DENIED, Outcome.INTERNAL} else inks.muted
     is_output = isinstance(result.details, CommandDetails)
     pieces = output_pieces(text, ink, inks) if is_output else [Piece(_drawn(text), ink)]
-    lines = wrap(pieces, width, by_word=name != "bash")
+    lines = wrap(pieces, width, cut=Cut.ANYWHERE if name == "bash" else Cut.WORDS)
     if most is None or len(lines) <= most:
         return lines
     more = f"… {counted(len(lines) - most, 'row')} above; enter shows all"
@@ -235,5 +235,5 @@ def _file_lines(text: str, path: str, width: int, inks: Inks) -> list[Line]:
     lines: list[Line] = []
     for (number, _), pieces in zip(rows, code, strict=True):
         first = (Piece(f"{number:>{digits}}  ", inks.faint, ""),)
-        lines += wrap(pieces, width, first=first, rest=(Piece(" " * (digits + 2), inks.faint, ""),), by_word=False)
+        lines += wrap(pieces, width, first=first, rest=(Piece(" " * (digits + 2), inks.faint, ""),), cut=Cut.CODE)
     return lines

@@ -8,7 +8,7 @@ from codeagent.core.approvals import ProjectEntry, ProjectPreview
 from codeagent.core.text import count_gaps, show_invisible
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.inks import Inks, inks_of
-from codeagent.tui.widgets.lines import EMPTY, TAB, Line, Piece, wrap
+from codeagent.tui.widgets.lines import EMPTY, TAB, Cut, Line, Piece, wrap
 
 _NEW = "These files came with the project. None of them has an effect yet."
 _AGAIN = "They are not what you trusted before. None of them has an effect now."
@@ -52,7 +52,7 @@ def _row(name: str, about: list[Piece], column: int, width: int, inks: Inks) -> 
     if len(name) + _GAP <= column:
         yield from wrap(about, width, first=(Piece(f"{name:<{column}}", inks.accent),), rest=blank)
         return
-    yield from wrap([Piece(name, inks.accent)], width, by_word=False)
+    yield from wrap([Piece(name, inks.accent)], width, cut=Cut.ANYWHERE)
     yield from wrap(about, width, first=blank)
 
 

@@ -30,7 +30,7 @@ from codeagent.tui.widgets.command_rows import command_rows
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
 from codeagent.tui.widgets.header import from_home
 from codeagent.tui.widgets.inks import inks_of
-from codeagent.tui.widgets.lines import EMPTY, Line, Piece, wrap
+from codeagent.tui.widgets.lines import EMPTY, Cut, Line, Piece, wrap
 from codeagent.tui.widgets.project_lines import project_lines
 
 _INDENT = 6
@@ -198,10 +198,10 @@ def _rows_of(facts: Sequence[list[Piece]], width: int, between: Piece) -> Iterat
     for fact in facts:
         longer = [*row, between, *fact] if row else fact
         if row and Line(pieces=tuple(longer)).width > width:
-            yield from wrap(row, width, by_word=False)
+            yield from wrap(row, width, cut=Cut.ANYWHERE)
             longer = fact
         row = longer
-    yield from wrap(row, width, by_word=False)
+    yield from wrap(row, width, cut=Cut.ANYWHERE)
 
 
 def _touched(request: ApprovalRequest, width: int, palette: Palette) -> Iterator[Line]:
@@ -209,7 +209,7 @@ def _touched(request: ApprovalRequest, width: int, palette: Palette) -> Iterator
     for touch in request.touches:
         real = from_home(touch.path) if touch.path is not None else "the whole workspace"
         yield from wrap(
-            [Piece(f"{touch.access:<6}", inks.muted), Piece(show_command(real), inks.text)], width, by_word=False
+            [Piece(f"{touch.access:<6}", inks.muted), Piece(show_command(real), inks.text)], width, cut=Cut.ANYWHERE
         )
         if touch.written and touch.path is not None and Path(touch.written) != touch.path:
             yield from _text(f"written as {touch.written}", width, inks.muted, indent=6)

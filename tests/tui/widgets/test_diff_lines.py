@@ -189,3 +189,44 @@ def test_a_long_note_is_shown_whole():
     diff = make_diff("a.txt", "a\n", "b\n", notes=("it becomes executable for everybody",))
     shown = [line.text.strip() for line in render_diff(diff, 20, DARK)[:3]]
     assert " ".join(shown) == "it becomes executable for everybody"
+
+
+def test_a_long_line_goes_on_with_a_whole_word_below_and_copies_as_it_is():
+    line = "    return self.sum * (1 - self.discount)  # nothing is divided any more"
+    lines = render_diff(make_diff("a.py", None, line + "\n"), 46, DARK)
+    assert [row.text for row in lines] == [
+        "  1 +     return self.sum * (1 - ",
+        "      self.discount)  # nothing is divided ",
+        "      any more",
+    ]
+    assert "".join(row.joint + row.copied() for row in lines).strip("\n") == line
+
+
+def test_a_cut_line_keeps_its_colours_and_its_changed_words():
+    old = "value = compute(first_number, second_number, third_number)\n"
+    lines = render_diff(make_diff("a.py", old, old.replace("third", "fourth")), 40, DARK)
+    assert [row.text for row in lines][-2:] == [
+        "  1 + value = compute(first_number, ",
+        "      second_number, fourth_number)",
+    ]
+    assert ground(lines[-1], "fourth_number") == DARK.added_word
+    assert ground(lines[-1], "second_number") == DARK.added_background
+
+
+def test_very_many_blanks_are_counted_and_copied_as_they_are():
+    line = f"x = 1{' ' * 400}# and more"
+    (row,) = render_diff(make_diff("a.py", None, line + "\n"), 70, DARK)
+    assert row.text == "  1 + x = 1 <398 blanks> # and more"
+    assert row.copied() == line
+
+
+def test_columns_that_are_lined_up_stay_so():
+    line = f"x = 1{' ' * 40}# and more"
+    assert any(line in row for row in rows("x = 1\n", line + "\n", width=80))
+
+
+def test_a_changed_number_of_blanks_is_marked_and_copied_once():
+    old, new = f"a{' ' * 100}b", f"a{' ' * 200}b"
+    lines = render_diff(make_diff("a.txt", old + "\n", new + "\n"), 70, DARK)
+    assert [row.copied() for row in lines] == [old, new]
+    assert all(" blanks> " in row.text for row in lines)

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
-from codeagent.tui.widgets.lines import Line, Piece, breaks, count_rows, one_line, wrap
+from codeagent.tui.widgets.lines import Cut, Line, Piece, breaks, count_code_rows, one_line, wrap
 
 PLAIN = Style.null()
 BOLD = Style(bold=True)
@@ -29,21 +29,50 @@ def test_wide_characters_take_two_cells():
 
 def test_joined_emoji_are_never_cut_apart():
     family = "👩\u200d👩\u200d👧"
-    lines = wrap([Piece(family * 3, PLAIN)], 5, by_word=False)
+    lines = wrap([Piece(family * 3, PLAIN)], 5, cut=Cut.ANYWHERE)
     assert [line.text for line in lines] == [family * 2, family]
 
 
-@given(texts, st.integers(2, 20), st.booleans())
-@example("aa \u200da", 2, True)
-def test_wrapped_lines_fit_and_copy_as_they_were(text, width, by_word):
-    lines = wrap([Piece(text, PLAIN)], width, by_word=by_word)
+@given(texts, st.integers(2, 20), st.sampled_from(Cut))
+@example("aa \u200da", 2, Cut.WORDS)
+def test_wrapped_lines_fit_and_copy_as_they_were(text, width, cut):
+    lines = wrap([Piece(text, PLAIN)], width, cut=cut)
     assert copied(lines).rstrip(" ") == text.rstrip(" ")
     assert all(cell_len(line.text.rstrip(" \u200d\ufe0f")) <= width for line in lines)
 
 
 @given(texts, st.integers(2, 20))
 def test_rows_are_counted_as_they_are_cut(text, width):
-    assert count_rows(text, width) == len(breaks(text, width, by_word=False))
+    assert count_code_rows(text, width) == len(wrap([Piece(text, PLAIN)], width, cut=Cut.CODE))
+
+
+code = st.text(st.sampled_from("ab .,(=日❤ "), max_size=80)
+
+
+@given(code, st.integers(2, 24))
+def test_code_that_is_cut_loses_nothing_and_no_row_but_the_last_ends_far_from_the_edge(text, width):
+    spans = breaks(text, width, Cut.CODE)
+    assert "".join(text[start:end] for start, end in spans) == text
+    for start, end in spans[:-1]:
+        assert width - width // 3 - 1 <= cell_len(text[start:end]) <= width
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "rows"),
+    [
+        ("return first + second", 16, ["return first + ", "second"]),
+        ("total(first,second)", 14, ["total(first,", "second)"]),
+        ("a_very_long_identifier", 10, ["a_very_lon", "g_identifi", "er"]),
+        ("x = a_very_long_identifier", 20, ["x = a_very_long_iden", "tifier"]),
+        ("                deep", 18, ["                de", "ep"]),
+        ("値段 = 合計 の 割引", 10, ["値段 = 合", "計 の 割引"]),
+        ("the word ends here now", 18, ["the word ends ", "here now"]),
+        ("one  two", 5, ["one  ", "two"]),
+    ],
+    ids=["word", "sign", "long word", "word far off", "indentation", "wide", "row full", "two blanks"],
+)
+def test_code_is_cut_before_a_word_or_behind_a_sign_near_the_end(text, width, rows):
+    assert [line.text for line in wrap([Piece(text, PLAIN)], width, cut=Cut.CODE)] == rows
 
 
 def test_a_newline_ends_a_line_and_an_empty_one_stays():
