@@ -83,6 +83,7 @@ class TerminalDriver(LinuxDriver):
         self._told: bool | None = None
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._typed_ahead = ""
+        self._parser = XTermParser()
         self._title = ""
 
     def show_title(self, title: str) -> None:
@@ -125,11 +126,18 @@ class TerminalDriver(LinuxDriver):
         super().stop_application_mode()
 
     def be_ready(self) -> None:
-        """The prompt can be typed in: passes on what was typed at the first picture, then all other keys."""
+        """The prompt can be typed in: passes on what was typed at the first picture, then lets all other keys come.
+
+        The first are on their way when it returns, so that no question comes in between.
+        """
         if self._first is not None:
             self._typed_ahead = self._decode(self._first.take_keys())
             if not self._typed_ahead:
                 self.release()
+        typed_ahead, self._typed_ahead = self._typed_ahead, ""
+        if typed_ahead:
+            self._pass_on(self._parser, self._typed.take(typed_ahead))
+            self.process_message(TypedAhead())
         self._is_ready.set()
 
     def release(self) -> None:
@@ -153,14 +161,10 @@ class TerminalDriver(LinuxDriver):
 
     def run_input_thread(self) -> None:
         """Reads keys, mouse and answers until the app ends, all in the order in which they came."""
-        parser = XTermParser()
         while not self._is_ready.wait(_SECONDS):
             if self.exit_event.is_set():
                 return
-        typed_ahead, self._typed_ahead = self._typed_ahead, ""  # this thread begins anew after each suspension
-        if typed_ahead:
-            self._pass_on(parser, self._typed.take(typed_ahead))
-            self.process_message(TypedAhead())
+        parser, self._parser = self._parser, XTermParser()  # this thread begins anew after each suspension
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():

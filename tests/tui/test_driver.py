@@ -1,0 +1,51 @@
+"""What the terminal's driver passes on, and in which order."""
+
+from textual.app import App
+from textual.events import Key, Paste
+
+from codeagent.tui.driver import TerminalDriver, TypedAhead
+
+
+class Picture:
+    """A first picture at which something was typed."""
+
+    before = ()
+
+    def __init__(self, typed: bytes) -> None:
+        self._typed = typed
+
+    def take_keys(self) -> bytes:
+        typed, self._typed = self._typed, b""
+        return typed
+
+    def hand_over(self) -> None:
+        """Nothing to do."""
+
+
+class Driver(TerminalDriver):
+    """Notes what it would pass on; the thread that reads the terminal is not started."""
+
+    def __init__(self, typed: bytes) -> None:
+        super().__init__(App())
+        self._first = Picture(typed)
+        self._held = []
+        self.passed_on = []
+
+    def process_message(self, message) -> None:
+        self.passed_on.append(message)
+
+
+async def test_what_was_typed_at_the_first_picture_is_on_its_way_before_anything_else_can_happen():
+    driver = Driver("yé\x1b[200~a\nb\x1b[201~".encode())
+    driver.be_ready()
+    *typed, last = driver.passed_on
+    assert [one.character if isinstance(one, Key) else one.text for one in typed] == ["y", "é", "a\nb"]
+    assert isinstance(typed[-1], Paste)
+    assert isinstance(last, TypedAhead)
+
+
+async def test_where_nothing_was_typed_nothing_is_passed_on_and_the_app_is_shown_at_once():
+    driver = Driver(b"")
+    driver.be_ready()
+    assert driver.passed_on == []
+    assert driver._held is None
