@@ -13,7 +13,7 @@ from codeagent.policy.options import Allowed, Given, names, read_options
 from codeagent.policy.read_only_table import DEEP, TABLE, Operands, Row
 from codeagent.policy.reading import Reading
 from codeagent.policy.shell_loops import is_harmless_variable
-from codeagent.policy.shell_words import Word
+from codeagent.policy.shell_words import MAY_BE_KEY, Word, shows_key
 from codeagent.policy.versions import read_version
 from codeagent.policy.wrappers import inside
 
@@ -23,7 +23,6 @@ _PS_STYLE = re.compile(r"[auxwfjlvhTr]+|\d+")
 _PS_FORMAT = re.compile(r"(?!.*env)[a-z%,=_]+")
 _NUMBER = re.compile(r"\d{1,3}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
-_EXPANDED = re.compile(r"\$\{?([A-Za-z_]\w*)(?![\w+]|:\+)")
 _COMPARING = names("test [ [[")
 _XARGS_OPTION = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].*|--null|--no-run-if-empty", re.DOTALL)
 _XARGS_WHOLE = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].+|--.*", re.DOTALL)
@@ -57,18 +56,12 @@ _TEST_JOINTS = names("! ( ) -a -o && ||")
 def reading(words: Sequence[Word]) -> Reading | str:
     """What a command reads, or in words why it may do more than read."""
     found = _reading(words)
-    if isinstance(found, Reading) and words[0].text not in _COMPARING and any(map(_shows_key, words)):
-        return "this variable may hold a key"
+    if isinstance(found, Reading) and words[0].text not in _COMPARING and any(map(shows_key, words)):
+        return MAY_BE_KEY
     globs = tuple(word for word in words if word.glob)
     if isinstance(found, str) or not globs or words[0].text == "[[":
         return found
     return replace(found, globs=globs)
-
-
-def _shows_key(word: Word) -> bool:
-    """Whether a variable that is called like a key stands in a word; ``${KEY:+set}`` and ``${#KEY}`` do not show it."""
-    named = () if word.is_known else _EXPANDED.findall(word.text)
-    return any(map(names_secret, named)) or any(map(_shows_key, word.values))
 
 
 def _reading(words: Sequence[Word]) -> Reading | str:
@@ -337,7 +330,7 @@ def _printenv(words: Sequence[Word]) -> Reading | str:
     """``printenv NAME`` shows one variable, as ``echo $NAME`` does; without a name it would show all."""
     if len(words) != 1 or not words[0].is_fixed or not _VARIABLE.fullmatch(words[0].text):
         return "printenv may show keys"
-    return "this variable may hold a key" if names_secret(words[0].text) else Reading()
+    return MAY_BE_KEY if names_secret(words[0].text) else Reading()
 
 
 def _tar(words: Sequence[Word]) -> Reading | str:

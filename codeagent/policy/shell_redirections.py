@@ -11,7 +11,7 @@ from tree_sitter import Node
 from codeagent.policy.shell_expansions import WordReader
 from codeagent.policy.shell_script import Direction, Redirection
 from codeagent.policy.shell_source import UNKNOWN_SYNTAX, Source
-from codeagent.policy.shell_words import Word
+from codeagent.policy.shell_words import MAY_BE_KEY, Word, names_key, shows_key
 
 _HEREDOC_START = re.compile(r"\w+|'\w+'|\"\w+\"|\\\w+")
 _HEREDOC_EXPANSION = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$(?:[({\[]))")
@@ -55,7 +55,8 @@ class RedirectionReader:
             self._file(children)
         elif node.type == "herestring_redirect":
             for child in children[1:]:
-                self._reader.read(child)
+                if any(map(shows_key, self._reader.read(child))):
+                    self._source.problem(MAY_BE_KEY)
         else:
             self._heredoc(node, children)
 
@@ -126,5 +127,7 @@ class RedirectionReader:
             if child.type != "heredoc_content":
                 self._reader.read(child)
         self._source.unread += _BACKTICKS.findall(body)
+        if names_key(body):
+            self._source.problem(MAY_BE_KEY)
         if _HEREDOC_EXPANSION.search(body):
             self._source.problem("a text for its input is expanded by the shell, which can run code", is_hidden=True)

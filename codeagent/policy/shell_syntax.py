@@ -20,7 +20,7 @@ from codeagent.policy.shell_redirections import RedirectionReader
 from codeagent.policy.shell_script import START, Assignment, Places, Problem, Redirection, Script, SimpleCommand
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_tree import syntax_tree
-from codeagent.policy.shell_words import Word
+from codeagent.policy.shell_words import Word, shows_key
 
 _MOST_UNREAD = 100
 _TOKENS = frozenset(
@@ -348,7 +348,7 @@ class _Walker:
         outer, self._source.problems = self._source.problems, []
         values = [word for child in node.children_by_field_name("value") for word in self._words.read(child)]
         self._source.problems = outer
-        if any(word.glob for word in values):
+        if any(word.glob or shows_key(word) for word in values):
             self.commands.append(SimpleCommand((Word("for"), *values), self._source.text(node), places=places))
         return () if name is None else self._loops.enter(node, self._source.text(name), values)
 

@@ -7,6 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from codeagent.core.text import names_secret
+
+MAY_BE_KEY = "this variable may hold a key"
+_EXPANDED = re.compile(r"\$\{?([A-Za-z_]\w*)(?![\w+]|:\+)")
 _MOST_BRACE_WORDS = 256
 _LONGEST_BRACE_WORD = 1_000
 _BRACE = re.compile(r"\{[^{}]*(?:,|\.\.)")
@@ -59,6 +63,16 @@ class Word:
     def is_fixed(self) -> bool:
         """Whether exactly this one word is passed."""
         return self.is_known and not self.glob and not self.has_tilde
+
+
+def shows_key(word: Word) -> bool:
+    """Whether a variable that is called like a key stands in a word; ``${KEY:+set}`` and ``${#KEY}`` do not show it."""
+    return (not word.is_known and names_key(word.text)) or any(map(shows_key, word.values))
+
+
+def names_key(text: str) -> bool:
+    """Whether an expansion in a text gives the value of a variable that is called like a key."""
+    return any(map(names_secret, _EXPANDED.findall(text)))
 
 
 @dataclass(frozen=True, slots=True)
