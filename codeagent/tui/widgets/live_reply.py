@@ -53,10 +53,12 @@ class LiveReply:
         """Turns what came into blocks; the first block that changed, None when nothing did."""
         if not self._pending:
             return None
+        first = len(self._column) if self._tail is None else self._tail
+        if self._thinking is not None:
+            first = self._thinking[0]  # its heading changes as well
         self._end_thinking()
         text = "".join(self._pending)
         self._pending.clear()
-        first = len(self._column) if self._tail is None else self._tail
         for part in self._stream.feed(text):
             self._settle(part)
         self._show_tail()

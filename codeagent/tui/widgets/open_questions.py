@@ -110,7 +110,7 @@ class OpenQuestion:
         if not self.unread or was_warned:
             return ""
         lines = counted(self.unread, "line")
-        return f"{lines} {'was' if self.unread == 1 else 'were'} never in view: press again to answer all the same"
+        return f"{lines} {'was' if self.unread == 1 else 'were'} never in view: press again to answer anyway"
 
     def walk(self, by: int) -> None:
         """Goes to another hunk, stopping at the ends."""

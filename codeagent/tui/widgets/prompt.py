@@ -105,9 +105,11 @@ class Prompt(PromptText):
         if draft and not is_kept:
             self.put(draft)
             self._draft, self._draft_counts_at = self.text, events.Focus().time + DRAFT_SECONDS
+            self._dismissed = self._completing()  # it can be sent as it stands
+        else:
+            self._look_for_completions()  # of what was typed already
         if draft:
             self.post_message(self.DraftBack(is_in_history=is_kept))
-        self._dismissed = self._completing()  # what was typed before can be sent as it stands
 
     def insert_typed(self, text: str) -> None:
         """Inserts at the cursor, as if pasted."""

@@ -127,16 +127,19 @@ class StatusLine(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """Both sides; the right one gives way when the line is too short."""
+        """Both sides; when the line is too short the keys give way, but what a remark says is shown whole."""
         width = self.size.width
         parts = self._left()
         if self.status.is_working and width < _TIGHT:
             parts[:2] = [Content(" ").join(parts[:2])]  # the mark alone says that it works
-        left = Content(" · ").stylize("$text-faint").join(parts)
-        room = max(width - left.cell_length - 2, 0)
-        right = next((one for one in self._right() if one.cell_length <= room), Content())
+        rights = self._right()
+        while self.status.remark and parts and _joined(parts).cell_length + 2 + rights[0].cell_length > width:
+            parts.pop()
+        left = _joined(parts)
+        room = max(width - left.cell_length - 2, 0) if left else width
+        right = next((one for one in rights if one.cell_length <= room), Content())
         if not right and self.status.remark:
-            right = self._right()[0].truncate(room, ellipsis=True)
+            right = rights[0].truncate(room, ellipsis=True)
         gap = max(width - left.cell_length - right.cell_length, 0)
         return Content.assemble(left, " " * gap, right).truncate(width, ellipsis=True)
 
@@ -180,6 +183,10 @@ class StatusLine(Widget):
             return [Content.styled(f"{new} · {self._key_names['bottom']}", "$accent"), Content.styled(new, "$accent")]
         style = "$text" if status.waiting and not (status.is_answering or status.is_reading) else ""
         return [Content.styled(hint.format_map(self._key_names), style) for hint in _hints(status)]
+
+
+def _joined(parts: list[Content]) -> Content:
+    return Content(" · ").stylize("$text-faint").join(parts)
 
 
 def _hints(status: Status) -> tuple[str, ...]:

@@ -103,6 +103,16 @@ def test_thinking_and_words_keep_their_order():
     assert [line.strip() for line in shown(column) if line] == ["before", "Thought  let me see", "after"]
 
 
+def test_the_heading_of_thinking_is_painted_anew_when_words_follow():
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    thinking = reply.think("let me see")
+    reply.write("the answer")
+    assert reply.flush() == thinking
+    reply.write(" goes on")
+    assert reply.flush() == thinking + 1
+
+
 def test_text_that_was_held_back_is_told_of_when_the_reply_ends():
     column = Column(INKS, 40)
     reply = LiveReply(column, None)

@@ -12,6 +12,8 @@ async def shown(stage, status):
     return stage.text.splitlines()[-1]
 
 
+NO_RULE = "This is asked each time: no rule can answer it"
+NOT_READ = "999 lines were never in view: press again to answer anyway"
 BUSY = Status(mode=Mode.ASK, context=0.34, cost=0.12, running=2, is_connecting=False, is_working=True)
 
 
@@ -65,6 +67,18 @@ async def test_a_remark_goes_by_itself(stage_of):
         stage.app.main.status.remark("copied", 0.1)
         await stage.until(lambda: stage.text.splitlines()[-1].endswith("copied"))
         await stage.until(lambda: not stage.text.splitlines()[-1].endswith("copied"))
+
+
+async def test_a_remark_is_shown_whole_where_there_is_no_room_for_both_sides(stage_of):
+    question = replace(BUSY, waiting=1, is_answering=True, running=0)
+    for columns in (60, 80):
+        async with stage_of(size=(columns, 24)) as stage:
+            await shown(stage, question)
+            for remark in (NO_RULE, NOT_READ):
+                stage.app.main.status.remark(remark, 600)
+                await stage.until(lambda remark=remark: stage.text.splitlines()[-1].endswith(remark))
+            stage.app.main.status.forget_remark()
+            await stage.until(lambda: "context 34 % · $0.12" in stage.text.splitlines()[-1])
 
 
 async def test_a_remark_about_a_question_goes_with_it(stage_of):
