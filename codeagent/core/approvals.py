@@ -150,6 +150,17 @@ class VerdictPart:
     decision: Decision
     because: str
 
+    @property
+    def shown(self) -> str:
+        """The words as a person reads them: of several, one that is empty or holds blanks stands between quotes."""
+        return " ".join(map(_bounded, self.words)) if len(self.words) > 1 else "".join(self.words)
+
+
+def _bounded(word: str) -> str:
+    if word and not any(map(str.isspace, word)):
+        return word
+    return f"'{word}'" if '"' in word else f'"{word}"'
+
 
 @value
 class Verdict:

@@ -171,7 +171,7 @@ def parse_command(text: str, custom: Sequence[CustomCommand] = ()) -> CommandCal
     if word and (fitting or own):
         names = [*map(str, fitting), *(command.name for command in own)]
         raise NoSuchCommand(f"/{word} could be {' or '.join(f'/{name}' for name in names)}.")
-    raise NoSuchCommand(f"There is no command /{word}.", hint="/help lists them all.")
+    raise NoSuchCommand(f"There is no command /{word}.", hint="Typing / lists them all.")
 
 
 def is_compaction(text: str) -> bool:

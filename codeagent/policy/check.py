@@ -66,7 +66,7 @@ def verdict_as_text(verdict: Verdict) -> str:
     """The verdict for people: first the outcome, then each part with its reason."""
     lines = [f"{verdict.decision.value}: {verdict.because}", *(f"  ! {loss}" for loss in verdict.losses)]
     if len(verdict.parts) > 1 or any(part.because != verdict.because for part in verdict.parts):
-        lines += [f"  {part.decision.value:<5}  {' '.join(part.words)}  ({part.because})" for part in verdict.parts]
+        lines += [f"  {part.decision.value:<5}  {part.shown}  ({part.because})" for part in verdict.parts]
     if verdict.remedy:
         lines.append(f"To allow it: {verdict.remedy}")
     return "\n".join(lines)

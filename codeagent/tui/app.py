@@ -58,6 +58,7 @@ _NEED_NO_SESSION = {CommandName.HELP, CommandName.THEME, CommandName.EDITOR, Com
 class CodeagentApp(App[str]):
     """The whole screen; it returns "demo" when the person wants the demo instead."""
 
+    CSS = "Input:ansi > .input--cursor { color: ansi_default; background: ansi_default; text-style: reverse; }"
     ENABLE_COMMAND_PALETTE = False  # Textual's own; ours is made from the command table
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key.keys, key.action.removeprefix("app."), key.what, show=False, priority=True, id=key.name)

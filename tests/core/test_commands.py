@@ -28,7 +28,7 @@ def test_a_command_may_be_shortened_when_no_other_begins_so():
 
 
 def test_a_name_that_could_be_none_is_refused_with_the_way_out():
-    with pytest.raises(NoSuchCommand, match="/help lists them all"):
+    with pytest.raises(NoSuchCommand, match="Typing / lists them all"):
         parse_command("/frobnicate")
 
 

@@ -311,7 +311,7 @@ class MemoryWorkbench:
     def rule_meaning(self, decision: Decision, rule: str) -> str:
         if "(" not in rule:
             raise ConfigError(f"{rule!r} is no permission rule.", hint='Write "bash(git status *)".')
-        return f"It {decision}s all that fits {rule}."
+        return f"It {OUTCOMES[decision]} all that fits {rule}."
 
     def explain(self, command: str) -> Verdict:
         part = VerdictPart(words=tuple(command.split()), decision=Decision.ASK, because="no rule covers it")
@@ -552,6 +552,9 @@ def stage_of():
 def app_of():
     """Builds the app with a session in memory, for pictures."""
     return lambda *arguments, **others: set_up(*arguments, **others).app
+
+
+OUTCOMES = {Decision.ALLOW: "allows", Decision.ASK: "asks about", Decision.DENY: "denies"}
 
 
 class _Clock:

@@ -66,6 +66,15 @@ async def test_a_command_typed_before_the_session_is_open_is_carried_out_then(st
         assert stage.conversation.sent == []
 
 
+async def test_what_is_being_typed_when_the_session_opens_is_completed(stage_of):
+    gate = asyncio.Event()
+    async with stage_of(gate=gate) as stage:
+        await stage.type("/rew")
+        assert "Go back to before a message" not in stage.text
+        gate.set()
+        await stage.until(lambda: "/rewind   Go back to before a message" in stage.text)
+
+
 async def test_a_prompt_from_the_command_line_is_sent_when_the_session_is_open(stage_of):
     async with stage_of(prompt="mend the totals") as stage:
         await stage.until(lambda: stage.conversation.sent == ["mend the totals"])

@@ -151,7 +151,7 @@ async def pinned(stage):
 async def rule_typed(stage):
     await typed("/permissions\n", "a", until=("esc back",))(stage)
     await stage.type("deny read(*.log)")
-    await shows("It denys all that fits", "Holds for")(stage)
+    await shows("It denies all that fits", "Holds for")(stage)
 
 
 WINDOWS = {

@@ -117,7 +117,7 @@ def test_a_question_on_the_smallest_screen(picture, theme):
 
 
 WINDOWS = {
-    "help": typed("", "f1", until=("/rewind",)),
+    "help": typed("", "f1", until=("all commands",)),
     "palette": typed("", "ctrl+p", until=("/rewind",)),
     "completion of commands": typed("/re", until=("/resume", "/rewind")),
     "completion of files": typed("look at @shop", until=("shop/cart.py",)),

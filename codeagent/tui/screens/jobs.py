@@ -20,6 +20,7 @@ from codeagent.core.jobs import Job, JobState
 from codeagent.core.text import clean, show_invisible
 from codeagent.core.values import value
 from codeagent.tui.running import RunningCall, RunningCalls
+from codeagent.tui.widgets.option_rows import OptionRows
 from codeagent.tui.widgets.panel_lines import seconds_text
 
 _REFRESH_SECONDS = 0.5
@@ -83,7 +84,7 @@ class JobsScreen(ModalScreen[None]):
         self._look = look
         self._work: tuple[Work, ...] = ()
         self._chosen = ""
-        self._list = OptionList()
+        self._list = OptionRows()
         self._list.can_focus = False
         self._output = Static(markup=False)
         self._scroll = VerticalScroll(self._output)

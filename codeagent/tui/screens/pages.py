@@ -76,17 +76,18 @@ class Page(ModalScreen[None]):
 
 
 def help_text(keymap: Mapping[str, str], custom: CustomCommands, width: int) -> Content:
-    """All commands and keys, the keys as the person set them."""
-    parts = [_heading("Commands"), *_table(((command.usage, command.summary) for command in COMMANDS), width)]
+    """All keys, as the person set them, and commands."""
+    parts: list[Content] = []
+    rows = list(key_rows(keymap))
+    for place in Place:
+        here = ((keys, what) for where, keys, what in rows if where is place)
+        parts += [_heading(place), *_table(here, width), Content()]
+    parts += [_heading("Commands"), *_table(((command.usage, command.summary) for command in COMMANDS), width)]
     if custom.folder:
         rows = [(command.usage, command.summary) for command in custom.known]
         where = f"Markdown files in {show_invisible(custom.folder)} and, once it is trusted, in .codeagent/commands."
         parts += [Content(), _heading("Commands of your own"), *_table(rows, width)]
         parts += _hung(Content("  "), Content.styled(where, "$text-muted"), width)
-    rows = list(key_rows(keymap))
-    for place in Place:
-        here = ((keys, what) for where, keys, what in rows if where is place)
-        parts += [Content(), _heading(place), *_table(here, width)]
     return Content("\n").join(parts)
 
 
@@ -98,7 +99,7 @@ def verdict_text(command: str, verdict: Verdict, width: int) -> Content:
     ]
     lines += [Content.styled(f"     ! {show_invisible(loss)}", "$warning") for loss in verdict.losses]
     for part in verdict.parts:
-        words, because = Content(show_invisible(" ".join(part.words))), show_invisible(part.because)
+        words, because = Content(show_invisible(part.shown)), show_invisible(part.because)
         lines += [Content(), *_hung(_decision(part.decision), words, width)]
         lines += _hung(Content(" " * len(_decision(part.decision))), Content.styled(because, "$text-muted"), width)
     return Content("\n").join(lines)

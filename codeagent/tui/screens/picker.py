@@ -17,6 +17,7 @@ from textual.widgets.option_list import Option
 
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
+from codeagent.tui.widgets.option_rows import OptionRows
 
 MOST_SHOWN = 200
 _KEYS, _ASKING = "enter choose · esc leave", "asking the services …"
@@ -91,7 +92,7 @@ class Picker(ModalScreen[str | None]):
         self._has_moved = False
         self._filter = Input(placeholder="type to narrow down" + (", or any other name" if takes_any else ""))
         self._filter.cursor_blink = False
-        self._list = OptionList()
+        self._list = OptionRows()
         self._list.can_focus = False
 
     def compose(self) -> ComposeResult:

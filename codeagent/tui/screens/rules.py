@@ -17,6 +17,7 @@ from codeagent.core.approvals import Decision, Scope
 from codeagent.core.desk import StoredRule, Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import show_invisible
+from codeagent.tui.widgets.option_rows import OptionRows
 
 _WIDEST = 100
 _FRAME = 4
@@ -77,7 +78,7 @@ class RulesScreen(ModalScreen[None]):
         self._rules: tuple[StoredRule, ...] = ()
         self._removed: list[StoredRule] = []
         self._scope = Scope.PROJECT
-        self._list = OptionList()
+        self._list = OptionRows()
         self._list.can_focus = False
         self._input = Input(placeholder=_HINT, select_on_focus=False)
         self._input.cursor_blink = False

@@ -23,6 +23,7 @@ from codeagent.core.desk import Opening
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import counted, show_invisible
 from codeagent.tui.screens.picker import Item, Picker
+from codeagent.tui.widgets.option_rows import OptionRows
 
 MOST_SHOWN = 200
 _LEAST_LETTERS = 2
@@ -81,7 +82,7 @@ class SessionsScreen(ModalScreen[Opening | None]):
         self._query = ""
         self._typed = Input(placeholder=_SEARCH)
         self._typed.cursor_blink = False
-        self._list = OptionList()
+        self._list = OptionRows()
         self._list.can_focus = False
         self._remark = Static("", id="remark", markup=False)
 

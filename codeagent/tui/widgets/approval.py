@@ -18,7 +18,7 @@ from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.question_body import QuestionBody
-from codeagent.tui.widgets.question_pane import NEVER, WIDE, QuestionPane
+from codeagent.tui.widgets.question_pane import ABOVE, NEVER, WIDE, QuestionPane
 
 _OF_CHANGE = 4
 """So many rows of a change are in view at least when lines around it are shown."""
@@ -252,7 +252,9 @@ class ApprovalDialog(QuestionPane):
         if question is not None and question.hunks:
             question.walk(by)
             self._redraw_lines()
-            self._body.bring(self._drawing.hunk_starts[question.hunk])
+            start, change = self._drawing.hunk_starts[question.hunk], self._drawing.change_in(question.hunk)
+            has_room = change - start + _OF_CHANGE <= self._body.size.height
+            self._body.bring(start if has_room else change - ABOVE)
             self._paint_ahead(question.hunk + by)
 
     async def action_scroll(self, by: int, unit: Literal["line", "page", "all"]) -> None:

@@ -82,7 +82,7 @@ class CompletionList(Widget):
     """The suggestions, one of them chosen; beside files stands how the chosen one begins."""
 
     DEFAULT_CSS = """
-    CompletionList { height: auto; max-height: 8; margin: 0 1; padding: 0 1; background: $surface; display: none; }
+    CompletionList { height: auto; max-height: 8; margin: 0 1; padding: 0 1 0 2; background: $surface; display: none; }
     """
 
     class Clicked(Message):
@@ -175,10 +175,18 @@ class CompletionList(Widget):
         shown = show_invisible(suggestion.text)
         text = Content(_end_of(shown, column - 1) if suggestion.is_file else shown)
         text = text.truncate(column, ellipsis=True, pad=True)
+        detail = Content(show_invisible(suggestion.detail))
+        if is_chosen and self._is_in_reverse:
+            return Content.assemble(text, detail).truncate(width, ellipsis=True, pad=True).stylize("reverse")
         row = Content.assemble(
-            text.stylize("$accent" if is_chosen else "$text"), (show_invisible(suggestion.detail), "$text-muted")
+            text.stylize("$accent" if is_chosen else "$text"), detail.stylize("$text-muted")
         ).truncate(width, ellipsis=True, pad=True)
         return row.stylize_before(Style.parse("on $raised")) if is_chosen else row
+
+    @property
+    def _is_in_reverse(self) -> bool:
+        """Whether the theme has no grounds to mark the chosen one with."""
+        return self.app.current_theme.ansi  # pyright: ignore[reportUnknownMemberType] - an app of any result
 
     @property
     def _first(self) -> int:

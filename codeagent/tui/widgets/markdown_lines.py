@@ -12,6 +12,7 @@ from rich.style import Style
 
 from codeagent.tui.later import MarkdownToken, markdown_parser
 from codeagent.tui.widgets.code_lines import highlight
+from codeagent.tui.widgets.command_rows import GOES_ON
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import EMPTY, Cut, Line, Piece, Pieces, presentable, wrap
 from codeagent.tui.widgets.markdown_inline import inline_pieces
@@ -38,11 +39,21 @@ def code_block_lines(code: str, language: str, width: int, inks: Inks) -> list[L
     lines = [Line(pieces=(blank, Piece(label, inks.faint + ground, ""), margin), whole="")]
     for pieces in highlight(code, label.lower(), inks.palette):
         row = [piece._replace(style=piece.style + ground) for piece in pieces]
-        for line in wrap(row, width - 1, first=(margin,), cut=Cut.CODE):
+        for line in _code_rows(row, width - 1, margin, inks.faint + ground):
             rest = Piece(" " * (width - line.width), ground, "")
             lines.append(Line(pieces=(*line.pieces, rest), joint=line.joint))
     lines.append(Line(pieces=(Piece(" " * width, ground, ""),), whole=""))
     return lines
+
+
+def _code_rows(row: Sequence[Piece], width: int, margin: Piece, mark: Style) -> list[Line]:
+    """A line of code; the rows that it goes on in are marked and indented: none looks like a line of its own."""
+    rows = wrap(row, width, first=(margin,), cut=Cut.CODE)
+    if len(rows) == 1:
+        return rows
+    text = "".join([piece.text for piece in row])
+    indent = " " * min(len(text) - len(text.lstrip(" ")), width // 3)
+    return wrap(row, width, first=(margin,), rest=(margin, Piece(f"{indent}{GOES_ON}", mark, "")), cut=Cut.CODE)
 
 
 class _Page:

@@ -124,7 +124,7 @@ def verdict_lines(verdict: Verdict, width: int, palette: Palette) -> list[Line]:
     for part in verdict.parts:
         style = {Decision.ALLOW: inks.success, Decision.ASK: inks.warning, Decision.DENY: inks.error}[part.decision]
         lines.append(EMPTY)
-        words = Piece(show_command(" ".join(part.words)), inks.text)
+        words = Piece(show_command(part.shown), inks.text)
         rows = command_rows([words], width - _INDENT, first=Piece("", inks.text), mark=inks.faint)
         said = (Piece(f"{part.decision:<{_INDENT}}", style),)
         lines += [row.after((Piece(" " * _INDENT, style),) if at else said) for at, row in enumerate(rows)]

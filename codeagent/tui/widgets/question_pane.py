@@ -40,7 +40,7 @@ _ROOMY = 24
 """Screens of so many rows have one to spare above the keys."""
 
 _TITLE_ENDS, _SIDES = 3, 5
-_ABOVE = 2
+ABOVE = 2
 """A hunk that is walked to has its heading and a row of the one before above it."""
 
 
@@ -374,7 +374,7 @@ class QuestionPane(Vertical, can_focus=True):
     def _paint_ahead(self, hunk: int) -> None:
         """What of the hunk is likely to be looked at next, drawn on a thread."""
         if hunk >= 0:
-            work = partial(self._drawing.prepare, hunk, self._body.size.height - _ABOVE)
+            work = partial(self._drawing.prepare, hunk, self._body.size.height - ABOVE)
             self.run_worker(work, thread=True, group="paint", exclusive=True, description="draws the next hunk")
 
     def fit(self) -> None:

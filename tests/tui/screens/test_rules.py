@@ -27,7 +27,7 @@ async def test_a_rule_is_checked_while_it_is_typed_and_added_with_its_scope(stag
         await stage.type("deny read")
         await stage.until(lambda: "is no permission rule" in stage.text)
         await stage.type("(*.log)")
-        await stage.until(lambda: "It denys all that fits read(*.log)." in stage.text)
+        await stage.until(lambda: "It denies all that fits read(*.log)." in stage.text)
         assert "Holds for this project." in stage.text
         await stage.pilot.press("tab")
         await stage.until(lambda: "Holds for every project." in stage.text)

@@ -496,6 +496,20 @@ async def test_o_at_a_change_that_was_below_the_last_row_brings_it_into_view(sta
         assert re.search(r"\+ sixty\b", stage.text), stage.text
 
 
+@pytest.mark.parametrize("keys", ["ooj", "oojk", "ooojjk"])
+async def test_walking_to_a_change_far_below_its_heading_shows_the_change(stage_of, ask_diff, keys):
+    request = ask_diff()
+    before = "".join(f"line {number}\n" for number in range(1, 121))
+    after = before.replace("line 60\n", "sixty\n")
+    diff = make_diff(request.preview.diff.path, before, after)
+    request = replace(request, preview=replace(request.preview, diff=diff, proposal=after))
+    async with stage_of(Asking(request), size=(80, 24)) as stage:
+        await ask(stage)
+        await stage.press_slowly(*keys)
+        assert re.search(r"− line 60\b", stage.text), stage.text
+        assert re.search(r"\+ sixty\b", stage.text), stage.text
+
+
 async def test_a_click_on_what_is_folded_shows_it(stage_of, ask_diff):
     async with stage_of(Asking(ask_diff()), size=(120, 50)) as stage:
         await ask(stage)

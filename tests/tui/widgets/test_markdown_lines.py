@@ -89,6 +89,13 @@ def test_code_stands_on_its_own_ground_with_its_language():
     assert {colour.name for colour in grounds if colour is not None} == {INKS.palette.raised}
 
 
+def test_a_row_that_code_goes_on_in_looks_like_no_line_of_its_own():
+    code = "if x:\n    return first + second + third"
+    lines = drawn(f"```\n{code}\n```", 24)
+    assert [line.rstrip() for line in lines[1:-1]] == [" if x:", "     return first", "     ↳ + second + third"]
+    assert copied(markdown_lines(f"```\n{code}\n```", 24, INKS)) == code
+
+
 def test_code_copies_as_it_was_written():
     code = "def f(a_long_name, another_long_name):\n\n    return 1"
     assert copied(markdown_lines(f"```python\n{code}\n```", 20, INKS)) == code
