@@ -6,18 +6,20 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.strip import Strip
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
-from codeagent.tui.widgets.option_rows import OptionRows
 
 MOST_SHOWN = 200
 _KEYS, _ASKING = "enter choose · esc leave", "asking the services …"
@@ -31,12 +33,30 @@ _NARROWEST = 20
 """Cells that a detail needs for lines of its own."""
 
 
+_REVERSED = Style(color="default", bgcolor="default", reverse=True)
+
+
 @value
 class Item:
     """One thing to pick: its value, and what is shown beside it."""
 
     value: str
     detail: str = ""
+
+
+class OptionRows(OptionList):
+    """Textual's list; where the theme has no grounds the chosen line is drawn in reverse."""
+
+    def render_line(self, y: int) -> Strip:
+        """One row of it."""
+        strip = super().render_line(y)
+        theme = self.app.current_theme  # pyright: ignore[reportUnknownMemberType] - an app of any result
+        if self.highlighted is None or not theme.ansi:
+            return strip
+        parts = [(part.text, part.style or Style.null()) for part in strip]
+        if not any(style.meta.get("option") == self.highlighted for _, style in parts):
+            return strip
+        return Strip([Segment(text, style + _REVERSED) for text, style in parts], strip.cell_length)
 
 
 class Picker(ModalScreen[str | None]):

@@ -17,7 +17,7 @@ from codeagent.core.approvals import Decision, Scope
 from codeagent.core.desk import StoredRule, Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import show_invisible
-from codeagent.tui.widgets.option_rows import OptionRows
+from codeagent.tui.screens.picker import OptionRows
 
 _WIDEST = 100
 _FRAME = 4

@@ -22,8 +22,7 @@ from codeagent.core.archive import Archive, Hit, SessionSummary, Speaker, local_
 from codeagent.core.desk import Opening
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import counted, show_invisible
-from codeagent.tui.screens.picker import Item, Picker
-from codeagent.tui.widgets.option_rows import OptionRows
+from codeagent.tui.screens.picker import Item, OptionRows, Picker
 
 MOST_SHOWN = 200
 _LEAST_LETTERS = 2

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, split_graphemes
 from rich.style import Style
 
-from codeagent.tui.widgets.lines import Line, Piece, Pieces, between, is_all_narrow
+from codeagent.tui.widgets.lines import GOES_ON, Line, Piece, Pieces, between, is_all_narrow
 
-GOES_ON, WORD_GOES_ON = "↳ ", "↳…"
-"""What stands before a row that a line of the command goes on in, and before one that goes on in midst of a word."""
+WORD_GOES_ON = "↳…"
+"""What stands before a row that goes on in midst of a word."""
 
 _BLANK = "·"
 

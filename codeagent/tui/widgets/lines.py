@@ -22,6 +22,9 @@ from codeagent.core.text import clean, show_invisible
 from codeagent.core.values import value
 
 TAB = "    "
+GOES_ON = "↳ "
+"""What stands before a row that a line of code or of a command goes on in."""
+
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 # Characters that take one cell each and join with nothing: the common case, cut by index.

@@ -12,9 +12,8 @@ from rich.style import Style
 
 from codeagent.tui.later import MarkdownToken, markdown_parser
 from codeagent.tui.widgets.code_lines import highlight
-from codeagent.tui.widgets.command_rows import GOES_ON
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import EMPTY, Cut, Line, Piece, Pieces, presentable, wrap
+from codeagent.tui.widgets.lines import EMPTY, GOES_ON, Cut, Line, Piece, Pieces, presentable, wrap
 from codeagent.tui.widgets.markdown_inline import inline_pieces
 from codeagent.tui.widgets.table_lines import Table, table_lines
 
