@@ -28,8 +28,8 @@ def test_the_reasons_of_a_verdict_hang_below_the_words():
 async def test_a_page_is_laid_out_anew_when_the_screen_changes(stage_of):
     async with stage_of(size=(60, 40)) as stage:
         await stage.pilot.press("f1")
-        await stage.until(lambda: "Start a new session" in stage.text)
-        assert "Start a new session; this one is saved" not in stage.text
+        await stage.until(lambda: "copy a selection" in stage.text)
+        assert "copy a selection, else clear the prompt, else quit" not in stage.text
         await stage.pilot.resize_terminal(100, 40)
-        await stage.until(lambda: "Start a new session; this one is saved" in stage.text)
-        assert "WHAT is last, the number of a turn," in stage.text
+        await stage.until(lambda: "copy a selection, else clear the prompt, else quit" in stage.text)
+        assert "close what is open, else stop the turn; twice on an empty" in stage.text
