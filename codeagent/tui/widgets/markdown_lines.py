@@ -13,7 +13,7 @@ from rich.style import Style
 from codeagent.tui.later import MarkdownToken, markdown_parser
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import EMPTY, GOES_ON, Cut, Line, Piece, Pieces, presentable, wrap
+from codeagent.tui.widgets.lines import EMPTY, GOES_ON, Cut, Line, Piece, Pieces, between, presentable, wrap
 from codeagent.tui.widgets.markdown_inline import inline_pieces
 from codeagent.tui.widgets.table_lines import Table, table_lines
 
@@ -52,7 +52,10 @@ def _code_rows(row: Sequence[Piece], width: int, margin: Piece, mark: Style) -> 
         return rows
     text = "".join([piece.text for piece in row])
     indent = " " * min(len(text) - len(text.lstrip(" ")), width // 3)
-    return wrap(row, width, first=(margin,), rest=(margin, Piece(f"{indent}{GOES_ON}", mark, "")), cut=Cut.CODE)
+    end = len(rows[0].text) - len(margin.text) + len(rows[1].joint)
+    before = (margin, Piece(f"{indent}{GOES_ON}", mark, ""))
+    second, *others = wrap(between(row, end, len(text)), width, first=before, cut=Cut.CODE)
+    return [rows[0], Line(pieces=second.pieces, joint=rows[1].joint), *others]
 
 
 class _Page:

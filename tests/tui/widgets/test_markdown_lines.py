@@ -92,7 +92,7 @@ def test_code_stands_on_its_own_ground_with_its_language():
 def test_a_row_that_code_goes_on_in_looks_like_no_line_of_its_own():
     code = "if x:\n    return first + second + third"
     lines = drawn(f"```\n{code}\n```", 24)
-    assert [line.rstrip() for line in lines[1:-1]] == [" if x:", "     return first", "     ↳ + second + third"]
+    assert [line.rstrip() for line in lines[1:-1]] == [" if x:", "     return first +", "     ↳ second + third"]
     assert copied(markdown_lines(f"```\n{code}\n```", 24, INKS)) == code
 
 
