@@ -222,6 +222,8 @@ def _settings(simple: SimpleCommand) -> Iterator[Problem]:
             if re.match(r"(?:[A-Za-z_]\w*|BASH_FUNC_.*?)=", word.text)
         ]
     for name, value in settings:
+        if (simple.name, name, value) == ("read", "IFS", ""):
+            continue  # it holds for this one builtin, which then takes its line whole
         pattern = _HARMLESS_SETTINGS.get("LANG" if _LOCALE.fullmatch(name) else name)
         if pattern is None or value is None or not pattern.fullmatch(value):
             yield Problem(
