@@ -247,7 +247,7 @@ def _settings_notes(found: Brought, file: ProjectFile) -> tuple[str, ...]:
     except ConfigError as error:
         return (f"codeagent does not start with it: {error.message.removeprefix(f'{path} ')}",)
     names = [f"{table}.{key}" for table, values in harmless.items() for key in values]
-    notes = [f"sets {', '.join(names)}" if names else "sets nothing that a project may set"]
+    notes = [f"sets {', '.join(names)}" if names else "sets nothing"] if names or not refused else []
     if refused:
         notes.append(f"left out, since no project may set them: {', '.join(refused)}")
     return tuple(notes)

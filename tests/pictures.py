@@ -100,7 +100,7 @@ def drawing(frames: Sequence[Frame]) -> str:
         if len(numbers) < len(frames):
             name = f' class="{styles.setdefault(tuple(numbers), f"f{len(styles)}")}"'
         body.append(f'<g{name} transform="translate({_MARGIN},{_MARGIN + line * _HIGH})">{drawn}</g>')
-    rules = [f"text{{font:{_SIZE}px {_FONT}}}.b{{font-weight:bold}}.l{{fill:none}}"]
+    rules = [f"text{{font:{_SIZE}px {_FONT}}}.b{{font-weight:bold}}.i{{font-style:italic}}.l{{fill:none}}"]
     for numbers, name in styles.items():
         steps = [f"{100 * starts[n] / length:.2f}%{{opacity:{int(n in numbers)}}}" for n in range(len(frames))]
         rules.append(f"@keyframes {name}{{{''.join(steps)}}}")
@@ -120,16 +120,20 @@ def _line(cells: Sequence[Cell]) -> Iterator[str]:
             ((first, _), *rest) = run
             place = f'x="{first * _WIDE:.1f}" width="{(len(rest) + 1) * _WIDE:.1f}" height="{_HIGH}"'
             yield f'<rect {place} fill="{background}"/>'
-    for (foreground, is_bold), run in groupby(columns, key=lambda cell: (cell[1].foreground, cell[1].is_bold)):
+    for (foreground, classes), run in groupby(columns, key=lambda cell: (cell[1].foreground, _classes(cell[1]))):
         found = list(run)
         text = "".join(cell.text for _, cell in found)
         if frame := _frame(text, found[0][0]):
             yield f'<path class="l" stroke="{foreground or _FOREGROUND}" d="{frame}"/>'
-        look = (f' fill="{foreground}"' if foreground else "") + (' class="b"' if is_bold else "")
+        look = (f' fill="{foreground}"' if foreground else "") + (f' class="{classes}"' if classes else "")
         for words in re.finditer(r"\S+(?: \S+)*", text.translate(_WITHOUT_FRAMES)):
             left, width = (found[0][0] + words.start()) * _WIDE, len(words[0]) * _WIDE
             place = f'x="{left:.1f}" y="{_HIGH - 5}" textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"'
             yield f"<text {place}{look}>{escape(words[0])}</text>"
+
+
+def _classes(cell: Cell) -> str:
+    return " ".join(["b"] * cell.is_bold + ["i"] * cell.is_italic)
 
 
 def _frame(text: str, column: int) -> str:

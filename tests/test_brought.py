@@ -113,6 +113,13 @@ async def test_a_change_asks_again_in_the_same_run_and_says_what_changed(launch)
     assert "This project changed since you trusted it" in said(brought)[0]
 
 
+async def test_settings_that_no_project_may_set_are_named_and_no_others_promised(launch):
+    (launch.root / ".codeagent/config.toml").write_text('[permissions]\nmode = "auto"\n')
+    _, person = await brought_by(launch, Deny())
+    (config,) = [entry for entry in person.asked[0].preview.entries if entry.name == ".codeagent/config.toml"]
+    assert config.notes == ("left out, since no project may set them: permissions.mode",)
+
+
 async def test_the_question_says_what_each_file_would_do(launch):
     _, person = await brought_by(launch, Deny())
     entries = {entry.name: entry for entry in person.asked[0].preview.entries}

@@ -220,8 +220,8 @@ class Compactor:
             return Approve()
         title = f"compact: this summary in place of {counted(replaced, 'message')}"
         because = (
-            "The model's window is nearly full. From here on the model would see this summary in place of the "
-            "earlier messages; the session's record keeps them. Editing changes what it will know."
+            "From here on the model would see this summary in place of the earlier messages, which makes room in its "
+            "window; the session's record keeps them. Editing changes what it will know."
         )
         if self._pins.all:
             because += f" Pinned, so kept word for word behind it: {', '.join(pin.label for pin in self._pins.all)}."

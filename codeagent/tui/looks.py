@@ -141,6 +141,8 @@ _VARIANTS = {"-contrast": "in strong contrast", "-colour-blind": "changes in blu
 def _kind_of(palette: Palette) -> str:
     if palette.is_terminals_own:
         return "the terminal's own colours"
+    if palette.name in {"dark", "light"}:
+        return "quiet greys with one blue"
     kind = "dark" if palette.is_dark else "light"
     return next((f"{kind}, {words}" for ending, words in _VARIANTS.items() if palette.name.endswith(ending)), kind)
 

@@ -48,6 +48,7 @@ class Cell:
     foreground: str
     background: str
     is_bold: bool
+    is_italic: bool
 
 
 _PIECES_SECONDS = 0.005
@@ -232,7 +233,8 @@ def _cell(char: pyte.screens.Char) -> Cell:
     foreground, background = _colour(char.fg), _colour(char.bg)
     if char.reverse:
         foreground, background = background or "#000000", foreground or "#ffffff"
-    return Cell(text=char.data or " ", foreground=foreground, background=background, is_bold=char.bold)
+    looks = {"is_bold": char.bold, "is_italic": char.italics}
+    return Cell(text=char.data or " ", foreground=foreground, background=background, **looks)
 
 
 def _colour(name: str) -> str:

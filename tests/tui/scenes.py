@@ -241,8 +241,8 @@ SUMMARY = sentence(
     "compact: this summary in place of 42 messages",
     "# Goal\nTotals are right for every discount.\n\n# Done\n- `Cart.total` multiplies (shop/cart.py:20)\n"
     "- a test holds it (tests/test_cart.py)\n\n# Next\n- refuse negative discounts\n",
-    "The model's window is nearly full. From here on the model would see this summary in place of the earlier "
-    "messages; the session's record keeps them. Editing changes what it will know.",
+    "From here on the model would see this summary in place of the earlier messages, which makes room in its "
+    "window; the session's record keeps them. Editing changes what it will know.",
     is_proposal=True,
 )
 LIMIT = sentence(

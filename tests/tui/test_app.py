@@ -455,7 +455,7 @@ async def test_a_denied_call_shows_what_the_person_said(stage_of, ask_command):
 
     async with stage_of(turn) as stage:
         await stage.type("go\n")
-        await stage.until(lambda: "Denied. You said: use make" in stage.text)
+        await stage.until(lambda: "You said: use make" in stage.text)
         assert "Not run." not in stage.text
 
 

@@ -91,8 +91,7 @@ class JobsScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """The list, and below it the output of one."""
-        with Vertical() as box:
-            box.border_title = Content("Running")
+        with Vertical():
             yield self._list
             yield self._scroll
 
@@ -146,8 +145,11 @@ class JobsScreen(ModalScreen[None]):
 
     def _show(self, at: int) -> None:
         self.set_class(not self._work, "-idle")
-        keys = "↑ ↓ choose · x stop · esc leave" if self._work else "esc leave"
-        self.query_exactly_one("JobsScreen > Vertical", Vertical).border_subtitle = Content(keys)
+        box = self.query_exactly_one("JobsScreen > Vertical", Vertical)
+        is_over = bool(self._work) and all(work.stop is None for work in self._work)
+        box.border_title = Content("Ended" if is_over else "Running")
+        keys = ("↑ ↓ choose" * (len(self._work) > 1), "x stop" * self._can_stop(at), "esc leave")
+        box.border_subtitle = Content(" · ".join(filter(None, keys)))
         if not self._work:
             self._output.update(Content(_NOTHING))
             return
@@ -158,6 +160,9 @@ class JobsScreen(ModalScreen[None]):
             self.add_class("-long")  # and stays so: a window that grows and shrinks cannot be read
         self._output.update(Content(text or ("No output so far." if work.stop is not None else "No output.")))
         self._scroll.scroll_end(animate=False)
+
+    def _can_stop(self, at: int) -> bool:
+        return bool(self._work) and self._work[at].stop is not None
 
     def _row(self, work: Work) -> Content:
         room = min(self.size.width - _FRAME, _WIDEST) - _FRAME - (len(self._work) > _MOST_ROWS)

@@ -131,7 +131,7 @@ def verdict_lines(verdict: Verdict, width: int, palette: Palette) -> list[Line]:
         if part.because.rstrip(".").lower() != verdict.because.rstrip(".").lower():  # else it stands above already
             lines += _text(part.because, width, inks.muted, indent=_INDENT)
     if verdict.remedy:
-        lines += [EMPTY, *_text(f"Never asked again with: {verdict.remedy}", width, inks.muted)]
+        lines += [EMPTY, *_text(f"Not asked when started with: {verdict.remedy}", width, inks.muted)]
     return lines
 
 

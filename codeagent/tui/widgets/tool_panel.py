@@ -68,7 +68,7 @@ class ToolPanel:
         self._preview: Preview | None = None
         self._drawn_preview: tuple[int, Inks, Sequence[Line]] | None = None
         self._output = ""
-        self._refusal = ""
+        self._refusal: str | None = None
         self._result: ToolResult | None = None
         self._seconds = 0.0
         self._started = started
@@ -118,7 +118,7 @@ class ToolPanel:
 
     def deny(self, feedback: str) -> None:
         """The person said no: the panel shows their words, not what the model is told."""
-        self._refusal = f"Denied. You said: {feedback}" if feedback else "Denied."
+        self._refusal = f"You said: {feedback}" if feedback else ""
 
     def write(self, text: str) -> None:
         """More output; the end of it is kept."""
@@ -131,8 +131,10 @@ class ToolPanel:
 
     def end(self, result: ToolResult, seconds: float) -> None:
         """The call is over; trouble opens the panel."""
-        is_refusal = self._refusal and result.outcome is Outcome.DENIED
-        self._result = replace(result, blocks=(TextBlock(text=self._refusal),)) if is_refusal else result
+        self._result = result
+        if self._refusal is not None and result.outcome is Outcome.DENIED:
+            said = (TextBlock(text=self._refusal),) if self._refusal else ()
+            self._result = replace(result, blocks=said)
         self._seconds = seconds
         self._output, self._drawn_preview = "", None
         if is_trouble(result) and self._fold is _Fold.CLOSED:

@@ -51,8 +51,21 @@ async def test_the_bar_begins_at_the_latest_that_runs(stage_of):
         stage.bench.background = [a_job(tail="ready on port 3000\n"), ended]
         await stage.pilot.press("ctrl+t")
         await stage.until(lambda: "ready on port 3000" in stage.text)
+        assert "Running" in stage.text
+        assert "↑ ↓ choose · x stop · esc leave" in stage.text
         await stage.pilot.press("down")
         await stage.until(lambda: "all of it" in stage.text)
+        assert "↑ ↓ choose · esc leave" in stage.text
+
+
+async def test_what_is_over_is_not_called_running(stage_of):
+    async with stage_of() as stage:
+        stage.bench.background = [a_job(2, JobState.ENDED, ended="exit code 0", tail="all of it\n")]
+        await stage.pilot.press("ctrl+t")
+        await stage.until(lambda: "all of it" in stage.text)
+        assert "Ended" in stage.text
+        assert "Running" not in stage.text
+        assert "x stop" not in stage.text
 
 
 async def test_a_running_call_is_listed_with_its_output_and_can_be_stopped(stage_of):

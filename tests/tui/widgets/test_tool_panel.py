@@ -225,8 +225,16 @@ def test_a_denied_call_shows_the_persons_words_and_not_what_the_model_is_told():
     block = panel()
     block.deny("use the other one")
     block.end(ended(Outcome.DENIED, text="Not run: The person said no.\nThe person says: use the other one"), 0.0)
-    assert shown(block)[1].strip() == "Denied. You said: use the other one"
+    assert shown(block)[1].strip() == "You said: use the other one"
     assert "Not run" not in block.copied()
+
+
+def test_a_call_that_was_denied_without_a_word_says_so_once():
+    block = panel()
+    block.deny("")
+    block.end(ended(Outcome.DENIED, text="Not run: The person said no."), 0.0)
+    assert [line.strip() for line in shown(block)[1:] if line.strip()] == []
+    assert shown(block)[0].rstrip().endswith("denied")
 
 
 def test_a_panel_holds_the_diff_of_a_change_and_not_the_file():
