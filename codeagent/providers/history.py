@@ -80,24 +80,28 @@ class Dialect(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Encoded:
-    """A message with what became of it.
+    """What became of a message.
 
     ``calls`` are its calls as they were sent, beside their own ids; ``count`` is
     how much was said up to here, ``role`` by whom last.
     """
 
-    message: Message
     count: int
     role: Role | None
     calls: tuple[tuple[str, ToolCall], ...]
 
 
 class EncodedHistory:
-    """A history in one dialect; what was encoded for the request before is taken over as it is."""
+    """A history in one dialect; what was encoded for the request before is taken over as it is.
+
+    No step of the interpreter's is made for each message that is known: a turn late in a long
+    session takes no longer than an early one.
+    """
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._known: list[_Encoded] = []
+        self._messages: tuple[Message, ...] = ()
         self._said: list[Said] = []
         self._released = 0
         self._used: set[str] = set()
@@ -111,7 +115,8 @@ class EncodedHistory:
     def encode(self, messages: Sequence[Message], left_out: LeftOut = _NOTHING) -> list[Said]:
         """The whole history but for what is left out; safe to call in a thread."""
         if left_out != self._left_out:
-            self._left_out, self._known, self._said, self._used = left_out, [], [], set()
+            self._left_out, self._known, self._messages = left_out, [], ()
+            self._said, self._used = [], set()
         same = self._same(messages)
         self._released = self._released if same else 0
         entries = self._known[:same]
@@ -122,9 +127,9 @@ class EncodedHistory:
             fresh, calls = self._encode(previous, message, used)
             said += self._taking_turns(previous.role if previous else None, fresh)
             role = said[-1].role if said else None
-            entries.append(_Encoded(message=message, count=len(said), role=role, calls=calls))
-        self._known, self._said, self._used = entries, said, used
-        self.call_ids |= used
+            entries.append(_Encoded(count=len(said), role=role, calls=calls))
+            self.call_ids.update(call.id for _, call in calls)
+        self._known, self._said, self._used, self._messages = entries, said, used, tuple(messages)
         return said + self._closing(entries[-1] if entries else None)
 
     def release(self, count: int) -> None:
@@ -135,11 +140,10 @@ class EncodedHistory:
 
     def _same(self, messages: Sequence[Message]) -> int:
         """How many messages are as they were; none when the history changed before what was let go."""
-        count = 0
-        for entry, message in zip(self._known, messages, strict=False):
-            if entry.message is not message:
-                break
-            count += 1
+        count = len(self._messages)
+        if tuple(messages[:count]) != self._messages:
+            pairs = zip(self._messages, messages, strict=False)
+            count = next((at for at, (one, other) in enumerate(pairs) if one is not other), len(messages))
         said = self._known[count - 1].count if count else 0
         return count if said >= self._released else 0
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
@@ -13,7 +17,7 @@ from codeagent.providers.history import EncodedHistory
 from codeagent.providers.joined import JoinedMessages
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
-from tests.providers.conftest import called, replied, result, results, said
+from tests.providers.conftest import READ, called, replied, result, results, said
 
 
 async def body(provider, messages: list[Message]) -> bytes:
@@ -80,3 +84,37 @@ async def test_what_was_joined_is_kept_in_memory_once():
     held = [one for one in provider._encoder.history._said if one.parts]
     assert len(provider._encoder.history._said) > 400
     assert len(held) < 60
+
+
+@contextmanager
+def counted_steps() -> Iterator[Counter[str]]:
+    """Counts the lines of the program that the interpreter goes through, each time round a loop anew."""
+    steps: Counter[str] = Counter()
+
+    def trace(frame, event, _):
+        if "/codeagent/" not in frame.f_code.co_filename:
+            return None
+        steps[event] += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield steps
+    finally:
+        sys.settrace(before)
+
+
+@pytest.mark.parametrize("make", [AnthropicProvider, OpenAIChatProvider, OpenAIProvider])
+async def test_a_request_late_in_a_long_session_takes_no_more_steps_than_an_early_one(make):
+    provider = make("m", "k", "http://x")
+    messages: list[Message] = [said("go")]
+    taken: dict[int, int] = {}
+    for turn in range(2_000):
+        messages += [replied(called(f"c{turn}")), results(result(f"c{turn}"))]
+        is_counted = turn % 1_000 >= 700  # so many that what is joined for good now and then counts in both
+        with counted_steps() if is_counted else nullcontext(Counter()) as steps:
+            await provider.body(ModelRequest(system="s", messages=tuple(messages), tools=(READ,)))
+        taken[turn // 1_000] = taken.get(turn // 1_000, 0) + steps["line"]
+    assert taken[0] > 0
+    assert taken[1] <= taken[0] * 1.02
