@@ -9,8 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 HERE = Path(__file__).parent
+NO_BENCHMARKS = {"__main__", "__init__", "row", "driver", "stall", "steps"}
 NAMES = sorted(
-    path.stem for path in HERE.glob("*.py") if path.stem not in {"__main__", "__init__", "row", "driver", "stall"}
+    path.stem
+    for path in HERE.glob("*.py")
+    if path.stem not in {"__main__", "__init__", "row", "driver", "stall", "steps"}
 )
 
 

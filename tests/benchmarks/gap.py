@@ -2,7 +2,8 @@
 
 Without a screen in a session of 500 turns, by one service or by all three in
 turn, and in the app in a turn of 500 steps; half of the calls read a file, half
-run ``true``.
+run ``true``. Between them some turns are not timed: their steps are counted, the
+lines of the program that the interpreter goes through, which no load can change.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import os
 import statistics
 import sys
 import tempfile
+from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 
 from codeagent.config.launch import Launch
 from codeagent.config.places import find_places
 from codeagent.wiring import assemble
 from tests.benchmarks.row import Row, row
+from tests.benchmarks.steps import counted_steps
 from tests.journeys.terminal import Terminal
 from tests.server.replies import Call, Reply, Say
 from tests.server.scripted_server import ScriptedServer
@@ -31,6 +35,7 @@ PROTOCOLS = {
     "openai-chat": ("openai-chat/test",),
     "switching": ("anthropic/test", "openai-chat/test", "openai/test"),
 }
+COUNTED = 20  # turns whose steps are counted, early and late
 WARM = 100  # turns after which memory is looked at first
 
 
@@ -38,8 +43,10 @@ def run() -> list[Row]:
     """Each protocol by itself, then the app."""
     rows = []
     for name, models in PROTOCOLS.items():
-        gaps, grown = asyncio.run(_gaps(models))
+        gaps, steps, grown = asyncio.run(_gaps(models))
         rows += _rows(name, gaps, bar=20)
+        ratio = sum(steps[COUNTED:]) / sum(steps[:COUNTED])
+        rows.append(row(f"{name}: steps of a turn, last against first", [ratio], "", bar="≤ 1.02", at_most=1.02))
         rows.append(row(f"{name}: memory grown from turn {WARM} on", [grown], "MB", bar="≤ 15", at_most=15))
     return rows + _rows("app", _app_gaps(), bar=30)
 
@@ -77,8 +84,8 @@ def _app_gaps() -> list[float]:
         return [(request.received_at - ended) * 1000 for ended, request in requests]
 
 
-async def _gaps(models: tuple[str, ...]) -> tuple[list[float], float]:
-    """Milliseconds between reply and request in each turn, and by how many megabytes the process grew."""
+async def _gaps(models: tuple[str, ...]) -> tuple[list[float], list[int], float]:
+    """Milliseconds between reply and request in each turn, steps of those counted, and the megabytes grown."""
     with tempfile.TemporaryDirectory() as folder, ScriptedServer() as server:
         root = Path(folder) / "project"
         root.mkdir()
@@ -96,23 +103,29 @@ async def _gaps(models: tuple[str, ...]) -> tuple[list[float], float]:
         calls = itertools.cycle(CALLS)
         others = itertools.cycle(models)
         gaps: list[float] = []
+        steps: list[int] = []
         resident = 0.0
-        for turn in range(TURNS):
+        for turn in range(TURNS + 2 * COUNTED):
+            is_counted = 0 <= turn - EDGE < COUNTED or 0 <= turn - (TURNS + COUNTED - EDGE) < COUNTED
             if turn == WARM:
                 resident = _resident_megabytes()
             if len(models) > 1:
                 await parts.bench.set_model(next(others))
             name, arguments = next(calls)
             server.reply(Reply(parts=(Say("I'll look."), Call(name, arguments))), Reply(parts=(Say("Seen."),)))
-            await parts.session.send("look again, please")
-            gaps.append((server.requests[1].received_at - server.answered_at[0]) * 1000)
+            with counted_steps() if is_counted else nullcontext(Counter()) as counted:
+                await parts.session.send("look again, please")
+            if is_counted:
+                steps.append(counted["line"])
+            else:
+                gaps.append((server.requests[1].received_at - server.answered_at[0]) * 1000)
             assert server.refusals == []
             server.requests.clear()  # the server shares this process
             server.answered_at.clear()
         grown = _resident_megabytes() - resident
         await parts.bench.set_model(models[0])  # a new client: the connections of the one before end with their loop
         parts.close()
-        return gaps, grown
+        return gaps, steps, grown
 
 
 def _resident_megabytes() -> float:

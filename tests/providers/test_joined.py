@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 
 import pytest
 
@@ -17,6 +15,7 @@ from codeagent.providers.history import EncodedHistory
 from codeagent.providers.joined import JoinedMessages
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
+from tests.benchmarks.steps import counted_steps
 from tests.providers.conftest import READ, called, replied, result, results, said
 
 
@@ -84,25 +83,6 @@ async def test_what_was_joined_is_kept_in_memory_once():
     held = [one for one in provider._encoder.history._said if one.parts]
     assert len(provider._encoder.history._said) > 400
     assert len(held) < 60
-
-
-@contextmanager
-def counted_steps() -> Iterator[Counter[str]]:
-    """Counts the lines of the program that the interpreter goes through, each time round a loop anew."""
-    steps: Counter[str] = Counter()
-
-    def trace(frame, event, _):
-        if "/codeagent/" not in frame.f_code.co_filename:
-            return None
-        steps[event] += 1
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        yield steps
-    finally:
-        sys.settrace(before)
 
 
 @pytest.mark.parametrize("make", [AnthropicProvider, OpenAIChatProvider, OpenAIProvider])
