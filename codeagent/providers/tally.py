@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from codeagent.core.messages import Usage
 
+_CHARACTERS_A_TOKEN = 4
+
 
 class OutputTally:
     """Counts of output tokens as a stream reports them, together with how much it has said by then.
@@ -12,8 +14,8 @@ class OutputTally:
     counts of ``message_delta`` cumulative, Chat Completions sends one report after
     the last choice, Responses one with the whole response. Some servers report what
     was added since the last time all the same. A count that falls, or that stands
-    still while more is said, gives them away; counts that only grow are believed to
-    be what the protocol says, as nothing tells them apart.
+    still while much more is said, gives them away; counts that only grow are believed
+    to be what the protocol says, as nothing tells them apart.
 
     https://docs.anthropic.com/en/docs/build-with-claude/streaming,
     https://platform.openai.com/docs/api-reference/chat/create (``stream_options``)
@@ -50,8 +52,17 @@ class OutputTally:
         """The reply's output tokens so far."""
         if self._whole:
             return self._whole
-        is_added_up = self._falls or (self._stands_still and self._sum <= self._said)
+        is_added_up = self._falls or (self._stands_still and self._is_likelier_added_up)
         return self._sum if is_added_up else self._most
+
+    @property
+    def _is_likelier_added_up(self) -> bool:
+        """Whether what was said is nearer to the sum of all counts than to the highest; a whole can stand still too.
+
+        It does where a token comes in several pieces.
+        """
+        likely = self._said / _CHARACTERS_A_TOKEN
+        return self._sum <= self._said and self._sum * self._most < likely * likely
 
 
 def usage_of(prompt: int, output: int, cached: int, stored: int, *, total: int = 0) -> Usage:

@@ -30,6 +30,24 @@ def test_counts_that_once_fall_are_added_up(steps):
     assert tally.total == sum(added)
 
 
+@given(st.integers(4, 300), st.integers(2, 3), st.integers(1, 2))
+def test_a_whole_that_stands_still_while_a_token_comes_in_pieces_is_not_added_up(tokens, pieces, characters):
+    tally, said = OutputTally(), 0
+    for count in range(1, tokens + 1):
+        for _ in range(pieces):
+            said += characters
+            tally.report(count, said)
+    assert tally.total == tokens
+
+
+@given(st.integers(20, 500), st.integers(1, 6))
+def test_one_token_a_report_is_added_up(reports, characters):
+    tally = OutputTally()
+    for at in range(1, reports + 1):
+        tally.report(1, at * characters)
+    assert tally.total == reports
+
+
 @given(REPORTS, st.integers(0, 9_000))
 def test_the_whole_at_its_proper_place_holds_unless_an_earlier_report_was_more(steps, whole):
     tally, said = OutputTally(), 0
