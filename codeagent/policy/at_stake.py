@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -37,6 +38,30 @@ def at_stake(words: Sequence[Word], folder: Path) -> Stake:
     return find([word.text for word in words[2:]], folder) if find else None
 
 
+def are_files(word: Word, folder: Path) -> bool:
+    """Whether an operand surely names nothing but files, or links, that are there now."""
+    found = _named_by(word, folder) if word.is_known and not word.has_tilde else None
+    return bool(found) and all(map(_is_file, found))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return not stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def _named_by(word: Word, folder: Path) -> Stake:
+    """What an operand stands for in a folder; None when that is too much, or goes through a link."""
+    names = [word.text]
+    if word.glob:
+        found_names = glob.iglob(word.glob, root_dir=folder)  # noqa: PTH207 - see named_paths
+        names = list(islice(found_names, _MOST_MATCHES + 1)) or names  # a pattern without a match stands for itself
+    if len(names) > _MOST_MATCHES or any(not name or (name.endswith("/") and _is_link(folder, name)) for name in names):
+        return None
+    return tuple(folder / name for name in names)
+
+
 def _rm(words: Sequence[Word], folder: Path) -> Stake:
     """The operands of ``rm``, patterns resolved; a link is deleted itself, unless a slash makes it its target."""
     found: list[Path] = []
@@ -50,15 +75,9 @@ def _rm(words: Sequence[Word], folder: Path) -> Stake:
             if not (is_over or text in _RM_OPTIONS or (text[1:] and set(text[1:]) <= _RM_LETTERS)):
                 return None
             continue
-        names = [text]
-        if word.glob:
-            found_names = glob.iglob(word.glob, root_dir=folder)  # noqa: PTH207 - see named_paths
-            names = list(islice(found_names, _MOST_MATCHES + 1)) or names  # a pattern without a match stands for itself
-        if len(names) > _MOST_MATCHES or any(
-            not name or (name.endswith("/") and _is_link(folder, name)) for name in names
-        ):
+        if (names := _named_by(word, folder)) is None:
             return None
-        found += [folder / name for name in names]
+        found += names
     return tuple(found)
 
 

@@ -88,8 +88,10 @@ class Losses:
 
     def _loss(self, command: Command) -> str:
         """What would be lost by the words, or by them where they run."""
-        here = (git_loss_here(command.words, folder) for folder in self._paths.folders(command.simple.places))
-        return loss(command.words) or next(filter(None, here), "")
+        folders = self._paths.folders(command.simple.places)
+        here = (git_loss_here(command.words, folder) for folder in folders)
+        where = folders[0] if len(folders) == 1 else None
+        return loss(command.words, where) or next(filter(None, here), "")
 
     def _overwritten(self, command: Command) -> Iterator[Word]:
         """The files whose contents it would replace: by a redirection, or as ``tee`` does."""

@@ -31,7 +31,7 @@ def test_a_command_is_explained_in_words(workspace, capsys):
 def test_what_would_be_lost_is_said(workspace, capsys):
     assert run(["check", "git push --force && rm -r a.txt"]) == 0
     out = capsys.readouterr().out
-    assert "  ! Commits on the remote would be lost.\n  ! a.txt would be deleted with everything below.\n" in out
+    assert "  ! Commits on the remote would be lost.\n  ! a.txt would be deleted.\n" in out
     assert run(["check", "--json", "git push --force"]) == 0
     assert json.loads(capsys.readouterr().out)["losses"] == ["Commits on the remote would be lost."]
     assert run(["check", "--json", "git push"]) == 0

@@ -188,6 +188,36 @@ async def test_auto_mode_asks_before_work_is_destroyed_and_says_what_would_be_lo
 
 
 @pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("rm -rf file.txt", "file.txt would be deleted."),
+        ("rm -r file.txt other.txt", "file.txt, other.txt would be deleted."),
+        ("rm -rf folder", "folder would be deleted with everything below."),
+        ("rm -rf file.txt folder", "file.txt would be deleted, and folder with everything below."),
+        ("rm -rf *.txt", "*.txt would be deleted."),
+        ("rm -rf *", "* would be deleted with everything below."),
+        ("rm -rf leads", "leads would be deleted."),
+        ('rm -rf "$X"', '"$X" would be deleted with everything below.'),
+        ("chmod -R 600 file.txt", "The permissions of file.txt would be changed."),
+        ("chmod -R 600 folder", "The permissions of everything below folder would be changed."),
+        (
+            "chmod -R 600 file.txt folder",
+            "The permissions of file.txt and of everything below folder would be changed.",
+        ),
+    ],
+)
+async def test_only_folders_are_said_to_go_with_everything_below(root, command, said):
+    for name in ("file.txt", "other.txt"):
+        (root / name).write_text("x")
+    (root / "folder").mkdir()
+    (root / "folder" / "inner.txt").write_text("x")
+    (root / "leads").symlink_to("folder")
+    person = Person(Deny())
+    await Desk(root, person).check("bash", command=command)
+    assert person.requests[0].warnings[0] == said
+
+
+@pytest.mark.parametrize(
     ("command", "is_lost"),
     [
         ("rm -rf build", False),
