@@ -32,7 +32,7 @@ from codeagent.core.json_types import JsonObject
 from codeagent.core.messages import STOPPED, CommandDetails, Outcome, TextBlock, ToolResult
 from codeagent.core.output_colours import colours_of
 from codeagent.core.protocols import ToolSpec
-from codeagent.core.text import clean, storable
+from codeagent.core.text import clean, show_bytes
 from codeagent.mode_switch import ModeSwitch
 from codeagent.model_switch import ModelSwitch
 from codeagent.policy.gate import ToolGate
@@ -271,7 +271,7 @@ def _branch_diff(root: Path) -> BranchDiff | None:
     found = branch_changes(root)
     if found is None:
         return None
-    files = ((file, diff_of_contents(storable(file.name), file.before, file.after)) for file in found.files)
+    files = ((file, diff_of_contents(show_bytes(file.name), file.before, file.after)) for file in found.files)
     diffs = tuple(diff for file, diff in files if file.before != file.after)
     return BranchDiff(origin=found.origin, diffs=diffs, left_out=found.left_out)
 

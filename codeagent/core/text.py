@@ -23,6 +23,7 @@ _UNSAFE = seldom("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _CONTROL = seldom("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CONTROL_BUT_ESCAPE = seldom("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_BYTE = re.compile("(?<![\ud800-\udbff])[\udc80-\udcff]")
 _COLOUR = seldom(r"\x1b\[[0-9;:]*m")
 _COLOUR_OR_CHARACTER = seldom(r"\x1b\[[0-9;:]*m|.", re.DOTALL)
 
@@ -107,12 +108,12 @@ def clean(text: str, *, keep_colours: bool = False) -> str:
     """The text as it may reach a terminal.
 
     Escape sequences and control characters go (``keep_colours`` leaves the colour
-    ones), lone surrogates are replaced, and of a line that was overwritten with
+    ones), bytes of names are written out, lone surrogates are replaced, and of a line that was overwritten with
     carriage returns the last state stays. Tabs and newlines stay.
     """
     if _PLAIN.fullmatch(text) or not _UNSAFE().search(text):
         return text
-    text = storable(text)
+    text = storable(show_bytes(text))
     text = _ESCAPE().sub(_kept_colour, text) if keep_colours else _ESCAPE().sub("", text)
     if "\r" in text:
         text = "\n".join(_last_state(line) if "\r" in line else line for line in text.split("\n"))
@@ -125,12 +126,22 @@ def show_invisible(text: str) -> str:
     """The text with everything that cannot be seen written out, such as ``<U+202E>``.
 
     That is control characters but tab and newline, direction marks, zero-width
-    and filler characters, odd spaces, lone surrogates. Joiners and style marks
+    and filler characters, odd spaces, lone surrogates; bytes of a name as ``show_bytes``. Joiners and style marks
     inside an emoji stay; nothing else changes.
     """
     if _PLAIN.fullmatch(text):
         return text
     return _INVISIBLE().sub(_written_out, text)
+
+
+def show_bytes(text: str, *, in_json: bool = False) -> str:
+    r"""The text with each byte of a file's name that is no UTF-8 written out, as ``\xff``.
+
+    Python has such a byte as half a surrogate pair. ``in_json`` when the text is JSON.
+    """
+    if text.isascii() or not _BYTE.search(text):
+        return text
+    return _BYTE.sub(lambda found: ("\\" if in_json else "") + _byte(found[0]), text)
 
 
 def counted(count: int, noun: str, more: str = "") -> str:
@@ -275,7 +286,14 @@ def _written_out(found: re.Match[str]) -> str:
         return character
     if character == _JOINER and (before == _EMOJI_STYLE or _is_symbol(before)) and _is_symbol(after):
         return character
+    if "\udc80" <= character <= "\udcff" and not "\ud800" <= before <= "\udbff":
+        return _byte(character)
     return _code(found)
+
+
+def _byte(half: str) -> str:
+    """The byte that Python has as half a surrogate pair."""
+    return f"\\x{ord(half) - 0xDC00:02x}"
 
 
 def _undisguised(found: re.Match[str]) -> str:

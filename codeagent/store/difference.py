@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from codeagent.core.diff import ChangeKind, FileDiff, make_diff
 from codeagent.core.errors import CheckpointError, FileProblem
-from codeagent.core.text import counted, storable
+from codeagent.core.text import counted, show_bytes, storable
 from codeagent.store.blobs import Blobs
 from codeagent.store.file_states import FileChange, FileState
 from codeagent.store.git_names import parents
@@ -19,7 +19,7 @@ _MOST_SHOWN_LINES = 4_000
 
 def diff_of(change: FileChange, blobs: Blobs) -> FileDiff:
     """One change as a diff; raises CheckpointError when a content is gone."""
-    path = storable(change.name)
+    path = show_bytes(change.name)
     kind = _kind(change)
     notes = [*_mode_notes(change)]
     if change.is_folder:
@@ -54,7 +54,7 @@ def diffs_of(changes: Iterable[FileChange], blobs: Blobs) -> tuple[FileDiff, ...
             diff = diff_of(change, blobs)
         except CheckpointError:
             notes = ("its old content is no longer there",)
-            diff = FileDiff(path=storable(change.name), change=_kind(change), hunks=(), notes=notes)
+            diff = FileDiff(path=show_bytes(change.name), change=_kind(change), hunks=(), notes=notes)
         count = diff.added + diff.removed
         if count > _MOST_SHOWN_LINES:
             note = f"+{diff.added:,} −{diff.removed:,} lines, too many to show"
@@ -136,4 +136,4 @@ def _leads(state: FileState | None, blobs: Blobs) -> str:
         return "none"
     if not state.is_link:
         return "a file"
-    return f"a link to {storable(blobs.read(state.blob).decode(errors='surrogateescape'))}"
+    return f"a link to {show_bytes(blobs.read(state.blob).decode(errors='surrogateescape'))}"

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from codeagent.core.errors import JournalError
 from codeagent.core.events import AgentEvent
 from codeagent.core.json_types import JsonObject, JsonValue
-from codeagent.core.text import storable
+from codeagent.core.text import show_bytes, storable
 from codeagent.store.beside import LARGE, Beside, has_references
 
 VERSION = 2
@@ -166,7 +166,7 @@ def _decoded(line: bytes, beside: Beside | None) -> Record | None:
 
 def _with_what_is_no_text_replaced(event: AgentEvent) -> bytes:
     """The event's JSON where it holds halves of characters, as odd file names do."""
-    return storable(_encoder.encode(event)).encode()
+    return storable(show_bytes(_encoder.encode(event), in_json=True)).encode()
 
 
 def _dumped(value: JsonValue) -> bytes:

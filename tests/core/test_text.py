@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import time
 
@@ -15,6 +16,7 @@ from codeagent.core.text import (
     has_disguised,
     has_invisible,
     secrets_in,
+    show_bytes,
     show_command,
     show_disguised,
     show_invisible,
@@ -206,6 +208,14 @@ def test_words_of_other_scripts_and_formulas_stay_as_they_are(text):
 )
 def test_lone_surrogates_are_replaced_before_storing(raw, stored):
     assert storable(raw) == stored
+
+
+def test_a_byte_of_a_name_that_is_no_text_looks_the_same_wherever_it_is_shown():
+    name = "caf\udce9 \udcff.txt"
+    shown = {show_bytes(name), clean(name), show_invisible(name), show_disguised(name), show_command(name)}
+    assert shown == {r"caf\xe9 \xff.txt"}
+    assert json.loads(show_bytes(json.dumps(name, ensure_ascii=False), in_json=True)) == r"caf\xe9 \xff.txt"
+    assert show_bytes("\ud83d\ude00") == "\ud83d\ude00"
 
 
 @given(ANY_TEXT)
