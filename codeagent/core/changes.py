@@ -119,12 +119,18 @@ class Timeline(Protocol):
         """How taking back everything since the start of ``turn`` would look; raises NothingToUndo."""
         ...
 
-    async def carry_out(self, reversal: Reversal, *, overwrites: bool = False, pace: Pace | None = None) -> str:
+    async def carry_out(
+        self, reversal: Reversal, *, overwrites: bool = False, pace: Pace | None = None, tells: bool = True
+    ) -> str:
         """Does what was shown, and says in a sentence what was done.
 
-        ``overwrites`` includes the files in conflict. Raises StaleFile, having changed
-        nothing, when a file is no longer what the plan was made from.
+        ``overwrites`` includes the files in conflict. ``tells`` says it as a notice too; else ``tell`` does,
+        later. Raises StaleFile, having changed nothing, when a file is no longer what the plan was made from.
         """
+        ...
+
+    def tell(self, said: str) -> None:
+        """Says as a notice, which stays in the session's record, what was done."""
         ...
 
     async def turns(self) -> tuple[TurnChanges, ...]:

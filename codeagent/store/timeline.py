@@ -77,12 +77,19 @@ class ChangeTimeline:
         """How taking back everything since the start of ``turn`` would look; raises NothingToUndo."""
         return await self._on_thread(lambda pace: self._rewind(turn, pace), pace)
 
-    async def carry_out(self, reversal: Reversal, *, overwrites: bool = False, pace: Pace | None = None) -> str:
+    async def carry_out(
+        self, reversal: Reversal, *, overwrites: bool = False, pace: Pace | None = None, tells: bool = True
+    ) -> str:
         """Does what was shown, and says in a sentence what was done; raises StaleFile when that is no longer right."""
         said = await self._on_thread(lambda pace: self._carry_out(reversal, pace, overwrites=overwrites), pace)
+        if tells:
+            self.tell(said)
+        return said
+
+    def tell(self, said: str) -> None:
+        """Says as a notice what was done."""
         if self._tell is not None:
             self._tell(NoticeGiven(text=said))
-        return said
 
     async def turns(self) -> tuple[TurnChanges, ...]:
         """All turns, oldest first, with what is left of their changes."""
@@ -125,6 +132,8 @@ class ChangeTimeline:
                 while not doing.done():
                     with suppress(asyncio.CancelledError):
                         await asyncio.wait([doing])
+                if not doing.cancelled():
+                    doing.exception()  # that it was stopped is known: nobody else is to be told
                 raise
 
     # --- planning

@@ -12,7 +12,6 @@ from codeagent.core.changes import Pace, Reversal, TurnChanges
 from codeagent.core.commands import CommandCall, CommandName, NoSuchCommand, NotReady
 from codeagent.core.desk import Desk
 from codeagent.core.errors import NothingToUndo
-from codeagent.core.events import Level
 from codeagent.core.text import counted, show_invisible
 from codeagent.tui.screens.changes import ChangesScreen, Decision, ProgressScreen
 from codeagent.tui.screens.main import MainScreen
@@ -51,7 +50,7 @@ class UndoCommands:
             case _:
                 await self._show_changes(call.argument)
 
-    async def _carry_out(self, reversal: Reversal) -> str:
+    async def _carry_out(self, reversal: Reversal, *, tells: bool = True) -> str:
         """Shows what would be done and does it; what was done, in words, empty when the person left it as it is."""
         decision = await self._app.push_screen_wait(ChangesScreen.of(reversal, self._palette))
         if decision is None:
@@ -59,7 +58,7 @@ class UndoCommands:
         overwrites = decision is Decision.OVERWRITE
         doing = f"{'Bringing' if reversal.is_redo else 'Taking'} back {reversal.what}"
         return await self._watched(
-            doing, lambda pace: self._timeline.carry_out(reversal, overwrites=overwrites, pace=pace)
+            doing, lambda pace: self._timeline.carry_out(reversal, overwrites=overwrites, pace=pace, tells=tells)
         )
 
     async def _watched(self, doing: str, work: Callable[[Pace], Awaitable[Result]]) -> Result:
@@ -104,13 +103,16 @@ class UndoCommands:
             what = await self._app.push_screen_wait(Picker("Take back", _choices())) or ""
         if what in {_BOTH, _FILES}:
             reversal = await self._watched(_LOOKING, lambda pace: self._timeline.plan_rewind(turn.turn, pace))
-            said = await self._carry_out(reversal if what == _BOTH else replace(reversal, turn=0))
+            reversal = reversal if what == _BOTH else replace(reversal, turn=0)
+            said = await self._carry_out(reversal, tells=what != _BOTH)
             if not said:
                 return
         if what in {_BOTH, _CONVERSATION}:
-            await self._conversation.rewind(turn.turn)
-            if said:  # what was told of the files went with the conversation
-                self._main.transcript.add_note(said, Level.INFO)
+            try:
+                await self._conversation.rewind(turn.turn)
+            finally:
+                if said:  # told only now, since what was told before goes with the conversation
+                    self._timeline.tell(said)
             if self._main.prompt.is_empty:
                 self._main.prompt.put(turn.text)
 

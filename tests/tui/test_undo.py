@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codeagent.core.events import TurnStarted
+from codeagent.core.events import Emit, TurnEnd, TurnEnded, TurnStarted
 from codeagent.store.change_log import Entry, Kind
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.file_states import FileChange, state_of
@@ -20,6 +20,7 @@ class Work:
     root: Path
     store: ChangeStore
     timeline: ChangeTimeline
+    listeners: list[Emit]
     count: int = 0
 
     def turn(self, number: int, text: str, **files: str) -> None:
@@ -51,7 +52,11 @@ def work(tmp_path) -> Work:
     (root / "cart.py").write_text("def total():\n    return 1\n")
     store = ChangeStore(root, tmp_path / "state", "s1")
     assert store.git
-    work = Work(root, store, ChangeTimeline(store, asyncio.Lock(), lambda: False))
+    listeners: list[Emit] = []
+    timeline = ChangeTimeline(
+        store, asyncio.Lock(), lambda: False, tell=lambda event: [listen(event) for listen in listeners]
+    )
+    work = Work(root, store, timeline, listeners)
     work.turn(1, "what does it do?")
     work.turn(2, "fix the total", cart="def total():\n    return 2\n", new="new = 1\n")
     work.turn(3, "and tests", test="def test(): ...\n")
@@ -144,6 +149,7 @@ async def rewind(stage, downs, what):
 
 async def test_a_rewind_of_both_goes_back_and_gives_the_message_back(stage_of, work):
     async with stage_of(timeline=work.timeline) as stage:
+        work.listeners.append(stage.conversation.emit)
         await rewind(stage, 1, "both")
         await stage.until(lambda: "Take back 2 calls since “fix the total”" in stage.text)
         await stage.pilot.press("y")
@@ -167,6 +173,26 @@ async def test_redo_takes_a_whole_rewind_back(stage_of, work):
         await stage.pilot.press("y")
         await stage.until(lambda: stage.conversation.rewound == [])
         assert work.text("cart").endswith("return 2\n")
+
+
+async def test_what_was_taken_back_is_told_once_whether_the_rewind_stays_or_not(stage_of, work):
+    async with stage_of(timeline=work.timeline, size=(100, 40)) as stage:
+        work.listeners.append(stage.conversation.emit)
+        for turn, text in enumerate(["what does it do?", "fix the total", "and tests"], 1):
+            stage.conversation.emit(TurnStarted(turn=turn, text=text))
+            stage.conversation.emit(TurnEnded(turn=turn, reason=TurnEnd.DONE, text=""))
+        await rewind(stage, 1, "both")
+        await stage.until(lambda: "Take back 2 calls" in stage.text)
+        await stage.pilot.press("y")
+        await stage.until(lambda: "goes on from before message 2" in stage.text and "Took back" in stage.text)
+        assert stage.text.count("Took back 2 calls") == 1
+        await stage.pilot.press("ctrl+c")
+        await command(stage, "/redo")
+        await stage.until(lambda: "Bring back 2 calls" in stage.text)
+        await stage.pilot.press("y")
+        await stage.until(lambda: "The conversation is whole again" in stage.text)
+        assert stage.text.count("Took back 2 calls") == 1
+        assert stage.text.count("Brought back 2 calls") == 1
 
 
 async def test_files_alone_leave_the_conversation(stage_of, work):
