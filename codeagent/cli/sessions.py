@@ -171,7 +171,7 @@ def _delete(desk: _Desk, session_id: str, *, is_sure: bool) -> int:
         if not sys.stdin.isatty():
             print("codeagent: nothing was removed; --yes does it.", file=sys.stderr)
             return 1
-        if input(f"Remove the session {session_id} for good? [y/N] ").strip().lower() not in {"y", "yes"}:
+        if not undo.is_confirmed(f"Remove the session {session_id} for good?"):
             return 1
     desk.archive.delete(session_id)
     return 0

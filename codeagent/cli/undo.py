@@ -18,7 +18,7 @@ from codeagent.store.sessions import Sessions
 from codeagent.store.timeline import ChangeTimeline
 from codeagent.workspace.earlier_runs import clean_up
 
-_TOLD_EVERY = 0.5
+_TOLD_EVERY = 0.1
 _STANDINGS = {
     Standing.CLEAN: "",
     Standing.MERGED: "what you changed since is kept",
@@ -54,7 +54,7 @@ def run(found: argparse.Namespace, places: Places, folder: Path) -> int:
         if cut_off := store.finish_reversal():
             print(show_invisible(f"Undo or redo of {cut_off} had been cut off; it is whole now."))
             return 0
-        return asyncio.run(_take_back(ChangeTimeline(store, asyncio.Lock(), lambda: False), found))
+        return _take_back(ChangeTimeline(store, asyncio.Lock(), lambda: False), found)
     except NothingToUndo as nothing:
         others = () if found.session is not None or found.redo else sessions.paths()
         other = next((one.stem for one in others if _has_changes(root, places, one)), "")
@@ -73,19 +73,33 @@ def _has_changes(root: Path, places: Places, record: Path) -> bool:
     return bool(ChangeStore(root, places.checkpoints / record.parent.name, record.stem).log.balance().done)
 
 
-async def _take_back(timeline: ChangeTimeline, found: argparse.Namespace) -> int:
-    reversal = await (timeline.plan_redo() if found.redo else timeline.plan_undo())
+def _take_back(timeline: ChangeTimeline, found: argparse.Namespace) -> int:
+    """The question is asked outside of any event loop, where Ctrl+C ends it at once."""
+    reversal = asyncio.run(timeline.plan_redo() if found.redo else timeline.plan_undo())
     print(as_text(reversal), end="")
     if not found.yes:
         if not sys.stdin.isatty():
             print("codeagent: nothing was done; --yes does it.", file=sys.stderr)
             return 0
-        if (await asyncio.to_thread(input, "Do this? [y/N] ")).strip().lower() not in {"y", "yes"}:
+        if not is_confirmed("Do this?"):
             return 0
+    return asyncio.run(_carry_out(timeline, reversal, overwrites=found.overwrite))
+
+
+def is_confirmed(question: str) -> bool:
+    """Asks in the terminal; whatever is no yes is a no, the end of what is typed too."""
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        print()
+        return False
+
+
+async def _carry_out(timeline: ChangeTimeline, reversal: Reversal, *, overwrites: bool) -> int:
     pace = Pace()
     _tell_pace(pace)
     try:
-        said = await timeline.carry_out(reversal, overwrites=found.overwrite, pace=pace)
+        said = await timeline.carry_out(reversal, overwrites=overwrites, pace=pace)
     except asyncio.CancelledError:
         ended = "it was too late to stop; all of it was done" if pace.is_final else "stopped; no file was changed"
         print(f"codeagent: {ended}.", file=sys.stderr)

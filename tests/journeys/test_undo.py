@@ -246,3 +246,44 @@ def test_killed_at_any_moment_all_that_was_done_can_be_taken_back_by_the_command
                 break
         assert "changed nothing here" in undone.stderr
         assert tree(place.root) == start
+
+
+def made_much(place, count=6_000):
+    """A session whose one call made so many files; the tree before it and after."""
+    (place.root / "make.sh").write_text(f"mkdir many; for i in $(seq {count}); do echo $i > many/$i.txt; done\n")
+    start = tree(place.root)
+    assert place.run("-p", "go", *script(place, ("bash", {"command": "sh make.sh"})), *AUTO).returncode == 0
+    after = tree(place.root)
+    assert len(after) > count
+    return start, after
+
+
+@pytest.mark.timeout(180)
+def test_a_long_undo_says_how_far_it_is_and_ctrl_c_stops_it_whole_or_not_at_all(place):
+    start, after = made_much(place)
+    with place.open("sessions", "undo") as terminal:
+        terminal.wait("Do this", 60)
+        terminal.type("y\n")
+        terminal.wait(r"\d+%", 60)
+        terminal.press("ctrl+c")
+        assert terminal.wait_for_exit(60) == 130
+        said = terminal.text
+    assert "Traceback" not in said
+    if "stopped; no file was changed" in said:
+        assert tree(place.root) == after
+        undo(place, "--yes")
+    else:
+        assert "it was too late to stop; all of it was done" in said
+    assert tree(place.root) == start
+
+
+@pytest.mark.parametrize(("key", "code"), [("ctrl+c", 130), ("ctrl+d", 0)])
+def test_no_answer_to_the_question_leaves_all_as_it_is(place, key, code):
+    place.run("-p", "go", *script(place, ("write", {"path": "new.txt", "content": "n\n"})), *AUTO)
+    after = tree(place.root)
+    with place.open("sessions", "undo") as terminal:
+        terminal.wait("Do this")
+        terminal.press(key)
+        assert terminal.wait_for_exit(20) == code
+        assert "Traceback" not in terminal.text
+    assert tree(place.root) == after
