@@ -7,6 +7,7 @@ from pathlib import Path
 
 from codeagent.core.approvals import Access, Decision
 from codeagent.policy.finding import Finding, ask_each_time
+from codeagent.policy.git_names import is_pattern
 from codeagent.policy.git_programs import git_inside
 from codeagent.policy.git_tracked import tracked_secret
 from codeagent.policy.reading import Reading
@@ -36,7 +37,9 @@ def contents_shown(words: Sequence[Word], folder: Path, sandbox: PathSandbox, ru
     if command not in _PRINTING or (command == "cat-file" and not any(text.startswith("--batch") for text in texts)):
         return
     named = rest[texts.index("--") + 1 :] if "--" in texts else ()
-    is_narrow = command == "grep" and all(word.is_fixed and word.text[:1] != ":" for word in named)
+    is_narrow = command == "grep" and all(
+        word.is_fixed and word.text[:1] != ":" and not is_pattern(word.text) for word in named
+    )
     limits = [folder / word.text for word in named] if is_narrow else []
     if secret := tracked_secret(folder, limits, sandbox):
         yield ask_each_time(f"it may show {secret}, which git knows and which may hold secrets.")

@@ -22,6 +22,7 @@ _MUST_BE_LAST = ("--format", "--pretty", "--oneline", "--relative", "--line-pref
 
 _MANY_REFS = ("--all", "--branches", "--tags", "--remotes", "--glob", "--bisect", "--reflog")
 _COMBINING = frozenset({"-c", "--cc", "-m", "--combined-all-paths", "--remerge-diff"})
+_PATTERN_SIGNS = frozenset("*?[\\")
 _SECONDS = 3.0
 
 
@@ -33,6 +34,16 @@ def shown_names(folder: Path, words: Sequence[str], named: Sequence[str]) -> tup
     """
     found = _names(folder, words, named)
     return None if found is None else (*_behind_colons(named), *found)
+
+
+def is_pattern(word: str) -> bool:
+    """Whether git takes a word that is no commit for a pattern of paths (``is_glob_special`` in git's ctype.c)."""
+    return not _PATTERN_SIGNS.isdisjoint(word)
+
+
+def _is_limit(word: str) -> bool:
+    """Whether a word with a colon limits the paths of the commits that are shown, rather than naming contents."""
+    return word.startswith((":!", ":^")) or (word.startswith(":") and is_pattern(word))
 
 
 def _behind_colons(named: Sequence[str]) -> Iterator[str]:
@@ -122,7 +133,7 @@ def _objects(folder: Path, objects: Sequence[str]) -> tuple[str, ...] | None:
     Contents of one file (``COMMIT:PATH``) do not count: they are judged by their path. Of a folder only names are
     shown, and nothing where git refuses.
     """
-    commits = [word for word in objects if ":" not in word]
+    commits = [word for word in objects if ":" not in word or _is_limit(word)]
     if objects and not commits:
         return ()
     kinds = {word: _kind(folder, word) for word in commits}
@@ -191,8 +202,9 @@ class _Kind(StrEnum):
 def _kind(folder: Path, word: str) -> _Kind:
     kind = _type(folder, word if ":" in word else f"{word}^{{}}")
     if kind is None:
-        # Several commits or none, such as HEAD^!, or a path.
-        is_one = is_there(folder / word) or run_git(folder, "rev-parse", word, "--", seconds=_SECONDS) is not None
+        # Several commits or none, such as HEAD^!, or a path; a pattern is one, there or not.
+        is_path = is_pattern(word) or _is_limit(word) or is_there(folder / word)
+        is_one = is_path or run_git(folder, "rev-parse", word, "--", seconds=_SECONDS) is not None
         return _Kind.COMMIT if is_one else _Kind.MISSING
     return {"commit": _Kind.COMMIT, "tag": _Kind.COMMIT, "tree": _Kind.FOLDER}.get(kind, _Kind.CONTENTS)
 

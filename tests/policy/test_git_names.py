@@ -148,3 +148,35 @@ def test_status_with_contents_shows_staged_and_other_changes(history, option):
 )
 def test_other_contents_need_no_question(history, command):
     assert check_command(command, Question(), history).decision is Decision.ALLOW
+
+
+SHOWN_BY_PATTERN = [
+    *("git show ?env", "git show '?env'", "git show '*env'", "git show *env", "git show HEAD ?env"),
+    *("git show '\\.env'", "git show '.en[v]'", "git show HEAD~0 '*nv' b.txt", "git show ':?env'"),
+    *("git show ':!b.txt'", "git show ':^b.txt'", "git show HEAD ':!b.txt'", "git show -- '?env'"),
+    *("git log -p -1 '?env'", "git diff HEAD~1 '?env'", "git diff HEAD~1 -- '\\.env'", "git show {src,?env}"),
+    "for f in '?env'; do git show \"$f\"; done",
+]
+
+
+@pytest.fixture(scope="module")
+def removed(tmp_path_factory):
+    """A repository whose last commit took a file with secrets out."""
+    root = tmp_path_factory.mktemp("removed")
+    script = """
+    git init -q -b main; git config user.name me; git config user.email me@x
+    mkdir src; echo SECRET=1 > .env; echo b > b.txt; echo s > src/s.txt; git add -f .; git commit -qm one
+    git rm -q .env; echo b >> b.txt; echo s >> src/s.txt; git add .; git commit -qm two
+    """
+    subprocess.run(["/bin/bash", "-ec", script], cwd=root, check=True)
+    return root
+
+
+@pytest.mark.parametrize("command", SHOWN_BY_PATTERN)
+def test_a_pattern_of_paths_shows_what_it_fits_also_where_nothing_is_called_so(removed, command):
+    assert check_command(command, Question(), removed).decision is Decision.ASK
+
+
+@pytest.mark.parametrize("command", ["git show b.txt", "git show src", "git show '*.txt'", "git show HEAD 's*'"])
+def test_a_pattern_that_fits_no_secret_asks_nothing(removed, command):
+    assert check_command(command, Question(), removed).decision is Decision.ALLOW
