@@ -9,6 +9,8 @@ import ssl
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
@@ -19,6 +21,7 @@ from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
 from codeagent.providers.sse import as_object, as_text, parse_object
 
+_CHECK_PROXY = "Check HTTPS_PROXY and NO_PROXY."
 _LONGEST_MESSAGE = 600
 _LONGEST_QUOTE = 200
 _LONGEST_PAGE = 20_000
@@ -151,12 +154,13 @@ class Service:
         if isinstance(cause, httpx2.ProxyError):
             return ProviderUnavailable(
                 f"The proxy on the way to {self.place} refused{_quoted(self._safe(str(cause)))}",
-                hint="Check HTTPS_PROXY and NO_PROXY.",
+                hint=_CHECK_PROXY,
             )
         if _is_refused(error):
+            hint = _CHECK_PROXY if self._is_proxied else f"Start the server there, or change {self.url_variable}."
             return ProviderUnavailable(
-                f"Nothing answers at {self.place}: the connection was refused.",
-                hint=f"Start the server there, or change {self.url_variable}.",
+                f"Nothing answers at {self._first_hop}: the connection was refused.",
+                hint=hint,
                 most_retries=_RETRIES_WHEN_REFUSED,
             )
         if isinstance(cause, httpx2.RemoteProtocolError) and "disconnected" not in str(cause):
@@ -170,10 +174,22 @@ class Service:
                 f"{self.place} does not speak HTTPS{_quoted(self._safe(_words_of(cause)))}",
                 hint=f"Check {self.url_variable}: a server of your own may want http://.",
             )
+        hop = self._first_hop
         return ProviderUnavailable(
-            f"{self.place} cannot be {_failed_at(cause)}{_quoted(self._safe(_words_of(cause)))}",
-            hint=f"Check the network, and {self.url_variable} if it is set.",
+            f"{hop[0].upper() + hop[1:] if self._is_proxied else hop} cannot be {_failed_at(cause)}{_quoted(self._safe(_words_of(cause)))}",
+            hint=_CHECK_PROXY if self._is_proxied else f"Check the network, and {self.url_variable} if it is set.",
         )
+
+    @property
+    def _first_hop(self) -> str:
+        """Where a connection goes."""
+        return f"the proxy on the way to {self.place}" if self._is_proxied else self.place
+
+    @property
+    def _is_proxied(self) -> bool:
+        """Whether the environment sends requests through a proxy."""
+        address, proxies = urlsplit(self.url), getproxies()
+        return bool(proxies.get(address.scheme) or proxies.get("all")) and not proxy_bypass(address.hostname or "")
 
     def broke_off(self, error: BaseException | None = None) -> ProviderUnavailable:
         """The error for a stream that ended before the reply was whole."""

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from codeagent.core.errors import ProviderRejected
+from codeagent.core.errors import ProviderRejected, ProviderUnavailable
 from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
@@ -160,3 +160,19 @@ async def test_a_certificate_that_nobody_trusts_is_told_with_what_to_set(proxy, 
     monkeypatch.setenv("HTTPS_PROXY", proxy.url)
     with pytest.raises(ProviderRejected, match=r"could not be verified.*SSL_CERT_FILE"):
         await ask_for(provider_at("https"))
+
+
+@pytest.mark.parametrize(
+    ("dead", "why"), [("http://127.0.0.1:9", "was refused"), ("http://proxy.invalid:9", "cannot be")]
+)
+async def test_a_proxy_that_is_not_there_is_told_as_such_and_not_as_the_service(
+    proxy, provider_at, ask_for, monkeypatch, dead, why
+):
+    monkeypatch.setenv("HTTPS_PROXY", dead)
+    with pytest.raises(ProviderUnavailable, match=rf"proxy on the way to .*{HOST}.*{why}.*HTTPS_PROXY"):
+        await ask_for(provider_at("https"))
+    monkeypatch.setenv("NO_PROXY", HOST)
+    with pytest.raises(ProviderUnavailable) as told:
+        await ask_for(provider_at("https"))
+    assert "proxy" not in str(told.value).lower()
+    assert f"https://{HOST} cannot be" in str(told.value)
