@@ -174,9 +174,9 @@ class Service:
                 f"{self.place} does not speak HTTPS{_quoted(self._safe(_words_of(cause)))}",
                 hint=f"Check {self.url_variable}: a server of your own may want http://.",
             )
-        hop = self._first_hop
+        hop = self._first_hop[:1].upper() + self._first_hop[1:] if self._is_proxied else self.place
         return ProviderUnavailable(
-            f"{hop[0].upper() + hop[1:] if self._is_proxied else hop} cannot be {_failed_at(cause)}{_quoted(self._safe(_words_of(cause)))}",
+            f"{hop} cannot be {_failed_at(cause)}{_quoted(self._safe(_words_of(cause)))}",
             hint=_CHECK_PROXY if self._is_proxied else f"Check the network, and {self.url_variable} if it is set.",
         )
 
