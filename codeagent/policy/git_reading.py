@@ -298,8 +298,9 @@ def _shows_contents(command: str, given: Given) -> bool:
     """Whether file contents may be among what is printed."""
     if command == "show" and any(not _A_COMMIT.fullmatch(word.text) for word in given.operands):
         return True  # it may be the name of a file's contents, which are printed whatever the options
-    if command in {"diff", "show"} and not given.names & _SUMMARIES:
-        return True  # a patch is what they print unless told otherwise
+    is_stash = command == "stash" and given.operands[:1] != () and given.operands[0].text == "show"
+    if (command in {"diff", "show"} or is_stash) and not given.names & _SUMMARIES:
+        return True  # a patch is what they print unless told otherwise; of a stash with any option or by a setting
     if command == "grep" or (command == "cat-file" and "p" in given.names):
         return True
     if command == "status":

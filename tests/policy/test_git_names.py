@@ -180,3 +180,23 @@ def test_a_pattern_of_paths_shows_what_it_fits_also_where_nothing_is_called_so(r
 @pytest.mark.parametrize("command", ["git show b.txt", "git show src", "git show '*.txt'", "git show HEAD 's*'"])
 def test_a_pattern_that_fits_no_secret_asks_nothing(removed, command):
     assert check_command(command, Question(), removed).decision is Decision.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        *((f"git stash show {more}", Decision.ASK) for more in ("", "--", "-p", "-i", "--histogram", "-w --stat -p")),
+        *(
+            (f"git stash show {more}", Decision.ALLOW)
+            for more in ("--stat", "--name-only", "stash@{1}", "stash@{1} -p")
+        ),
+        *((f"git stash {verb}", Decision.ALLOW) for verb in ("list", "list --stat")),
+    ],
+)
+def test_a_stash_is_shown_as_a_patch_with_any_option(removed, tmp_path, command, decision):
+    script = """
+    cp -r "$0" here; cd here
+    echo b >> b.txt; git stash -q; echo SECRET=2 > .env; git add -f .env; git stash -q
+    """
+    subprocess.run(["/bin/bash", "-ec", script, removed], cwd=tmp_path, check=True)
+    assert check_command(command, Question(), tmp_path / "here").decision is decision
