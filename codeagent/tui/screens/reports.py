@@ -116,7 +116,7 @@ def _tokens(usage: Usage) -> Iterator[str]:
     yield f"sent      {sent:>12,} tokens"
     if usage.cache_read_tokens:
         share = _percent(usage.cache_read_tokens, sent)
-        yield f"  cached  {usage.cache_read_tokens:>12,} tokens, {share} of what was sent came from the cache"
+        yield f"  cached  {usage.cache_read_tokens:>12,} tokens, {share} of what was sent"
     if usage.cache_write_tokens:
         yield f"  stored  {usage.cache_write_tokens:>12,} tokens went into the cache"
     yield f"received  {usage.output_tokens:>12,} tokens"
