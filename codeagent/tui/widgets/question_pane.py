@@ -319,9 +319,10 @@ class QuestionPane(Vertical, can_focus=True):
         lines = self._lines(question)
         self._body.display = self._view is not View.EDITING
         self._show_keys(question)
-        air = self._air
-        self._keys.styles.margin = (air, 0, 0, 0)
-        self._wanted = len(lines) + self._keys.rows(width + 1) + air + self._text.rows + FRAME
+        self._keys.styles.margin = ((air := self._air), 0, 0, 0)
+        above_words = air * self._is_sentence_in_view
+        self._text.styles.margin = (above_words, 0, 0, 0)
+        self._wanted = len(lines) + self._keys.rows(width + 1) + air + above_words + self._text.rows + FRAME
         self.fit()
         self._body.show(lines, from_start=from_start)
         waiting = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
@@ -383,8 +384,7 @@ class QuestionPane(Vertical, can_focus=True):
         question = self._questions.current
         is_all = question is not None and question.is_about_project
         rows = fitting_rows(self._wanted - self._air, self.screen.size.height, others + self._air, is_all=is_all)
-        self._rows = rows + self._air
-        self.styles.height = self._rows
+        self.styles.height = self._rows = rows + self._air
 
     def on_question_body_moved(self, event: QuestionBody.Moved) -> None:
         """Keeps the mark of what follows true."""
