@@ -161,6 +161,23 @@ async def test_an_edit_that_was_sent_and_asked_about_again_is_kept_when_the_file
         assert editor.text == mine
 
 
+async def test_the_new_diff_that_was_asked_for_comes_into_view_before_other_questions(stage_of, ask_diff):
+    first, second = ask_diff("c1"), ask_diff("c2")
+    asking = Editing(first, second)
+    async with stage_of(asking) as stage:
+        dialog = stage.app.main.approval
+        editor = await open_editor(stage, "mine")
+        stage.app.main.prompt.put("a draft, which keeps the keyboard")
+        stage.app.screen.set_focus(editor)
+        mine = editor.text
+        await stage.pilot.press("ctrl+s")
+        await stage.until(lambda: asking.answers)
+        assert dialog.in_view.request is second
+        anew = replace(first, preview=DiffPreview(diff=make_diff("shop/cart.py", BEFORE, mine), proposal=mine))
+        asking.ask(anew)
+        await stage.until(lambda: dialog.in_view.request is anew)
+
+
 @pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.DENIED, Outcome.CANCELLED])
 @pytest.mark.parametrize("was_sent", [False, True], ids=["open", "sent"])
 async def test_an_edit_whose_call_ends_without_it_goes_to_the_prompt(stage_of, ask_diff, outcome, was_sent):

@@ -159,6 +159,11 @@ class OpenQuestions:
         self._at += place <= self._at
         return False
 
+    def show(self, question: OpenQuestion) -> bool:
+        """Brings that one into view, which it is then."""
+        self._at = self._all.index(question)
+        return True
+
     def find(self, ticket: int) -> OpenQuestion | None:
         """The one with that ticket."""
         return next((one for one in self._all if one.ticket == ticket), None)

@@ -143,10 +143,11 @@ class QuestionPane(Vertical, can_focus=True):
             self._questions.replace(held, question)
             self._go_on_editing(question)
             return
-        if self._questions.add(question):
-            self._turn()
-        else:
-            self._redraw()
+        is_new_diff = self._edits.get(request.call_id) == question.proposal
+        is_shown = self._questions.add(question)
+        if is_new_diff and not self.is_listening:  # what was asked for comes before what nobody looked at yet
+            is_shown = self._questions.show(question)
+        (self._turn if is_shown else self._redraw)()
         if self._edit_of(question) is not None:
             self.post_message(self.Remarked(f"Your edited text is kept: {self._keys_of['edit']} opens it"))
 
@@ -184,8 +185,7 @@ class QuestionPane(Vertical, can_focus=True):
 
     def end_calls(self) -> None:
         """No call is left."""
-        held = [question.request.call_id for question in self._questions if question.is_called_off]
-        for call_id in dict.fromkeys([*held, *self._edits]):
+        for call_id in {one.request.call_id for one in self._questions if one.is_called_off} | set(self._edits):
             self.end_call(call_id)
 
     @property
@@ -356,8 +356,7 @@ class QuestionPane(Vertical, can_focus=True):
         return self._drawing.lines(question, self._view, self._line_width, self._palette, side, choices)
 
     def _choices(self, question: OpenQuestion, view: View) -> tuple[Choice, ...]:
-        side = self._side if self._is_wide else None
-        return choices_of(question, view, self.waiting, self._keys_of, side=side)
+        return choices_of(question, view, self.waiting, self._keys_of, side=self._side if self._is_wide else None)
 
     @property
     def _line_width(self) -> int:
