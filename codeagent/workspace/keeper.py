@@ -282,10 +282,9 @@ class _Starter:
         return True
 
     def end(self) -> None:
-        """At once, with the keeper that waits to be needed; others are in sessions of their own, and go on."""
+        """At once, and so does the keeper that waits to be needed; others go on."""
         self._asking.close()
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
         self._process.wait()
 
 

@@ -40,6 +40,7 @@ else:
     import _socket as socket
 
 GRACE = 2.0
+_SET_SIGNAL_AT_PARENTS_DEATH = 1
 _SET_DUMPABLE = 4
 _SET_CHILD_SUBREAPER = 36
 _NO_NEW_PRIVILEGES = 38
@@ -118,14 +119,16 @@ def _refuse(requests: "socket.socket", error: OSError) -> None:
 
 
 def _await_request(requests: "socket.socket", taken: int) -> None:
+    os.setsid()  # before it is needed: Linux shares processor time among sessions, and a new one waits for its turn
+    _libc.prctl(_SET_SIGNAL_AT_PARENTS_DEATH, signal.SIGKILL, 0, 0, 0)
     if descriptors := _received(requests):
+        _libc.prctl(_SET_SIGNAL_AT_PARENTS_DEATH, 0, 0, 0, 0)
         os.dup2(1, 0)  # the socket is the starter's
         os.close(taken)
         _be_keeper(*descriptors)
 
 
 def _be_keeper(output: int, news: int, orders: int, ruleset: int = -1) -> None:
-    os.setsid()
     woken, wake = os.pipe()
     for end in (woken, wake):
         os.set_blocking(end, False)

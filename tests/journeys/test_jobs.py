@@ -125,7 +125,9 @@ def test_the_next_start_ends_what_a_killed_run_left_and_says_so(place, model_ser
 
     Any other start on this machine would end them as well: then it is tried again.
     """
-    said = next((said for _ in range(3) if "sleep 9307" in (said := killed_and_started_again(place, model_server))), "")
+    said = next(
+        (said for _ in range(10) if "sleep 9307" in (said := killed_and_started_again(place, model_server))), ""
+    )
     assert "Ended what an earlier run had left running: " in said
     assert "sleep 9308" in said
     assert soon_gone("sleep 930[78]", 1)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -58,9 +59,9 @@ def the_starter() -> int:
 
 
 def end_starter() -> None:
-    """With the keeper that waits to be needed."""
+    """The keeper that waits to be needed ends with it, and may take one more request before that."""
     for pid in programs(os.getpid()):
-        os.killpg(pid, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
 
 
 async def eventually(is_so, seconds: float = 30) -> bool:
@@ -82,6 +83,7 @@ async def test_when_the_starter_is_killed_commands_go_on_and_the_next_one_starts
     first = the_starter()
     end_starter()
     assert await output("echo next", tmp_path) == "next\n"
+    assert await output("echo another", tmp_path) == "another\n"
     assert the_starter() != first
     assert stat(first) == []  # not even a zombie
     (tmp_path / "go").touch()
@@ -98,22 +100,25 @@ async def test_when_one_of_the_two_is_killed_no_command_fails(tmp_path, which):
         assert await output(f"echo {number}", tmp_path) == f"{number}\n"
 
 
-async def stop_starter(tmp_path: Path) -> None:
+async def stop_starter(tmp_path: Path) -> tuple[int, int]:
+    """It and the keeper that waits to be needed."""
     await finished("true", tmp_path)
-    pid = the_starter()
-    assert await eventually(lambda: len(programs(pid)) == 1)
-    os.killpg(pid, signal.SIGSTOP)
+    starter = the_starter()
+    assert await eventually(lambda: len(programs(starter)) == 1)
+    (spare,) = programs(starter)
+    for pid in (starter, spare):
+        os.kill(pid, signal.SIGSTOP)
+    return starter, spare
 
 
 async def test_a_starter_that_does_not_answer_is_an_error_and_replaced(tmp_path, monkeypatch):
-    await stop_starter(tmp_path)
-    stopped = the_starter()
+    stopped = await stop_starter(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(keeper, "_PATIENCE", 0.2)
         with pytest.raises(CommandProblem, match=r"could not be started: nothing answered for 0\.2 s\. Run it again"):
             await finished("touch ran", tmp_path)
     assert await output("echo fine", tmp_path) == "fine\n"
-    assert stat(stopped) == []
+    assert await eventually(lambda: not any(stat(pid) for pid in stopped))
     assert not (tmp_path / "ran").exists()
 
 
@@ -135,6 +140,8 @@ async def test_without_python_there_is_one_clear_error(tmp_path, monkeypatch, ex
     end_starter()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", executable)
+        with suppress(CommandProblem):
+            await finished("true", tmp_path)
         with pytest.raises(CommandProblem, match=f"No command can be started, because {executable or 'Python'} can"):
             await finished("echo", tmp_path)
     assert await output("echo fine", tmp_path) == "fine\n"
@@ -142,12 +149,16 @@ async def test_without_python_there_is_one_clear_error(tmp_path, monkeypatch, ex
 
 async def test_the_starter_is_in_a_session_of_its_own_and_deaf_to_signals(tmp_path):
     await finished("true", tmp_path)
-    pid = the_starter()
-    assert os.getsid(pid) == pid
+    starter = the_starter()
+    assert await eventually(lambda: len(programs(starter)) == 1)
+    (spare,) = programs(starter)
+    assert await eventually(lambda: os.getsid(spare) == spare)
+    assert os.getsid(starter) == starter
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP, signal.SIGUSR1):
-        os.killpg(pid, number)
-    assert await output("echo fine", tmp_path) == "fine\n"
-    assert the_starter() == pid
+        os.kill(starter, number)
+        os.kill(spare, number)
+    assert await output("echo $PPID", tmp_path) == f"{spare}\n"
+    assert the_starter() == starter
 
 
 async def test_neither_zombies_nor_memory_grow_with_commands(tmp_path):
