@@ -317,10 +317,10 @@ def test_secrets_are_known_by_the_names_of_their_variables():
 
 
 def test_hostile_text_takes_no_longer_than_its_length_allows():
-    started = time.perf_counter()
+    started = time.thread_time()
     for piece in ("\x1b[", "\x1b]", "\x1b]a\x1b", "\r", "a\b", "\x1b[0;", "-----BEGIN PRIVATE KEY-----", "://a:"):
         text = piece * (200_000 // len(piece))
         clean(text, keep_colours=True)
         show_invisible(text)
         Redactor().redact(text)
-    assert time.perf_counter() - started < 10
+    assert time.thread_time() - started < 10

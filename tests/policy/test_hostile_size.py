@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from codeagent.policy.commands import analyze
 from codeagent.policy.judge import Judge, Surroundings
 from codeagent.policy.rules import RuleSet
 from codeagent.workspace.paths import PathSandbox
+from tests.effort import assert_takes_less
 
 HOSTILE = (
     "ls|" * 60_000,
@@ -33,11 +34,13 @@ HOSTILE = (
 @pytest.mark.parametrize("command", HOSTILE, ids=lambda text: text[:12])
 def test_the_quick_look_at_a_hostile_command_is_quick(workspace, command):
     judge = Judge(PathSandbox(workspace), RuleSet())
-    for length in (len(command), 8_000):
+
+    def look(length: int) -> None:
         analyze.cache_clear()
-        started = time.thread_time()
         assert not judge.is_read_only(command[:length] + "\nrm x", workspace) or "rm" not in command
-        assert time.thread_time() - started < 0.5
+
+    for length in (len(command), 8_000):
+        assert_takes_less(0.5, partial(look, length))
 
 
 @pytest.mark.parametrize("command", HOSTILE, ids=lambda text: text[:12])
@@ -48,9 +51,13 @@ def test_a_hostile_command_is_asked_about(workspace, command):
 @pytest.mark.parametrize("command", ["a|{} (", "( a|{}", "a '|{}", 'echo "$(|{}"', "a) (|{}"])
 @pytest.mark.parametrize("count", [1_400, 4_900])
 def test_many_pipes_in_a_text_with_a_fault_do_not_take_long(command, count):
-    started = time.thread_time()
-    assert analyze(command.replace("|{}", "a|" * count)).is_hidden
-    assert time.thread_time() - started < 0.4
+    text = command.replace("|{}", "a|" * count)
+
+    def look() -> None:
+        analyze.cache_clear()
+        assert analyze(text).is_hidden
+
+    assert_takes_less(0.4, look)
 
 
 def test_more_files_than_are_looked_at_are_asked_about(workspace):
@@ -62,10 +69,12 @@ def test_more_files_than_are_looked_at_are_asked_about(workspace):
 
 
 def test_a_repository_is_looked_at_once_for_all_parts(workspace):
-    judge = Judge(PathSandbox(workspace), RuleSet())
-    started = time.thread_time()
-    assert judge.command("git status; " * 5_000, workspace, Surroundings()).decision is Decision.ALLOW
-    assert time.thread_time() - started < 1.0
+    def look() -> None:
+        analyze.cache_clear()
+        judge = Judge(PathSandbox(workspace), RuleSet())
+        assert judge.command("git status; " * 5_000, workspace, Surroundings()).decision is Decision.ALLOW
+
+    assert_takes_less(1.0, look)
 
 
 @pytest.mark.parametrize("command", ["git status\0; touch X", "\0", "ls\0", "cat a\0b", "ls > a\0"])
