@@ -57,6 +57,7 @@ def test_without_a_place_to_keep_it_the_app_goes_on_and_says_so_once(nowhere, mo
         terminal.type("again")
         terminal.press("enter")
         terminal.wait("And once more")
+        terminal.wait("not recorded")
         assert terminal.text.count("not recorded") == 1
     assert (nowhere.root / "made.txt").read_text() == "x\n"
 

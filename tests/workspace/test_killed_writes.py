@@ -18,6 +18,7 @@ from codeagent.workspace.handles import opened_folder, write_all
 from codeagent.workspace.leftovers import TEMP_PREFIX, interrupted_copies
 
 OLD, NEW, SAVED = b"old bytes, more of them\n" * 200, b"new bytes\n" * 300, b"what a person saved\n"
+NO_PROCESS = 1 << 22  # Linux counts processes up to here
 TRACE_ME, NEXT_SYSTEM_CALL = 0, 24
 _ptrace = ctypes.CDLL(None).ptrace if sys.platform == "linux" else None
 
@@ -65,8 +66,17 @@ def kill_everywhere(
     return files
 
 
+def forget_writers(root: Path) -> None:
+    """Where some other process has got the number of a killed writer by now, the file bears one that none can have."""
+    for path in root.rglob(f"{TEMP_PREFIX}*"):
+        writer, rest = path.name.removeprefix(TEMP_PREFIX).split("-", 1)
+        if Path("/proc", writer).exists():
+            path.rename(path.with_name(f"{TEMP_PREFIX}{NO_PROCESS}-{rest}"))
+
+
 def start_again(root: Path) -> None:
     """What the next run of the program does first."""
+    forget_writers(root)
     code = "import pathlib, sys; "
     code += "from codeagent.workspace.leftovers import sweep_leftovers; sweep_leftovers(pathlib.Path(sys.argv[1]))"
     home = Path(__file__).parents[2]
