@@ -21,6 +21,7 @@ _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin"})
 _JQ_LOADS = re.compile(r"\b(?:import|include|modulemeta|env|input_filename)\b|\$ENV")
 _PS_STYLE = re.compile(r"[auxwfjlvhTr]+|\d+")
 _PS_FORMAT = re.compile(r"(?!.*env)[a-z%,=_]+")
+_PAGE = re.compile(r"\w[\w.+:-]*")
 _NUMBER = re.compile(r"\d{1,3}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _COMPARING = names("test [ [[")
@@ -93,6 +94,8 @@ def _operand_doubt(name: str, row: Row, given: Given) -> str:
     first = given.operands[:1]
     if name == "jq" and any(not word.is_fixed or _JQ_LOADS.search(word.text) for word in first):
         return "jq may load other files or show the environment"
+    if name == "man" and not all(_PAGE.fullmatch(word.text) and word.is_fixed for word in given.operands):
+        return "man may show any file"
     if name == "strings" and any(word.text.startswith("@") for word in given.operands):
         return "strings takes further options from the file behind @"
     if row.most is not None and (len(given.operands) > row.most or any(word.glob for word in given.operands)):

@@ -308,6 +308,10 @@ TABLE: Mapping[str, Row] = {
     "pgrep": Row(
         allowed=Allowed.of("flaxncoiv", "uUPt", "list-name list-full full count exact"), operands=Operands.TEXT
     ),
+    "help": Row(allowed=Allowed.of("dms"), operands=Operands.TEXT),
+    "man": Row(allowed=Allowed.of("kf", longs="apropos whatis"), operands=Operands.TEXT),
+    "apropos": Row(operands=Operands.TEXT),
+    "whatis": Row(operands=Operands.TEXT),
     "whereis": Row(allowed=Allowed.of("bms"), operands=Operands.PROGRAMS),
     "fd": _FD,
     "fdfind": _FD,
