@@ -81,7 +81,7 @@ class ShellProcess:
             await is_done(self.started, None)
             return self.started.result()
         except asyncio.CancelledError:
-            await in_thread(self.stop)
+            await in_thread(self.stop, at_cancel=self.haste.set)
             raise
         except (OSError, ValueError) as error:
             raise _not_started(error, self.cwd) from error
