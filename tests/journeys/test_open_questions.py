@@ -59,7 +59,7 @@ def test_leaving_allows_nothing_gives_the_terminal_back_and_the_session_goes_on(
     calls = tuple(touch(place, name) for name in ("one.txt", "two.txt", "three.txt"))
     model_server.reply(Reply(parts=calls), Reply(parts=(Say("Over."),)))
     with place.open() as terminal:
-        ask(terminal, "1 of 3 waiting")
+        ask(terminal, "of 3 waiting")
         if way == "ctrl+c twice":
             terminal.press("ctrl+c", "ctrl+c")
         elif way == "the window is closed":
@@ -81,10 +81,11 @@ def test_three_questions_are_answered_in_any_order(place, model_server):
     calls = tuple(touch(place, name) for name in ("one.txt", "two.txt", "three.txt"))
     model_server.reply(Reply(parts=calls), Reply(parts=(Say("Over now."),)))
     with place.open() as terminal:
-        ask(terminal, "1 of 3 waiting")
-        terminal.send("]")
-        terminal.wait("2 of 3 waiting")
-        terminal.send("]")
+        ask(terminal, "of 3 waiting")
+        for at in ("1 of 3 waiting", "2 of 3 waiting"):  # the one that came first is in view, which may be any
+            if at in terminal.text:
+                terminal.send("]")
+                terminal.wait_gone(at)
         terminal.wait("3 of 3 waiting")
         terminal.wait_for_answer("y approve")
         terminal.send("yyy")  # held down: the first answers this question, the others answer nothing

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from textual.events import Focus
 from textual.pilot import Pilot
 
 from codeagent.core.approvals import (
@@ -412,6 +413,14 @@ class Stage:
             await self.pilot.pause(ALONE_SECONDS + 0.1)
             await self.until(lambda: self.app.main._typing._held is None)  # it was looked at, however busy the machine
             await self.pilot.pause()
+
+    async def to_question(self) -> None:
+        """Walks to the question with Tab, unless it has come for the keyboard by itself; then its keys count."""
+        dialog = self.app.main.approval
+        await self.until(lambda: dialog.waiting)
+        while not dialog.has_keyboard:
+            await self.pilot.press("tab")
+        await self.until(lambda: dialog.answers_to(Focus().time))
 
     async def type(self, text: str) -> None:
         await self.pilot.press(*(_name(character) for character in text))

@@ -101,8 +101,7 @@ async def test_in_every_view_of_a_question(stage_of, ask_diff, ask_command, text
         await stage.type("go\n")
         dialog = stage.app.main.approval
         await stage.until(lambda: dialog.waiting == 2)
-        await stage.pilot.press("tab")
-        await stage.until(lambda: dialog.has_focus)
+        await stage.to_question()
         for action, shows in (
             ("other_side", "new "),
             ("always", "covers "),

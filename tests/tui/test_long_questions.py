@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from textual import events
 
 from codeagent.core.approvals import DiffPreview, ProjectEntry, ProjectPreview, RuleOffer
 from codeagent.core.diff import make_diff
@@ -28,10 +27,7 @@ class Asking:
 
 async def begin(stage):
     await stage.type("go\n")
-    dialog = stage.app.main.approval
-    await stage.until(lambda: dialog.waiting)
-    await stage.pilot.press("tab")
-    await stage.until(lambda: dialog.answers_to(events.Focus().time))
+    await stage.to_question()
 
 
 def _here_document(command):

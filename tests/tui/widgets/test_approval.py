@@ -44,10 +44,7 @@ class Asking:
 async def ask(stage):
     """Starts the turn and walks to the question, as a person does with Tab."""
     await stage.type("go\n")
-    dialog = stage.app.main.approval
-    await stage.until(lambda: dialog.waiting)
-    await stage.pilot.press("tab")
-    await stage.until(lambda: dialog.answers_to(events.Focus().time))
+    await stage.to_question()
 
 
 async def test_a_change_is_shown_with_numbers_signs_and_certainty(stage_of, ask_diff):
