@@ -383,8 +383,7 @@ async def test_alt_up_at_a_question_takes_the_queued_message_back_and_goes_to_th
         dialog = stage.app.main.approval
         await stage.until(lambda: dialog.waiting)
         stage.conversation.steer("also negative ones")
-        await stage.pilot.press("tab")
-        await stage.until(lambda: dialog.has_focus)
+        await stage.to_question()
         await stage.pilot.press("alt+up")
         await stage.until(lambda: stage.app.main.prompt.text == "also negative ones")
         assert stage.app.main.prompt.has_focus
@@ -402,11 +401,9 @@ async def test_pages_are_the_questions_when_it_is_longer_than_its_place_and_else
 
     async with stage_of(turn) as stage:
         await stage.type("go\n")
-        dialog, transcript = stage.app.main.approval, stage.app.main.transcript
+        transcript = stage.app.main.transcript
         for is_transcripts in (True, False):
-            await stage.until(lambda: dialog.waiting)
-            await stage.pilot.press("tab")
-            await stage.until(lambda: dialog.answers_to(events.Focus().time))
+            await stage.to_question()
             transcript.scroll_to_end()
             await stage.pilot.press("pagedown", "pageup")
             await stage.until(lambda wanted=is_transcripts: transcript.follows is not wanted)
