@@ -118,18 +118,13 @@ class AnswerKeys(Widget):
 
     def _texts(self, width: int) -> list[str]:
         """What is said of each; the last ones lose words first, and only where one row is enough then."""
-        texts = widest = [self._text(choice, 1 if width < _NARROW else 0) for choice in self._choices]
+        texts = widest = [_text(choice, 1 if width < _NARROW else 0) for choice in self._choices]
         for form in (1, 2):
             for index, choice in reversed(list(enumerate(self._choices))):
                 if _cells(texts) <= width:
                     return texts
-                texts = [*texts[:index], self._text(choice, form), *texts[index + 1 :]]
+                texts = [*texts[:index], _text(choice, form), *texts[index + 1 :]]
         return texts if _cells(texts) <= width else widest
-
-    @staticmethod
-    def _text(choice: Choice, form: int) -> str:
-        forms = (choice.words, choice.short, choice.short if choice.brief is None else choice.brief)
-        return f"{choice.key} {forms[form]}".rstrip()
 
     def on_click(self, event: events.Click) -> None:
         """Gives the answer under the mouse."""
@@ -137,6 +132,16 @@ class AnswerKeys(Widget):
         for one in self._placed(self.size.width):
             if one.row == event.y and one.start <= event.x < one.start + len(one.text):
                 self.post_message(self.Clicked(one.choice.action))
+
+
+def have_room(choices: Sequence[Choice], width: int) -> bool:
+    """Whether the few words of each fit into one row, so that none is told by less."""
+    return _cells([_text(choice, 1) for choice in choices]) <= width
+
+
+def _text(choice: Choice, form: int) -> str:
+    forms = (choice.words, choice.short, choice.short if choice.brief is None else choice.brief)
+    return f"{choice.key} {forms[form]}".rstrip()
 
 
 def _cells(texts: Sequence[str]) -> int:

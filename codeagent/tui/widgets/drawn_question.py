@@ -7,7 +7,7 @@ from typing import assert_never
 
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import View
-from codeagent.tui.widgets.answer_keys import Choice
+from codeagent.tui.widgets.answer_keys import Choice, have_room
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
 from codeagent.tui.widgets.lines import Line
@@ -68,7 +68,8 @@ class DrawnQuestion:
             case View.STORING:
                 return offer_lines(request.offers, width, palette)
             case View.ASKING_WHY:
-                return [*verdict_lines(request.verdict, width, palette), *key_lines(choices, width, palette)]
+                keys = () if have_room(choices, width) else key_lines(choices, width, palette)
+                return [*verdict_lines(request.verdict, width, palette), *keys]
             case _:
                 assert_never(view)
 

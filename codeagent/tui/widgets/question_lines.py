@@ -136,7 +136,7 @@ def verdict_lines(verdict: Verdict, width: int, palette: Palette) -> list[Line]:
 
 
 def key_lines(choices: Sequence[Choice], width: int, palette: Palette) -> list[Line]:
-    """All keys of the question in full words, however few there was room for below it."""
+    """All keys of the question in full words, where there was no room for them below it."""
     inks = inks_of(palette)
     pairs = [[Piece(choice.key, inks.accent), Piece(f" {choice.words}", inks.muted)] for choice in choices]
     return [EMPTY, *_rows_of(pairs, width, Piece(" · ", inks.muted))]
