@@ -8,8 +8,9 @@ from codeagent.core.events import TurnEnd, TurnEnded
 async def test_help_lists_commands_and_keys(stage_of):
     async with stage_of(size=(100, 90)) as stage:
         await stage.pilot.press("f1")
-        assert "/permissions COMMAND" in stage.text
-        assert "alt+enter" in stage.text
+        await stage.until(lambda: "alt+enter" in stage.text)
+        await stage.pilot.press("end")
+        await stage.until(lambda: "/permissions COMMAND" in stage.text)
         await stage.pilot.press("escape")
         assert "/permissions COMMAND" not in stage.text
 
@@ -161,6 +162,8 @@ async def test_commands_of_ones_own_are_completed_listed_and_in_the_help(stage_o
         await stage.pilot.press("enter")
         await stage.until(lambda: stage.app.main.prompt.text == "/review ")
         await stage.pilot.press("f1")
+        await stage.until(lambda: "╭─ Help" in stage.text)
+        await stage.pilot.press("end")
         await stage.until(lambda: "/review FILE" in stage.text)
         assert "/home/me/commands" in stage.text
 
