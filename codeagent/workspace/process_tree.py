@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from codeagent.workspace.keeper import Keeper
@@ -109,10 +110,19 @@ class Tree:
 
 
 def new_mark() -> str:
-    """A mark for one command: who started it (pid and, on Linux, when that one started) and a number."""
+    """A mark for one command: who started it (a pid; on Linux also when and in which namespace) and a number."""
     own = os.getpid()
     status = _status(own)
-    return f"{own}:{status.started if status else 0}:{next(_numbers)}"
+    return f"{own}:{status.started if status else 0}:{_pid_namespace()}:{next(_numbers)}"
+
+
+@cache
+def _pid_namespace() -> str:
+    """Which numbers of processes are meant: a container has its own, see pid_namespaces(7)."""
+    try:
+        return os.readlink("/proc/self/ns/pid").partition("[")[2].rstrip("]")  # noqa: PTH115 - no path
+    except OSError:
+        return "0"
 
 
 def plant(mark: str, shell: int, odd_limit: int, keeper: Keeper | None) -> Tree:
@@ -249,8 +259,9 @@ def _terminate_marked(belongs: Callable[[str], bool], trees: Sequence[Tree] = ()
 
 def _is_orphan(mark: str) -> bool:
     pid, _, rest = mark.partition(":")
-    started = rest.partition(":")[0]
-    if not (pid.isdecimal() and started.isdecimal()):
+    started, _, rest = rest.partition(":")
+    namespace = rest.partition(":")[0]
+    if not (pid.isdecimal() and started.isdecimal()) or namespace != _pid_namespace():
         return False
     if _IS_LINUX:
         owner = _status(int(pid))

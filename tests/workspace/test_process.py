@@ -13,7 +13,7 @@ import pytest
 
 from codeagent.core.errors import CommandProblem
 from codeagent.workspace.process import Finished, clean_environment, environment_for_reading, run
-from codeagent.workspace.process_tree import MARK, terminate_orphans, terminate_started
+from codeagent.workspace.process_tree import MARK, new_mark, terminate_orphans, terminate_started
 from codeagent.workspace.shell_process import ShellProcess, in_thread, is_done
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -115,11 +115,30 @@ async def test_what_has_no_mark_any_more_ends_with_the_program_too(tmp_path):
     assert await asyncio.to_thread(subprocess.call, ["pgrep", "-f", "sleep 4151"]) == 1
 
 
+def mark_of_the_dead() -> str:
+    """Of a process that nobody can have."""
+    return ":".join(["4194304", "1", *new_mark().split(":")[2:]])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all processes are numbered together")
+async def test_what_runs_in_a_container_is_not_taken_for_left_behind(tmp_path):
+    """Its codeagent has a number there, which is nobody's or another's here."""
+    pid, started, _, number = mark_of_the_dead().split(":")
+    there = subprocess.Popen(["sleep", "4245"], env={MARK: f"{pid}:{started}:4026539999:{number}"})
+    try:
+        named = await asyncio.to_thread(terminate_orphans)
+        assert not any("4245" in name for name in named)
+        assert there.poll() is None
+    finally:
+        there.kill()
+        there.wait()
+
+
 async def test_what_a_dead_run_left_is_ended_and_what_a_living_one_started_is_not(tmp_path):
     await finished("sleep 4343 & echo", tmp_path)
     named: tuple[str, ...] = ()
     while not named:  # another codeagent that starts at this moment may be first
-        dead = subprocess.Popen(["sleep", "4242"], env={MARK: "4194304:1:1"})
+        dead = subprocess.Popen(["sleep", "4242"], env={MARK: mark_of_the_dead()})
         named = await asyncio.to_thread(terminate_orphans)
         assert dead.wait(10) != 0
     assert [name.split(" (")[0] for name in named] == ["sleep 4242"]
