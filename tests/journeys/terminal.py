@@ -88,6 +88,8 @@ class Terminal:
         self.started = time.monotonic()
         self.pid, self._descriptor = pty.fork()
         if self.pid == 0:  # the child
+            for number in (signal.SIGINT, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_DFL)  # a shell ignores them in what it runs in the background
             os.chdir(cwd)
             inherited = {
                 name: value

@@ -1,5 +1,6 @@
 """The keys below a question stand in one row of 80 columns, however many questions wait."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -48,14 +49,16 @@ def test_words_are_left_out_only_where_there_is_no_room_for_them(ask_diff):
     assert "t deny and say why" in texts(keys_of(question, waiting=3), width=114)
 
 
-async def test_the_reasons_name_all_keys_in_full_words(stage_of, ask_diff):
+async def test_the_reasons_name_all_keys_in_full_words_where_there_was_no_room(stage_of, ask_diff):
     async def turn(emit, approver):
-        await approver.ask(ask_diff())
+        async with asyncio.TaskGroup() as tasks:
+            for call_id in ("c1", "c2"):
+                tasks.create_task(approver.ask(ask_diff(call_id)))
 
     async with stage_of(turn) as stage:
         await stage.type("go\n")
         dialog = stage.app.main.approval
-        await stage.until(lambda: dialog.waiting)
+        await stage.until(lambda: dialog.waiting == 2)
         await until_it_listens(stage)
         await stage.press_slowly("question_mark")
         await stage.until(lambda: "t deny and say why · space hunk" in stage.text)

@@ -199,12 +199,7 @@ async def test_a_question_mark_shows_why_it_is_asked(stage_of, ask_command):
         assert "$ make" in stage.text
 
 
-async def test_keys_that_had_no_room_are_told_in_full_with_the_reasons(stage_of, ask_diff, ask_command):
-    async with stage_of(Asking(ask_diff("c1"), ask_command("make", "c2")), size=(80, 24)) as stage:
-        await ask(stage)
-        await stage.until(lambda: "1 of 2 waiting" in stage.text)
-        await stage.pilot.press("question_mark")
-        await stage.until(lambda: "t deny and say why" in stage.text)
+async def test_the_reasons_do_not_repeat_the_keys_that_stand_below_them(stage_of, ask_command):
     async with stage_of(Asking(ask_command("make")), size=(80, 24)) as stage:
         await ask(stage)
         await stage.pilot.press("question_mark")
