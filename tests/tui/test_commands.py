@@ -12,7 +12,7 @@ async def test_help_lists_commands_and_keys(stage_of):
         await stage.pilot.press("end")
         await stage.until(lambda: "/permissions COMMAND" in stage.text)
         await stage.pilot.press("escape")
-        assert "/permissions COMMAND" not in stage.text
+        await stage.until(lambda: "/permissions COMMAND" not in stage.text)
 
 
 async def test_a_question_mark_on_an_empty_prompt_shows_help_and_in_a_text_is_itself(stage_of):
