@@ -59,7 +59,7 @@ class DrawnQuestion:
         side: Side,
         choices: Sequence[Choice],
     ) -> Sequence[Line]:
-        """The lines of a view; ``choices`` are those of the question itself."""
+        """The lines of a view; ``choices`` are those of the question itself, which its reasons name."""
         request = question.request
         self.hunk_starts = ()
         match view:

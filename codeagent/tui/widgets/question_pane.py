@@ -352,7 +352,7 @@ class QuestionPane(Vertical, can_focus=True):
 
     def _lines(self, question: OpenQuestion) -> Sequence[Line]:
         side = self._side if self._is_wide else Side.BELOW
-        choices = self._choices(question, View.QUESTION)
+        choices = self._choices(question, View.QUESTION) if self._view is View.ASKING_WHY else ()
         return self._drawing.lines(question, self._view, self._line_width, self._palette, side, choices)
 
     def _choices(self, question: OpenQuestion, view: View) -> tuple[Choice, ...]:
