@@ -9,6 +9,7 @@ import signal
 import stat
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TextIO, assert_never
 
 from codeagent.cli.options import OutputFormat
@@ -47,6 +48,8 @@ class Printer:
         self._out = out
         self._notes = notes
         self.is_broken = False
+        self.problem = ""
+        """Why something could not be printed; a reader that went away on purpose is none."""
         self.keys = KeyFilter()
         """Takes out what must not be printed, once it is known."""
         self.on_answer: Callable[[], object] = lambda: None
@@ -61,8 +64,11 @@ class Printer:
             return
         try:
             self._print(event)
-        except (OSError, ValueError):  # the reader went away, the disk is full, or there is no output at all
+        except BrokenPipeError:  # the reader went away
             self.is_broken = True
+        except (OSError, ValueError) as error:  # the disk is full, or there is no output at all
+            self.is_broken = True
+            self.problem = getattr(error, "strerror", None) or str(error)
 
     def _print(self, event: AgentEvent) -> None:
         match self._format:
@@ -123,6 +129,10 @@ def run_headless(open_errand: OpenHeadless, prompt: str, output_format: OutputFo
     code = asyncio.run(_run(open_errand, prompt, printer))
     if printer.is_broken:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if printer.problem:
+        with suppress(OSError, ValueError):
+            print(f"codeagent: Not all of the answer could be printed: {printer.problem}.", file=sys.stderr)
+        return code or FAILED
     return code
 
 

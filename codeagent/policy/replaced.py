@@ -130,7 +130,7 @@ def _inside(source: Path, place: str) -> Iterator[str]:
 
 
 def _sorted_into(texts: Sequence[str]) -> Iterator[str]:
-    for text, following in zip(texts, [*texts[1:], ""], strict=True):
+    for text, following in zip(texts, [*texts, ""][1:], strict=True):
         name, equals, value = text.partition("=")
         if len(name) > len("--") and "--output".startswith(name):
             yield value if equals else following

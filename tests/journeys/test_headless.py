@@ -7,6 +7,7 @@ import stat
 import subprocess
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,25 @@ def test_text_prints_the_answer_and_nothing_else(place, model_server):
     model_server.reply(Reply(parts=(Say("It is **fine**."),)))
     finished = place.run("-p", "how is it?")
     assert (finished.stdout, finished.stderr, finished.returncode) == ("It is **fine**.\n", "", 0)
+
+
+@pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+def test_an_answer_that_cannot_be_printed_is_no_success(place, model_server, form):
+    model_server.reply(Reply(parts=(Say("It is fine."),)))
+    words = [*PROGRAM, "-p", "how is it?", "--output-format", form]
+    with Path("/dev/full").open("w") as full:
+        finished = subprocess.run(
+            words,
+            cwd=place.root,
+            env={**os.environ, **place.environ},
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert finished.stderr == "codeagent: Not all of the answer could be printed: No space left on device.\n"
+    assert finished.returncode == 1
 
 
 @pytest.mark.parametrize("words", ["I'd rather not.", ""])
