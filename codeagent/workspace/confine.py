@@ -76,7 +76,7 @@ class Bubblewrap:
                 options += [option, str(path), str(path)]
         if not self.bounds.has_network:
             options += ["--unshare-net"]
-        return [self.program, *options, "--die-with-parent", "--chdir", str(cwd), "--", *words]
+        return [self.program, *options, "--chdir", str(cwd), "--", *words]
 
     def ruleset(self) -> None:
         """None: bubblewrap confines the command itself."""

@@ -1,6 +1,7 @@
 # ruff: noqa: ASYNC109, ASYNC220, ASYNC240 - nothing else runs on these loops
 import asyncio
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from codeagent.core.errors import CommandProblem
+from codeagent.workspace.bounds import Bounds
+from codeagent.workspace.confine import Bubblewrap, works
 from codeagent.workspace.process import Finished, clean_environment, environment_for_reading, run
 from codeagent.workspace.process_tree import MARK, new_mark, terminate_orphans, terminate_started
 from codeagent.workspace.shell_process import ShellProcess, in_thread, is_done
@@ -440,6 +443,16 @@ async def test_cancelling_at_once_leaves_nothing(tmp_path):
             task.cancel()
     assert all(task.cancelled() for task in tasks)
     assert not marked("4646")
+
+
+async def test_what_bubblewrap_confines_has_time_to_clean_up_too(tmp_path):
+    program = shutil.which("bwrap")
+    if program is None or not works(program):
+        pytest.skip("bubblewrap does not work here")
+    confine = Bubblewrap(program=program, bounds=Bounds(root=tmp_path, writable=(tmp_path,)))
+    script = "trap 'sleep 0.2; touch cleaned; exit' TERM; while :; do sleep 0.02; done"
+    assert (await finished(script, tmp_path, timeout=0.5, confine=confine)).timed_out
+    assert (tmp_path / "cleaned").exists()
 
 
 async def test_a_command_that_hears_the_request_to_end_may_say_goodbye(tmp_path):
