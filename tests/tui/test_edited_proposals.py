@@ -49,6 +49,14 @@ async def open_editor(stage, typed):
     return editor
 
 
+async def it_is_there_again(stage, editor, text):
+    """The edit opens with the text that was typed before."""
+    await until_it_listens(stage)
+    await stage.press_slowly("e")
+    await stage.until(lambda: stage.app.focused is editor)
+    assert editor.text == text
+
+
 async def ask_anew(stage, asking, request):
     before = stage.app.main.approval.in_view
     asking.withdraw("c1")
@@ -121,10 +129,7 @@ async def test_a_kept_edit_is_there_again_at_the_changed_question(stage_of, ask_
         await stage.until(lambda: stage.app.main.approval.in_view is not question)
         asking.ask(changed_by_someone(request))
         await stage.until(lambda: "Your edited text is kept: e opens it" in stage.text)
-        await until_it_listens(stage)
-        await stage.press_slowly("e")
-        await stage.until(lambda: stage.app.focused is editor)
-        assert editor.text == mine
+        await it_is_there_again(stage, editor, mine)
 
 
 async def test_leaving_the_editor_while_the_new_question_is_on_its_way_keeps_the_text(stage_of, ask_diff):
@@ -139,10 +144,7 @@ async def test_leaving_the_editor_while_the_new_question_is_on_its_way_keeps_the
         await stage.until(lambda: not stage.app.main.approval.waiting)
         asking.ask(changed_by_someone(request))
         await stage.until(lambda: stage.app.main.approval.waiting)
-        await until_it_listens(stage)
-        await stage.press_slowly("e")
-        await stage.until(lambda: stage.app.focused is editor)
-        assert editor.text == mine
+        await it_is_there_again(stage, editor, mine)
 
 
 async def test_an_edit_that_was_sent_and_asked_about_again_is_kept_when_the_file_changes_then(stage_of, ask_diff):
@@ -155,10 +157,7 @@ async def test_an_edit_that_was_sent_and_asked_about_again_is_kept_when_the_file
         await stage.until(lambda: asking.answers == {"c1": Approve(edited=mine)})
         asking.ask(changed_by_someone(request))
         await stage.until(lambda: stage.app.main.approval.waiting)
-        await until_it_listens(stage)
-        await stage.press_slowly("e")
-        await stage.until(lambda: stage.app.focused is editor)
-        assert editor.text == mine
+        await it_is_there_again(stage, editor, mine)
 
 
 async def test_the_new_diff_that_was_asked_for_comes_into_view_before_other_questions(stage_of, ask_diff):
