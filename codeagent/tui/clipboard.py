@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import shutil
+import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -83,7 +84,11 @@ async def _said(words: list[str], limit: int) -> bytes:
     """At most ``limit`` bytes of what a program writes; nothing when it fails or does not come to an end."""
     try:
         program = await asyncio.create_subprocess_exec(
-            *words, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+            *words,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
         )
     except OSError:
         return b""
@@ -97,7 +102,13 @@ async def _said(words: list[str], limit: int) -> bytes:
     except TimeoutError:
         return b""
     finally:
-        with suppress(ProcessLookupError):
-            program.kill()
-        await program.wait()
+        if program.returncode is None:
+            await _end(program)
     return bytes(said[:limit])
+
+
+async def _end(program: asyncio.subprocess.Process) -> None:
+    """Ends a program with all it started, and reads what it had written: until then asyncio takes it for running."""
+    with suppress(ProcessLookupError):
+        os.killpg(program.pid, signal.SIGKILL)
+    await program.communicate()

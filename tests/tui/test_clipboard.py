@@ -79,6 +79,14 @@ async def test_what_cannot_be_taken_is_said(clipboard, contents, words):
     assert words in (await read_clipboard()).problem
 
 
+@pytest.mark.parametrize("rest", ["sleep 1000", "cat /dev/zero"])
+async def test_a_program_that_goes_on_writing_an_image_is_not_waited_for(clipboard, tmp_path, rest):
+    clipboard({"image/png": PNG + b"0" * 4_000_000})
+    goes_on = WL_PASTE.replace('exec cat "$(', 'cat "$(') + f"{rest}\necho\n"
+    (tmp_path / "bin/wl-paste").write_text(goes_on)
+    assert "larger than 3.8 MB" in (await read_clipboard()).problem
+
+
 async def test_x_has_a_program_of_its_own(clipboard):
     clipboard({"image/jpeg": b"\xff\xd8\xff", "UTF8_STRING": b"also"}, program="xclip")
     assert (await read_clipboard()).image == b"\xff\xd8\xff"
