@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock
 
 from codeagent.workspace.private import make_private_folder, open_private
 
@@ -19,7 +18,7 @@ class Prompts:
 
     Nothing here is worth stopping for: where the disk refuses, the history lasts
     as long as the program runs. ``redact`` takes secrets out before writing;
-    without ``keeps`` nothing is written.
+    without ``keeps`` nothing is written. Who calls writes one thing at a time.
     """
 
     def __init__(self, folder: Path, redact: Callable[[str], str], *, keeps: bool = True) -> None:
@@ -27,7 +26,6 @@ class Prompts:
         self._redact = redact
         self._keeps = keeps
         self._history = _read_history(folder / "history.jsonl")
-        self._writing = Lock()
 
     def history(self) -> tuple[str, ...]:
         """What was typed, oldest first; the same text twice in a row counts once."""
@@ -58,7 +56,7 @@ class Prompts:
         if not self._keeps:
             return
         path = self._folder / "draft.txt"
-        with self._writing, suppress(OSError, UnicodeEncodeError):
+        with suppress(OSError, UnicodeEncodeError):
             if not text:
                 path.unlink(missing_ok=True)
                 return

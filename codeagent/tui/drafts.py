@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from functools import partial
+from threading import Lock
 
 from textual.app import App
 
@@ -15,15 +17,18 @@ SECONDS = 0.5
 
 
 class Drafts:
-    """Keeps on threads, so that no key waits; nothing is kept before a session is open.
+    """Keeps on threads, so that no key waits, one at a time: the last to write has the newest.
 
-    ``unsent`` is all that was typed and not sent yet. Each worker has a description: else
-    Textual would make one, at each key, of all that the session holds.
+    ``unsent`` is all that was typed and not sent yet; nothing is kept before a session is open.
+    Each worker has a description: else Textual would make one, at each key, of all that the session holds.
     """
 
     def __init__(self, app: App[str], unsent: Callable[[], str]) -> None:
         self._app = app
         self._unsent = unsent
+        self._newest = ""
+        self._sent: deque[str] = deque()
+        self._writing = Lock()
         self._bench: Workbench | None = None
 
     def connect(self, bench: Workbench) -> None:
@@ -33,7 +38,8 @@ class Drafts:
     def sent(self, text: str) -> None:
         """The text was sent: it belongs to the history."""
         if self._bench is not None:
-            remember = partial(self._bench.remember, text)
+            self._sent.append(text)
+            remember = partial(self._remember, self._bench)
             self._app.run_worker(remember, thread=True, group="history", description="remembers what was sent")
 
     def changed(self, wait: float = 0) -> None:
@@ -45,4 +51,14 @@ class Drafts:
         """Keeps what is unsent after ``wait`` seconds."""
         await asyncio.sleep(wait)
         if self._bench is not None:
-            await asyncio.to_thread(self._bench.save_draft, self._unsent())
+            self._newest = self._unsent()
+            await asyncio.to_thread(self._save, self._bench)
+
+    def _remember(self, bench: Workbench) -> None:
+        with self._writing:
+            while self._sent:
+                bench.remember(self._sent.popleft())
+
+    def _save(self, bench: Workbench) -> None:
+        with self._writing:
+            bench.save_draft(self._newest)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import ClassVar, Literal
 
 from textual import events, messages
@@ -85,6 +86,7 @@ class MainScreen(Screen[None]):
         self._quiet: Timer | None = None
         self._bench: Workbench | None = None
         self._habits = Habits()
+        self._writing = Lock()
         self._shows_key = False
         self.drawn: Callable[[], None] = lambda: None
         """Called when the whole screen was drawn."""
@@ -128,8 +130,12 @@ class MainScreen(Screen[None]):
     def _keep(self, habits: Habits) -> None:
         self._habits = habits
         if self._bench is not None:
-            keep = partial(self._bench.keep_habits, habits)
+            keep = partial(self._write_habits, self._bench)
             self.run_worker(keep, thread=True, group="habits", exclusive=True, description="keeps a habit")
+
+    def _write_habits(self, bench: Workbench) -> None:
+        with self._writing:  # the last to write has the newest
+            bench.keep_habits(self._habits)
 
     def set_palette(self, palette: Palette) -> None:
         """Draws with other colours what does not follow the theme by itself."""
