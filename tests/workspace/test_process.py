@@ -568,5 +568,6 @@ async def test_no_hook_runs_where_git_only_reads(tmp_path):
     result = await finished(command, tmp_path, env=env)
     assert not (tmp_path / "pwned").exists()
     assert result.head_tail.endswith("false\n1\n")
-    await finished("git add a", tmp_path)
+    (tmp_path / "b").write_text("x")  # without anything new git may leave its index alone
+    await finished("git add b", tmp_path)
     assert (tmp_path / "pwned").exists()
