@@ -13,7 +13,11 @@ from codeagent.providers.failures import Service
 from codeagent.providers.left_aside import import_only
 
 import_only(
-    "anthropic", ("_client", "AsyncAnthropic"), ("_exceptions", "AnthropicError"), ("_exceptions", "APIStatusError")
+    "anthropic",
+    ("_client", "AsyncAnthropic"),
+    ("_base_client", "DefaultAsyncHttpxClient"),
+    ("_exceptions", "AnthropicError"),
+    ("_exceptions", "APIStatusError"),
 )
 import anthropic  # noqa: E402 - as far as the line above went
 
@@ -69,7 +73,12 @@ class AnthropicConnection:
             raise ProviderRejected("There is no key for Anthropic.", hint=hint)
         try:
             return anthropic.AsyncAnthropic(
-                api_key=self._key or "none", base_url=self._url, max_retries=0, timeout=timeouts(self._limits)
+                api_key=self._key or "none",
+                base_url=self._url,
+                max_retries=0,
+                timeout=timeouts(self._limits),
+                # the SDK's own choice, but one that says nothing on the terminal where it cannot be made
+                http_client=anthropic.DefaultAsyncHttpxClient(),
             )
         except (httpx2.InvalidURL, ValueError, OSError) as error:
             raise self.service.unreachable(error) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import ssl
@@ -140,6 +141,8 @@ class Service:
     def unreachable(self, error: BaseException) -> ProviderError:  # noqa: PLR0911 - one return a cause
         """The error for a request that got no answer."""
         cause = _deepest(error)
+        if (misfit := self._misfit(error)) is not None:
+            return misfit
         if isinstance(cause, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in str(cause):
             return ProviderRejected(
                 f"The certificate of {self.place} could not be verified.",
@@ -179,6 +182,21 @@ class Service:
             f"{hop} cannot be {_failed_at(cause)}{_quoted(self._safe(_words_of(cause)))}",
             hint=_CHECK_PROXY if self._is_proxied else f"Check the network, and {self.url_variable} if it is set.",
         )
+
+    def _misfit(self, error: BaseException) -> ProviderRejected | None:
+        """The error where the environment's certificates or proxy let no connection be made at all."""
+        if _is_of_certificates(error):
+            named = clean(os.environ.get("SSL_CERT_FILE", "")) or "nothing that is there"
+            return ProviderRejected(
+                f"SSL_CERT_FILE names {named}, which cannot be read as certificates{_quoted(_words_of(error))}",
+                hint="Set it to a file of certificates, or unset it.",
+            )
+        if isinstance(error, ValueError | httpx2.InvalidURL) and self._has_host and self._is_proxied:
+            return ProviderRejected(
+                f"The proxy for {self.place} has no usable address.",
+                hint="Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY: they start with http://, https:// or socks5://.",
+            )
+        return None
 
     @property
     def _first_hop(self) -> str:
@@ -314,6 +332,13 @@ def _trouble(status: int) -> str:
 
 def _failed_at(cause: BaseException) -> str:
     return "found" if isinstance(cause, socket.gaierror) else "reached"
+
+
+def _is_of_certificates(error: BaseException) -> bool:
+    """Whether the certificates to trust could not be loaded, before any connection; those come inside other errors."""
+    if isinstance(error, ssl.SSLError):
+        return "NO_CERTIFICATE_OR_CRL_FOUND" in str(error) or "PEM lib" in str(error)
+    return isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError)
 
 
 def _tls_reason(cause: BaseException) -> str:

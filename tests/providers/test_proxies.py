@@ -35,8 +35,8 @@ class Proxy(socketserver.ThreadingTCPServer):
     daemon_threads = False  # each connection is seen to its end
     allow_reuse_address = True
 
-    def __init__(self, target, certificate):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, target, certificate, handler):
+        super().__init__(("127.0.0.1", 0), handler)
         self.target = target
         self.asked = []
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -70,6 +70,27 @@ class Handler(socketserver.BaseRequestHandler):
                 back.start()
                 relay(client, server)
                 back.join()
+
+
+class SocksHandler(Handler):
+    """The handshake of SOCKS 5 (RFC 1928), for a client without a name and a host by its name."""
+
+    def handle(self):
+        count = self.read(2)[1]
+        self.read(count)
+        self.request.sendall(b"\x05\x00")
+        self.read(4)
+        host = self.read(self.read(1)[0])
+        self.server.asked.append((host.decode(), int.from_bytes(self.read(2))))
+        with socket.create_connection(self.server.target) as server:
+            self.request.sendall(b"\x05\x00\x00\x01" + bytes(6))
+            back = threading.Thread(target=relay, args=(server, self.request), daemon=True)
+            back.start()
+            relay(self.request, server)
+            back.join()
+
+    def read(self, size):
+        return self.request.recv(size, socket.MSG_WAITALL)
 
 
 def relay(source, sink):
@@ -106,12 +127,17 @@ def certificate(tmp_path_factory):
     return both
 
 
-@pytest.fixture
-def proxy(model_server, certificate, monkeypatch):
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch):
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    with Proxy(("127.0.0.1", urlsplit(model_server.url).port), certificate) as proxy:
+
+
+@pytest.fixture
+def proxy(model_server, certificate, request):
+    handler = getattr(request, "param", Handler)
+    with Proxy(("127.0.0.1", urlsplit(model_server.url).port), certificate, handler) as proxy:
         thread = threading.Thread(target=proxy.serve_forever, daemon=True)
         thread.start()
         yield proxy
@@ -176,3 +202,33 @@ async def test_a_proxy_that_is_not_there_is_told_as_such_and_not_as_the_service(
         await ask_for(provider_at("https"))
     assert "proxy" not in str(told.value).lower()
     assert f"https://{HOST} cannot be" in str(told.value)
+
+
+@pytest.mark.parametrize("proxy", [SocksHandler], indirect=True)
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY"])
+async def test_requests_go_through_a_socks_proxy(proxy, model_server, provider_at, ask_for, monkeypatch, variable):
+    monkeypatch.setenv(variable, proxy.url.replace("http", "socks5h"))
+    model_server.reply(say("Through."))
+    assert (await ask_for(provider_at("http"))).text == "Through."
+    assert proxy.asked[0] == (HOST, 80)
+
+
+@pytest.mark.parametrize("held", [None, "", "junk", "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"])
+async def test_certificates_that_cannot_be_read_are_told_at_once(provider_at, ask_for, monkeypatch, tmp_path, held):
+    file = tmp_path / "certificates.pem"
+    if held is not None:
+        file.write_text(held)
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    with pytest.raises(ProviderRejected, match=rf"SSL_CERT_FILE names {file}, which cannot be read.*unset it"):
+        await ask_for(provider_at("https"))
+
+
+@pytest.mark.parametrize("address", ["nonsense://proxy", "http://[::1", "ftp://user:pass-word@proxy"])
+async def test_an_address_that_is_no_proxys_is_told_at_once_without_its_password(
+    provider_at, ask_for, monkeypatch, address
+):
+    monkeypatch.setenv("HTTPS_PROXY", address)
+    with pytest.raises(ProviderRejected, match=rf"proxy for https://{HOST} has no usable address.*ALL_PROXY") as told:
+        await ask_for(provider_at("https"))
+    assert "pass-word" not in str(told.value)
