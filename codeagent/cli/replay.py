@@ -10,13 +10,15 @@ from pathlib import Path
 from codeagent.cli.terminal_guard import TerminalGuard
 from codeagent.config.first_look import first_look
 from codeagent.config.places import Places
-from codeagent.config.terminal_colours import theme_for
+from codeagent.config.terminal_colours import MANY, colours_of, theme_for
 from codeagent.core.errors import ConfigError, JournalError
 from codeagent.store.beside import Beside
 from codeagent.store.journal import folder_beside, read_past
 from codeagent.store.records import Record
 from codeagent.store.summaries import summary_of
+from codeagent.tui.later import in_256
 from codeagent.tui.replay import FASTEST, ReplayApp, Told
+from codeagent.tui.themes import Themes
 
 
 def run(path: Path, speed: float, places: Places) -> int:
@@ -30,7 +32,7 @@ def run(path: Path, speed: float, places: Places) -> int:
         title=summary_of(path).title or path.stem,
         root=Path.cwd(),
         theme=theme_for(look.theme, os.environ, str(places.background_file)),
-        theme_folders=[places.themes],
+        themes=Themes([places.themes], in_256) if colours_of(os.environ) == MANY else Themes([places.themes]),
         speed=speed,
         reduced_motion=look.reduced_motion,
     )

@@ -16,7 +16,17 @@ from codeagent.config.first_look import FirstLook, first_look
 from codeagent.config.launch import Launch
 from codeagent.config.notices import notice
 from codeagent.config.places import Places
-from codeagent.config.terminal_colours import AUTO, DARK, LIGHT, follows_terminal, has_no_colour, remembered, theme_for
+from codeagent.config.terminal_colours import (
+    AUTO,
+    DARK,
+    LIGHT,
+    MANY,
+    colours_of,
+    follows_terminal,
+    has_no_colour,
+    remembered,
+    theme_for,
+)
 from codeagent.core.archive import OlderSessions
 from codeagent.core.desk import Approver, Desk, Opening
 from codeagent.core.events import Emit
@@ -104,6 +114,7 @@ def _appearance(
     return Appearance(
         follows_terminal=follows_terminal(look.theme, environ),
         suits_terminal=theme_for(AUTO, environ, str(places.background_file)),
+        has_256_colours=colours_of(environ) == MANY,
         is_colourless=has_no_colour(environ),
         keep_theme=keep_theme,
         keep_background=partial(_remember_background, places),

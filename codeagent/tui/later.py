@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Protocol
 
+from rich.style import Style
 from textual.events import Key
 from textual.widgets import TextArea
+
+from codeagent.tui.themes import Palette
 
 
 class MarkdownToken(Protocol):
@@ -155,6 +158,20 @@ def code_tokens(language: str) -> Callable[[str], Iterable[tuple[CodeToken, str]
         return find_lexer_class_by_name(language)(stripnl=False, ensurenl=True).get_tokens
     except ClassNotFound:
         return None
+
+
+def in_256(palette: Palette) -> Palette:
+    """The theme in the colours that a terminal of 256 has."""
+    from codeagent.tui import fewer_colours
+
+    return fewer_colours.in_256(palette)
+
+
+def readable_on(style: Style, ground: Style) -> Style:
+    """The style on a ground, in a colour that can be read there on a terminal of 256 colours."""
+    from codeagent.tui import fewer_colours
+
+    return fewer_colours.readable_on(style, ground)
 
 
 def split_words(text: str) -> list[str]:

@@ -16,6 +16,7 @@ from codeagent.config.theme_files import AUTO
 from codeagent.core.commands import NoSuchCommand, NotReady
 from codeagent.core.errors import CodeagentError
 from codeagent.core.values import value
+from codeagent.tui.later import in_256
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.themes import Palette, Themes, to_textual
 
@@ -35,7 +36,8 @@ class Appearance:
     """What the terminal and the person's settings ask for, and who keeps a choice.
 
     ``follows_terminal`` lets the terminal's own answer choose between dark and light;
-    ``suits_terminal`` is the theme for it as far as is known at the start.
+    ``suits_terminal`` is the theme for it as far as is known at the start; ``has_256_colours``
+    says that it has no more than those.
     ``keep_theme`` stores the name of a theme as a setting and raises ConfigError;
     ``keep_background`` is told whether the terminal is dark. ``notice`` makes of a text
     the codes that bring it before a person who looks elsewhere.
@@ -43,6 +45,7 @@ class Appearance:
 
     follows_terminal: bool = False
     suits_terminal: str = "dark"
+    has_256_colours: bool = False
     is_colourless: bool = False
     keep_theme: Callable[[str], None] = _forget
     keep_background: Callable[[bool], None] = _forget
@@ -64,7 +67,7 @@ class Looks:
         self._follows = appearance.follows_terminal
         self._suits_terminal = appearance.suits_terminal
         self._plain = [WithoutColour()] if appearance.is_colourless else []
-        self.themes = Themes(folders)
+        self.themes = Themes(folders, in_256) if appearance.has_256_colours else Themes(folders)
         self.palette: Palette = self.themes[wanted if wanted in self.themes else "dark"]
         app.register_theme(to_textual(self.palette))
         app.set_reactive(App.theme, self.palette.name)

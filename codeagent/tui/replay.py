@@ -142,12 +142,12 @@ class ReplayApp(App[None]):
         title: str,
         root: Path,
         theme: str,
-        theme_folders: Sequence[Path] = (),
+        themes: Themes | None = None,
         speed: float = 1.0,
         reduced_motion: bool = False,
     ) -> None:
         super().__init__()
-        themes = Themes(theme_folders)
+        themes = themes or Themes()
         self.palette = themes[theme if theme in themes else "dark"]
         self.register_theme(to_textual(self.palette))
         self.theme = self.palette.name

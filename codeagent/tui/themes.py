@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TypeGuard
@@ -45,7 +45,8 @@ class Palette:
     and what is pointed at. ``text``, ``muted`` and ``faint`` are three strengths
     of words, ``rule`` is for lines only. ``added_background`` marks a changed
     line, ``added_word`` the words in it that differ (both are backgrounds);
-    ``added`` and ``removed`` are the signs and counts.
+    ``added`` and ``removed`` are the signs and counts. ``is_rounded`` says that the
+    terminal has 256 colours, from which these are.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Palette:
     removed_background: str
     selection: str
     code: CodeColours
+    is_rounded: bool = False
 
     @property
     def is_terminals_own(self) -> bool:
@@ -76,11 +78,19 @@ class Palette:
         return self.background.startswith(_ANSI)
 
 
-class Themes:
-    """All themes by name, each read when it is first wanted; ``folders`` are the person's own."""
+def _as_it_is(palette: Palette) -> Palette:
+    return palette
 
-    def __init__(self, folders: Sequence[Path] = ()) -> None:
+
+class Themes:
+    """All themes by name, each read when it is first wanted; ``folders`` are the person's own.
+
+    ``fit`` makes of a theme what the terminal can show of it.
+    """
+
+    def __init__(self, folders: Sequence[Path] = (), fit: Callable[[Palette], Palette] = _as_it_is) -> None:
         self._paths = theme_files(folders)
+        self._fit = fit
         self._read: dict[str, Palette] = {}
 
     @property
@@ -94,7 +104,7 @@ class Themes:
     def __getitem__(self, name: str) -> Palette:
         """The theme of that name; raises ConfigError for a file that is not a theme, KeyError where there is none."""
         if name not in self._read:
-            self._read[name] = read_theme(self._paths[name])
+            self._read[name] = self._fit(read_theme(self._paths[name]))
         return self._read[name]
 
 
@@ -114,9 +124,13 @@ def read_theme(path: Path) -> Palette:
     code = table.pop("code", {})
     if not isinstance(is_dark, bool) or not _is_table(code):
         raise _not_a_theme(path, "is_dark must be true or false, and [code] a table")
-    colours = dict(_colours(path, table, Palette, leave_out={"name", "is_dark", "code"}))
+    colours = dict(_colours(path, table, Palette, leave_out={"name", "is_dark", "code", "is_rounded"}))
     return Palette(
-        name=path.stem, is_dark=is_dark, code=CodeColours(**dict(_colours(path, code, CodeColours))), **colours
+        name=path.stem,
+        is_dark=is_dark,
+        is_rounded=False,
+        code=CodeColours(**dict(_colours(path, code, CodeColours))),
+        **colours,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from operator import add
 from typing import overload
 
 from rich.style import Style
@@ -15,6 +16,7 @@ from rich.style import Style
 from codeagent.core.diff import FileDiff, Hunk, LineKind
 from codeagent.core.text import counted, show_invisible
 from codeagent.core.values import value
+from codeagent.tui.later import readable_on
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.diff_layout import NONE, Entry, Layout, Side, end_mark, gaps, lay_out, numbers, shown
 from codeagent.tui.widgets.diff_painter import DiffPainter, with_words
@@ -164,16 +166,18 @@ class DiffLines(Sequence[Line]):
         inks = self._inks
         is_out = self._is_out(hunk)
         ground, ink = _grounds(line.kind, inks, is_out=is_out)
-        first = (Piece(f"{number} ", inks.faint + ground, ""), Piece(f"{_SIGNS[line.kind]} ", ink + ground, ""))
+        put_on = readable_on if inks.palette.is_rounded else add
+        faint = put_on(inks.faint, ground)
+        first = (Piece(f"{number} ", faint, ""), Piece(f"{_SIGNS[line.kind]} ", put_on(ink, ground), ""))
         blank = Piece(" " * (len(number) + 3), ground, "")
         if is_out:
             pieces = [Piece(shown(line.text), inks.faint)]
         else:
-            pieces = [piece._replace(style=piece.style + ground) for piece in self._painter.line(hunk, place)]
-            pieces = with_words(pieces, self._painter.words(hunk, place), _word_ground(line.kind, inks))
+            pieces = [piece._replace(style=put_on(piece.style, ground)) for piece in self._painter.line(hunk, place)]
+            pieces = with_words(pieces, self._painter.words(hunk, place), _word_ground(line.kind, inks), put_on)
         pieces = _with_gaps(pieces, gaps(line.text), inks.warning)
         mark = end_mark(line.text, has_mixed_ends=self._layout.has_mixed_ends)
-        pieces.append(Piece(mark, inks.faint + ground, ""))
+        pieces.append(Piece(mark, faint, ""))
         return wrap(pieces, width, first=first, rest=(blank,), cut=Cut.CODE, fill=ground)
 
     def _heading(self, index: int, hunk: Hunk) -> Line:

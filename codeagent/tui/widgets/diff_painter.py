@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -114,8 +114,10 @@ def _read(lines: Sequence[DiffLine]) -> _Reading:
     return _Reading(texts, where)
 
 
-def with_words(pieces: list[Piece], spans: Spans, ground: Style) -> list[Piece]:
-    """The pieces, the characters within the spans on another ground."""
+def with_words(
+    pieces: list[Piece], spans: Spans, ground: Style, put_on: Callable[[Style, Style], Style]
+) -> list[Piece]:
+    """The pieces, the characters within the spans put on another ground."""
     if not spans:
         return pieces
     marked: list[Piece] = []
@@ -126,7 +128,7 @@ def with_words(pieces: list[Piece], spans: Spans, ground: Style) -> list[Piece]:
         cuts = [at, *(edge for edge in edges if at < edge < end), end]
         for start, stop in pairwise(cuts):
             is_within = any(first <= start < last for first, last in spans)
-            style = piece.style + ground if is_within else piece.style
+            style = put_on(piece.style, ground) if is_within else piece.style
             marked.append(Piece(piece.text[start - at : stop - at], style, piece.copied))
         at = end
     return marked
