@@ -55,7 +55,7 @@ from codeagent.core.events import (
 from codeagent.core.messages import Outcome
 from codeagent.core.text import clean
 from codeagent.tui.costs import CostBook
-from codeagent.tui.running import CallEvent, RunningCalls
+from codeagent.tui.running import CallEvent, CallOrder, RunningCalls
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.past import end_note, rewind_note
 from codeagent.tui.widgets.queue import Queued
@@ -76,6 +76,7 @@ class Bridge:
         self._is_closed = False
         self._called_off: set[str] = set()
         self.calls = RunningCalls()
+        self._order = CallOrder(screen, self.calls)
         self._jobs: frozenset[int] = frozenset()
         self._retry: tuple[RetryScheduled, float] | None = None
         self._retry_timer: Timer | None = None
@@ -93,7 +94,8 @@ class Bridge:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._questions[ticket] = answer
         order, is_anew = self.calls.order_of(request.call_id), request.call_id in self._called_off
-        self._screen.approval.add(ticket, request, order=order, is_anew=is_anew)
+        is_early = self.calls.may_ask_before(order)
+        self._screen.approval.add(ticket, request, order=order, is_anew=is_anew, is_early=is_early)
         self._screen.call_for_person()
         self._count()
         was_called_off = False
@@ -338,6 +340,7 @@ class Bridge:
         self._screen.status.show(replace(self._screen.status.status, **changes))
 
     def _count(self) -> None:
+        self._order.look()
         self._show(
             running=self.calls.count,
             waiting=self._screen.approval.waiting,

@@ -1,9 +1,11 @@
-"""The calls that run now, as the list of running work shows them."""
+"""The calls under way, as the list of running work shows them, and which of them may still ask the person."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
+
+from textual.timer import Timer
 
 from codeagent.core.events import (
     ApprovalAsked,
@@ -15,6 +17,10 @@ from codeagent.core.events import (
     ToolStarted,
 )
 from codeagent.core.values import value
+from codeagent.tui.screens.main import MainScreen
+
+LONGEST_HOLD = 1.0
+"""For so many seconds at most a question waits for an earlier call that has not asked yet."""
 
 _TAIL = 4_096
 
@@ -50,6 +56,10 @@ class RunningCalls:
         """The number of a call; what is no call, such as a limit that is reached, comes after all of them."""
         call = self._calls.get(call_id)
         return self._number if call is None else call.number
+
+    def may_ask_before(self, order: int) -> bool:
+        """Whether a call made before the one with that number neither runs nor is over."""
+        return any(call.since is None for call in self._calls.values() if call.number < order)
 
     def has_run(self, call_id: str) -> bool:
         """Whether a command began to run."""
@@ -97,3 +107,26 @@ class RunningCalls:
     def _change(self, call_id: str, **changes: object) -> None:
         if call_id in self._calls:
             self._calls[call_id] = replace(self._calls[call_id], **changes)
+
+
+class CallOrder:
+    """Shows the questions that are held back as soon as no earlier call of the step can ask before them."""
+
+    def __init__(self, screen: MainScreen, calls: RunningCalls) -> None:
+        self._screen = screen
+        self._calls = calls
+        self._timer: Timer | None = None
+
+    def look(self) -> None:
+        """Something happened to a call, or a question came or went."""
+        first = self._screen.approval.first_held
+        if first is None or not self._calls.may_ask_before(first):
+            self._show()
+        elif self._timer is None:
+            self._timer = self._screen.set_timer(LONGEST_HOLD, self._show)
+
+    def _show(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self._screen.approval.show_first()

@@ -111,7 +111,7 @@ class MainScreen(Screen[None]):
     @property
     def unsent(self) -> str:
         """What was typed and did not reach the model yet: what is queued, in the prompt, and at a question."""
-        texts = [*(message.text for message in self.queue_lines.queued), self.prompt.full_text, self.approval.typed]
+        texts = [*(message.text for message in self.queue_lines.queued), self.prompt.full_text, *self.approval.typed()]
         return "\n".join(text for text in texts if text.strip())
 
     async def take_habits(self, bench: Workbench) -> tuple[tuple[str, ...], str]:

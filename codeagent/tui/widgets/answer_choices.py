@@ -41,8 +41,11 @@ _CHOOSING = frozenset({"choose", "give_choice"})
 """The actions that choose an answer with the arrows and give it."""
 
 
-_ANSWERS_AT_THE_REASONS = frozenset({"approve", "deny", "deny_because", "always", "approve_for_run", *_CHOOSING})
-"""The actions that mean the same while the reasons are shown: the question was in view right before."""
+_ANSWERS_AT_THE_REASONS = frozenset({"approve", "deny", "deny_because", "always", "approve_for_run"})
+"""The answers that mean the same while the reasons are shown: the question was in view right before."""
+
+_AT_THE_REASONS = _ANSWERS_AT_THE_REASONS | _CHOOSING | {"why"}
+"""The actions that mean something there; the key that brought the reasons takes them away."""
 
 
 class View(StrEnum):
@@ -61,11 +64,8 @@ OTHER_LINES = frozenset({View.STORING, View.ASKING_WHY})
 
 _BACK = Choice(key="esc", words="back", short="back", action="back", is_answer=False)
 _SEND = Choice(key="enter", words="send", short="send", action="send_reason", is_answer=False)
-_EDITED = {
-    "diff": Choice(key="ctrl+s", words="show the new diff", short="new diff", action="approve_edited"),
-    "command": Choice(key="ctrl+s", words="run this instead", short="run this", action="approve_edited"),
-}
-_USED = Choice(key="ctrl+s", words="use what stands here", short="use this", action="approve_edited")
+_NEW_DIFF = Choice(key="ctrl+s", words="show the new diff", short="new diff", action="approve_edited")
+_USED = Choice(key="ctrl+s", words="use this instead", short="use this", action="approve_edited")
 
 
 _OF_CALLS = frozenset({"deny_because", "always", "edit", "hunk", "toggle_hunk"})
@@ -88,7 +88,7 @@ def works_in(action: str, view: View, question: OpenQuestion | None, *, is_live:
         return view is View.STORING
     if action == "approve_edited":
         return view is View.EDITING
-    is_possible = view is View.QUESTION or (view is View.ASKING_WHY and action in _ANSWERS_AT_THE_REASONS)
+    is_possible = view is View.QUESTION or (view is View.ASKING_WHY and action in _AT_THE_REASONS)
     return is_possible and is_live if action in _ONLY_AT_THE_QUESTION else None
 
 
@@ -111,7 +111,7 @@ def _choices_of(question: OpenQuestion, view: View, waiting: int, side: Side | N
         case View.REFUSING | View.EXPLAINING:
             return (_SEND, _BACK)
         case View.EDITING:
-            return (_EDITED.get(question.request.preview.kind, _USED), _BACK)
+            return (_NEW_DIFF if question.request.preview.kind == "diff" else _USED, _BACK)
         case View.STORING:
             return (
                 Choice(key="1", words="or enter for this session", short="session", action="store('1')"),

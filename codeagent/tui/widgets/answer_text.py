@@ -60,8 +60,11 @@ class AnswerText(Vertical):
         self._sentence.placeholder = hint
         self._show(self._sentence)
 
-    async def edit(self, text: str, *, draft: str | None, line: int) -> None:
-        """Shows ``text`` to be changed, or what was made of it before, with the cursor in ``line`` (from 0)."""
+    async def edit(self, text: str, *, draft: str | None, line: int | None) -> None:
+        """Shows ``text`` to be changed, or what was made of it before.
+
+        The cursor stands in ``line`` (from 0), behind the last character where that is None.
+        """
         if self._editor is None:
             self._editor = TextArea(soft_wrap=True, compact=True, highlight_cursor_line=False)
             self._editor.cursor_blink = False
@@ -71,7 +74,7 @@ class AnswerText(Vertical):
         if draft is not None:
             self._editor.load_text(draft)
         self._show(self._editor)
-        self._editor.move_cursor((line, 0))
+        self._editor.move_cursor(self._editor.document.end if line is None else (line, 0))
         self._editor.call_after_refresh(self._editor.scroll_cursor_visible, center=True)
 
     def rebase(self, text: str) -> None:

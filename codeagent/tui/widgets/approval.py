@@ -60,7 +60,7 @@ class ApprovalDialog(QuestionPane):
                 await self._text.ask_sentence("why not the other hunks; empty is fine")
             case View.EDITING:
                 await self._text.edit(
-                    question.proposal or "", draft=self._edit_of(question), line=question.line_of_hunk
+                    question.proposal or "", draft=self._edits.of(question), line=question.line_of_hunk
                 )
             case View.QUESTION | View.STORING | View.ASKING_WHY:
                 self._text.hide()
@@ -95,6 +95,9 @@ class ApprovalDialog(QuestionPane):
         works = works_in(action, self._view, self._questions.current, is_live=self._armed_at != NEVER)
         return super().check_action(action, parameters) if works is None else works
 
+    def _remark(self, text: str) -> None:
+        self.post_message(self.Remarked(text))
+
     def _answer(self, answer: Answer) -> None:
         if question := self._questions.current:
             self._decide(question, answer)
@@ -102,11 +105,8 @@ class ApprovalDialog(QuestionPane):
 
     def _decide(self, question: OpenQuestion, answer: Answer) -> None:
         """An edited text is kept until it is sure that it was taken."""
-        call_id, edited = question.request.call_id, answer.edited if isinstance(answer, Approve) else None
-        if edited is None or isinstance(question.request.preview, TextPreview):
-            self._edits.pop(call_id, None)
-        else:
-            self._edits[call_id] = edited
+        is_lasting = not isinstance(question.request.preview, TextPreview)
+        self._edits.keep(question, answer.edited if isinstance(answer, Approve) and is_lasting else None)
         self._questions.remove(question.ticket)
         self.post_message(self.Answered(question.ticket, answer))
 
@@ -120,14 +120,14 @@ class ApprovalDialog(QuestionPane):
         elif question.chosen:
             await self._show(View.EXPLAINING)
         else:
-            self.post_message(self.Remarked("No hunk is chosen: n denies, space puts one back"))
+            self._remark("No hunk is chosen: n denies, space puts one back")
 
     def _has_more_to_read(self, question: OpenQuestion) -> bool:
         """The first time, says what was not looked at yet."""
         if question is self._questions.current and self._view is View.QUESTION:
             question.unread = self._body.unseen
         if remark := question.warn():
-            self.post_message(self.Remarked(remark))
+            self._remark(remark)
         return bool(remark)
 
     def action_approve_for_run(self) -> None:
@@ -161,7 +161,7 @@ class ApprovalDialog(QuestionPane):
         if question and question.request.offers:
             await self._show(View.STORING)
         else:
-            self.post_message(self.Remarked("This is asked each time: no rule can answer it"))
+            self._remark("This is asked each time: no rule can answer it")
 
     def action_store(self, key: str) -> None:
         """Yes, and stores the rules that are shown."""
@@ -172,6 +172,8 @@ class ApprovalDialog(QuestionPane):
         """Opens the proposed text or command for changes."""
         if (question := self._questions.current) and question.proposal is not None:
             await self._show(View.EDITING)
+        else:
+            self._remark("There is no text to change here")
 
     def action_approve_edited(self) -> None:
         """Yes, to the text as it was edited; not to one that came into view only just now."""
@@ -179,19 +181,19 @@ class ApprovalDialog(QuestionPane):
         if question is None:
             return
         if question.is_called_off or self.is_just_changed:
-            self.post_message(self.Remarked("The file changed just now: look, then press again"))
+            self._remark("The file changed just now: look, then press again")
             return
         edited = self._text.edited
         self._answer(question.yes() if edited is None else question.yes(edited=edited))
 
     async def action_why(self) -> None:
-        """Shows why this is asked."""
-        await self._show(View.ASKING_WHY)
+        """Shows why this is asked, or the question again."""
+        await self._show(View.QUESTION if self._view is View.ASKING_WHY else View.ASKING_WHY)
 
     async def action_back(self) -> None:
         """Back to the question; an edited proposal is kept for the next time."""
         if (question := self._questions.current) and self._view is View.EDITING:
-            self._keep_edit(question)
+            self._edits.keep(question, self._text.edited)
             if question.is_called_off:
                 self._take_out(question)
                 return
@@ -207,7 +209,7 @@ class ApprovalDialog(QuestionPane):
         for question in [one for one in self._questions if one.was_shown and one.is_one_thing]:
             self._decide(question, question.yes())
         if unseen:
-            self.post_message(self.Remarked(f"{unseen} not looked at yet: ] shows the next"))
+            self._remark(f"{unseen} not looked at yet: ] shows the next")
         self._turn()
 
     def action_toggle_hunk(self) -> None:
@@ -215,6 +217,8 @@ class ApprovalDialog(QuestionPane):
         if (question := self._questions.current) and question.hunks > 1:
             question.toggle()
             self._redraw()
+        else:
+            self._remark("There are no hunks to choose from: an answer is for all of it")
 
     def action_choose(self, by: int) -> None:
         """Chooses an answer for Enter."""
@@ -236,7 +240,9 @@ class ApprovalDialog(QuestionPane):
 
     def action_switch(self, by: int) -> None:
         """Another question comes into view; the person asked for it, so its keys count."""
-        if self.waiting > 1:
+        if self.waiting == 1:
+            self._remark("No other question waits")
+        elif self.waiting:
             self._note_shown()
             if question := self._questions.current:
                 question.unread = self._body.unseen
@@ -249,7 +255,9 @@ class ApprovalDialog(QuestionPane):
     def action_hunk(self, by: int) -> None:
         """Another hunk."""
         question = self._questions.current
-        if question is not None and question.hunks:
+        if question is not None and not question.hunks:
+            self._remark("There are no hunks here: ↑ ↓ scroll")
+        elif question is not None:
             question.walk(by)
             self._redraw_lines()
             start, change = self._drawing.hunk_starts[question.hunk], self._drawing.change_in(question.hunk)
@@ -277,9 +285,10 @@ class ApprovalDialog(QuestionPane):
         """One below the other, or side by side; the change that was looked at stays in view."""
         question = self._questions.current
         if question is None or question.around is None or not question.around.is_foldable:
+            self._remark("There is nothing here to show side by side")
             return
         if not self._is_wide:
-            self.post_message(self.Remarked(f"Side by side needs a screen of {WIDE} columns"))
+            self._remark(f"Side by side needs a screen of {WIDE} columns")
             return
         self._keep_in_view(question.hunk, lambda: self.use_side(_OTHER[self._side]))
         self.post_message(self.SideChosen(self._side))
@@ -292,7 +301,7 @@ class ApprovalDialog(QuestionPane):
         if question.open_fold():
             self._keep_in_view(question.hunk, self._redraw)
         else:
-            self.post_message(self.Remarked("All around it is shown"))
+            self._remark("All around it is shown")
 
     def on_question_body_fold_clicked(self, event: QuestionBody.FoldClicked) -> None:
         """Shows more of what is around the hunk whose heading was clicked."""

@@ -1,4 +1,4 @@
-"""The questions that wait for the person, and which of them is in view."""
+"""The questions that wait for the person, which of them is in view, and what was made of their proposals."""
 
 from __future__ import annotations
 
@@ -95,9 +95,11 @@ class OpenQuestion:
         return preview.command if isinstance(preview, CommandPreview) else None
 
     @property
-    def line_of_hunk(self) -> int:
-        """The line of the proposal, from 0, where the hunk pointed at changes something."""
+    def line_of_hunk(self) -> int | None:
+        """The line of the proposal, from 0, where the hunk pointed at changes something; None is a command's end."""
         preview = self.request.preview
+        if isinstance(preview, CommandPreview):
+            return None
         if not isinstance(preview, DiffPreview) or not preview.diff.hunks:
             return 0
         hunk = preview.diff.hunks[self.hunk]
@@ -128,14 +130,15 @@ class OpenQuestion:
 
 
 class OpenQuestions:
-    """The open questions in call order."""
+    """The open questions in call order; while they are held back none is in view and none counts yet."""
 
     def __init__(self) -> None:
         self._all: list[OpenQuestion] = []
         self._at = 0
+        self._is_held = False
 
     def __len__(self) -> int:
-        return len(self._all)
+        return 0 if self._is_held else len(self._all)
 
     def __iter__(self) -> Iterator[OpenQuestion]:
         return iter(self._all)
@@ -148,20 +151,36 @@ class OpenQuestions:
     @property
     def current(self) -> OpenQuestion | None:
         """The one in view."""
-        return self._all[self._at] if self._all else None
+        return self._all[self._at] if self._all and not self._is_held else None
 
-    def add(self, question: OpenQuestion) -> bool:
-        """Puts one where its call stands; whether it came into view by that, which an earlier one never loses."""
+    @property
+    def first_held(self) -> int | None:
+        """The order of the first one while they are held back."""
+        return self._all[0].order if self._is_held else None
+
+    def release(self) -> bool:
+        """Brings the first one into view if they were held back; whether it is that now."""
+        was_held, self._is_held = self._is_held, False
+        return was_held
+
+    def add(self, question: OpenQuestion, *, is_early: bool = False) -> bool:
+        """Puts one where its call stands; whether it came into view by that, which an earlier one never loses.
+
+        Where nothing is in view, one that ``is_early`` is held back, and what comes before ``release`` with it.
+        """
         place = bisect_right(self._all, question.order, key=lambda one: one.order)
         self._all.insert(place, question)
+        if self._is_held:
+            return False
         if len(self._all) == 1:
-            return True
+            self._is_held = is_early
+            return not is_early
         self._at += place <= self._at
         return False
 
     def show(self, question: OpenQuestion) -> bool:
         """Brings that one into view, which it is then."""
-        self._at = self._all.index(question)
+        self._at, self._is_held = self._all.index(question), False
         return True
 
     def find(self, ticket: int) -> OpenQuestion | None:
@@ -181,8 +200,9 @@ class OpenQuestions:
         index = next((index for index, one in enumerate(self._all) if one.ticket == ticket), None)
         if index is None:
             return False
-        was_current = index == self._at
+        was_current = index == self._at and not self._is_held
         del self._all[index]
+        self._is_held = self._is_held and bool(self._all)
         if index < self._at or self._at == len(self._all):
             self._at = max(self._at - 1, 0)
         return was_current
@@ -190,3 +210,41 @@ class OpenQuestions:
     def switch(self, by: int) -> None:
         """Brings another one into view, round the ends."""
         self._at = (self._at + by) % len(self._all)
+
+
+class KeptEdits:
+    """What the person made of proposals, by call, kept until the call is over, so that nothing is typed twice."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    @property
+    def calls(self) -> set[str]:
+        """The calls with an edited text."""
+        return set(self._texts)
+
+    @property
+    def texts(self) -> list[str]:
+        """All of them, the oldest first."""
+        return list(self._texts.values())
+
+    def of(self, question: OpenQuestion) -> str | None:
+        """What the person made of the proposal before, if it is another text."""
+        text = self._texts.get(question.request.call_id)
+        return None if text == question.proposal else text
+
+    def is_asked_about(self, question: OpenQuestion) -> bool:
+        """Whether the question is about the edited text itself."""
+        text = self._texts.get(question.request.call_id)
+        return text is not None and text == question.proposal
+
+    def keep(self, question: OpenQuestion, text: str | None) -> None:
+        """Keeps a text in place of the one before; None is that there is none any more."""
+        if text is None:
+            self._texts.pop(question.request.call_id, None)
+        else:
+            self._texts[question.request.call_id] = text
+
+    def take(self, call_id: str) -> str | None:
+        """The text, which is the caller's from now on."""
+        return self._texts.pop(call_id, None)

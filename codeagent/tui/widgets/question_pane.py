@@ -22,7 +22,7 @@ from codeagent.tui.widgets.answer_text import AnswerText
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.drawn_question import FRAME, DrawnQuestion, fitting_rows
 from codeagent.tui.widgets.lines import Line
-from codeagent.tui.widgets.open_questions import OpenQuestion, OpenQuestions
+from codeagent.tui.widgets.open_questions import KeptEdits, OpenQuestion, OpenQuestions
 from codeagent.tui.widgets.question_body import QuestionBody
 from codeagent.tui.widgets.question_title import question_title
 
@@ -87,7 +87,7 @@ class QuestionPane(Vertical, can_focus=True):
         self._home = home
         self._palette = palette
         self._questions = OpenQuestions()
-        self._edits: dict[str, str] = {}
+        self._edits = KeptEdits()
         self._left_at = (0, 0)
         self._view = View.QUESTION
         self._side = Side.BELOW
@@ -131,10 +131,23 @@ class QuestionPane(Vertical, can_focus=True):
         focused = self.screen.focused if self.is_attached else None
         return focused is not None and self in focused.ancestors_with_self
 
-    def add(self, ticket: int, request: ApprovalRequest, *, order: int = 0, is_anew: bool = False) -> None:
+    @property
+    def first_held(self) -> int | None:
+        """The order of the first question, while none is shown because an earlier one may come."""
+        return self._questions.first_held
+
+    def show_first(self) -> None:
+        """No earlier one will come, or it takes too long: the first of those that wait is shown."""
+        if self._questions.release():
+            self._turn()
+
+    def add(
+        self, ticket: int, request: ApprovalRequest, *, order: int = 0, is_anew: bool = False, is_early: bool = False
+    ) -> None:
         """Asks one more question, ``is_anew`` when what was shown changed; it is shown when it is the only one.
 
-        ``order`` is the place of its call among the calls; the list is in that order, whichever came first.
+        ``order`` is the place of its call among the calls; the list is in that order, whichever came first. One that
+        ``is_early`` does not come into view by itself: an earlier one may come in a moment, see ``show_first``.
         """
         if not self._text.is_attached:
             self.mount(self._text, before=self._keys)
@@ -143,12 +156,12 @@ class QuestionPane(Vertical, can_focus=True):
             self._questions.replace(held, question)
             self._go_on_editing(question)
             return
-        is_new_diff = self._edits.get(request.call_id) == question.proposal
-        is_shown = self._questions.add(question)
-        if is_new_diff and not self.is_listening:  # what was asked for comes before what nobody looked at yet
+        is_shown = self._questions.add(question, is_early=is_early)
+        # what was asked for comes before what nobody looked at yet
+        if self._edits.is_asked_about(question) and not self.is_listening:
             is_shown = self._questions.show(question)
         (self._turn if is_shown else self._redraw)()
-        if self._edit_of(question) is not None:
+        if self._edits.of(question) is not None:
             self.post_message(self.Remarked(f"Your edited text is kept: {self._keys_of['edit']} opens it"))
 
     def close_question(self, ticket: int, *, may_return: bool = False) -> None:
@@ -163,7 +176,7 @@ class QuestionPane(Vertical, can_focus=True):
         returns = may_return and isinstance(question.request.preview, DiffPreview)
         words = self._text.sentence if is_current and self._is_sentence_in_view else ""
         if is_current and self._view is View.EDITING:
-            self._keep_edit(question)
+            self._edits.keep(question, self._text.edited)
             if returns:
                 question.is_called_off = True
                 return
@@ -176,42 +189,29 @@ class QuestionPane(Vertical, can_focus=True):
     def end_call(self, call_id: str, *, is_done: bool = False) -> None:
         """A call is over; what was typed in place of its proposal goes to the prompt, unless that ``is_done``."""
         if (held := self._questions.called_off(call_id)) is not None:
-            self._keep_edit(held)
+            self._edits.keep(held, self._text.edited)
             self._take_out(held)
-        text = self._edits.pop(call_id, None)
+        text = self._edits.take(call_id)
         if text is not None and not is_done:
             self._home.post_message(events.Paste(text))
             self.post_message(self.Remarked("It was not used: your text is in the prompt"))
 
     def end_calls(self) -> None:
         """No call is left."""
-        for call_id in {one.request.call_id for one in self._questions if one.is_called_off} | set(self._edits):
+        for call_id in {one.request.call_id for one in self._questions if one.is_called_off} | self._edits.calls:
             self.end_call(call_id)
 
-    @property
-    def typed(self) -> str:
-        """What is typed in a field of the dialog and was not sent."""
-        if self._view is View.EDITING:
-            return self._text.edited or ""
-        return self._text.sentence if self._is_sentence_in_view else ""
+    def typed(self) -> list[str]:
+        """What is typed at the questions and was not sent, or not used yet."""
+        if (question := self._questions.current) and self._view is View.EDITING:
+            self._edits.keep(question, self._text.edited)
+        return [*self._edits.texts, *([self._text.sentence] if self._is_sentence_in_view else ())]
 
     def _take_out(self, question: OpenQuestion) -> None:
         if self._questions.remove(question.ticket):
             self._turn()
         elif self._questions:
             self._redraw()
-
-    def _edit_of(self, question: OpenQuestion) -> str | None:
-        """What the person made of the proposal before, if it is another text."""
-        text = self._edits.get(question.request.call_id)
-        return None if text == question.proposal else text
-
-    def _keep_edit(self, question: OpenQuestion) -> None:
-        """Keeps what stands in the editor until the call is over."""
-        if (edited := self._text.edited) is None:
-            self._edits.pop(question.request.call_id, None)
-        else:
-            self._edits[question.request.call_id] = edited
 
     def _go_on_editing(self, question: OpenQuestion) -> None:
         """The file changed under an edit: the text stays as it is typed, and what it is compared with is new."""

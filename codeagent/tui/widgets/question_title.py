@@ -27,7 +27,7 @@ def question_title(
     left = Content.styled(_name(request), "bold $text")
     preview = request.preview
     if is_edited:
-        what = "change the command, then run it" if isinstance(preview, CommandPreview) else "change what is proposed"
+        what = "change the command" if isinstance(preview, CommandPreview) else "change what is proposed"
         told = ("the file was changed just now by someone else", "$warning") if is_anew else (what, "$text-muted")
         return Content.assemble(left, " · ", told).truncate(width, ellipsis=True)
     if isinstance(preview, DiffPreview):
