@@ -75,6 +75,17 @@ async def test_what_is_being_typed_when_the_session_opens_is_completed(stage_of)
         await stage.until(lambda: "/rewind   Go back to before a message" in stage.text)
 
 
+async def test_tab_stays_at_the_prompt_where_the_list_comes_only_with_the_session(stage_of):
+    gate = asyncio.Event()
+    async with stage_of(gate=gate) as stage:
+        await stage.type("/rew")
+        await stage.pilot.press("tab")
+        gate.set()
+        await stage.until(lambda: "/rewind   Go back to before a message" in stage.text)
+        await stage.pilot.press("tab")
+        await stage.until(lambda: "› /rewind" in stage.text)
+
+
 async def test_a_prompt_from_the_command_line_is_sent_when_the_session_is_open(stage_of):
     async with stage_of(prompt="mend the totals") as stage:
         await stage.until(lambda: stage.conversation.sent == ["mend the totals"])

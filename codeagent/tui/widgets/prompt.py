@@ -295,8 +295,13 @@ class Prompt(PromptText):
         return not is_dismissed and self._complete is not None and word != self._suggested_for
 
     async def _takes_best(self) -> bool:
-        """Completes the word as it stands now, even where the list has not come yet; later keys wait for that."""
+        """Completes the word as it stands now, even where the list has not come yet; later keys wait for that.
+
+        Before the session is open there is nothing to choose from; the list comes with it.
+        """
         word = self._completing()
+        if word is not None and self._complete is None:
+            return True
         if word is not None and self._complete is not None and self._is_awaited(word):
             with suppress(TimeoutError):
                 async with asyncio.timeout(_MOST_SECONDS):
