@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import count
 
 from codeagent.agent.limits import Limits
 from codeagent.core.approvals import ApprovalRequest, Approve, Decision, TextPreview, Verdict
 from codeagent.core.desk import Approver
+from codeagent.core.messages import Unpriced
 from codeagent.core.text import counted
 
 
@@ -18,6 +20,7 @@ class Budget:
         self._approver = approver
         self._most = limits.max_cost
         self._unpriced: set[str] = set()
+        self._told: set[str] = set()
         self._numbers = count(1)
 
     @property
@@ -54,6 +57,14 @@ class Budget:
         """Why the limit cannot be kept."""
         return f"No price is known for {model}, so the limit of {dollars(self._most or 0.0)} cannot be kept."
 
+    def uncounted(self, unpriced: Iterable[Unpriced]) -> str:
+        """What the limit does not hold, as far as the person has not been told yet; empty when there is nothing."""
+        if self._most is None:
+            return ""
+        new = [one for one in unpriced if one.model not in self._unpriced | self._told]
+        self._told.update(one.model for one in new)
+        return f"The limit of {dollars(self._most)} cannot count {without_price(new)}." if new else ""
+
     async def may_take_steps(self, taken: int) -> bool:
         """Asks for as many steps again."""
         text = (
@@ -75,6 +86,11 @@ class Budget:
             )
         )
         return isinstance(answer, Approve)
+
+
+def without_price(unpriced: Iterable[Unpriced]) -> str:
+    """So many tokens of each model whose price is unknown."""
+    return " and ".join(f"{counted(one.tokens, 'token')} of {one.model} without a price" for one in unpriced)
 
 
 def dollars(amount: float) -> str:

@@ -150,6 +150,8 @@ class Turn:
         """The turn's end when what may be spent is spent, or cannot be counted, and nobody wants to go on."""
         setting, model = self._setting, self._setting.provider().model
         budget, spent = setting.budget, setting.spending.spent
+        if text := budget.uncounted(setting.spending.unpriced):
+            self._record.tell(NoticeGiven(text=text, level=Level.WARNING))
         if budget.leaves_open(model, is_priced=setting.ledger.is_priced(model)):
             text, asking = f"{budget.unpriced(model)} {PRICELESS}", budget.may_go_unpriced(model)
         elif budget.is_spent(spent):
@@ -320,9 +322,11 @@ class Turn:
             reply = replace(reply, usage=self._estimate(reply))
         setting.spending.add(reply)
         self.spending.add(reply)
-        cost = setting.spending.cost
         window, context = setting.compactor.window, setting.meter.used
-        await self._record.keep(UsageReported(usage=reply.usage, window=window, cost=cost, context=context))
+        cost, unpriced = setting.spending.cost, setting.spending.unpriced
+        await self._record.keep(
+            UsageReported(usage=reply.usage, window=window, cost=cost, context=context, unpriced=unpriced)
+        )
 
     async def _keep_partial(self) -> str:
         """Keeps what the model had written when it was stopped, marked as such."""

@@ -45,6 +45,7 @@ from codeagent.core.messages import (
     Message,
     Origin,
     ToolResult,
+    Unpriced,
     UserMessage,
 )
 from codeagent.core.protocols import Gate, Hook, Journal, Ledger, Locks, Provider, ToolBox, ToolSpec
@@ -57,29 +58,30 @@ _log = logging.getLogger(__name__)
 class Before:
     """What a resumed session had done before.
 
-    ``cost`` in US dollars is None when it is not known, ``spent`` is what is known
-    of it. The ``bookmarks`` know where in the history the turns began.
+    ``spent`` in US dollars is what is known of its cost, ``unpriced`` what that does not
+    hold. The ``bookmarks`` know where in the history the turns began.
     """
 
     turns: int = 0
-    cost: float | None = 0.0
     spent: float = 0.0
+    unpriced: tuple[Unpriced, ...] = ()
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
     pins: tuple[Pin, ...] = ()
 
 
 def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
     """What a resumed session had done before."""
-    turns, cost, spent, past = 0, 0.0, 0.0, tuple(past)
+    turns, spent, past = 0, 0.0, tuple(past)
+    unpriced: tuple[Unpriced, ...] = ()
     for event in past:
         match event:
             case TurnStarted(turn=number):
                 turns = max(turns, number)
-            case UsageReported(cost=known):
-                cost, spent = known, spent if known is None else known
+            case UsageReported(cost=known, unpriced=unpriced):
+                spent = spent if known is None else known
             case _:
                 pass
-    return Before(turns=turns, cost=cost, spent=spent, bookmarks=bookmarks, pins=pins_of(past))
+    return Before(turns=turns, spent=spent, unpriced=unpriced, bookmarks=bookmarks, pins=pins_of(past))
 
 
 async def _at_once() -> None:
@@ -144,7 +146,7 @@ class Session:
             queue=self._queue,
             ledger=ledger,
             news=news,
-            spending=Spending(ledger, before.cost, before.spent),
+            spending=Spending(ledger, before.spent, before.unpriced),
             meter=meter,
             compactor=compactor,
             budget=Budget(limits, judges.approver if judges else None),
@@ -373,6 +375,7 @@ class Session:
             usage=turn.spending.usage,
             cost=turn.spending.cost,
             denials=tuple(turn.denials),
+            unpriced=turn.spending.unpriced,
         )
         try:
             await self._history.close_calls(turn.schedule.results)

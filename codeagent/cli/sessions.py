@@ -136,9 +136,9 @@ def _list(summaries: Sequence[SessionSummary], *, in_json: bool) -> int:
             print(json.dumps(asdict(summary)))
             continue
         turns = counted(summary.turns, "turn")
-        cost = "" if summary.cost is None else f"${summary.cost:.2f}"
         title = clean(summary.title) + (f"  (from {clean(summary.place)}, which is gone)" if summary.place else "")
-        print(f"{summary.session_id}  {local_minute(summary.updated_at)}  {turns:>9}  {cost:>7}  {title}".rstrip())
+        when = local_minute(summary.updated_at)
+        print(f"{summary.session_id}  {when}  {turns:>9}  {summary.price:>7}  {title}".rstrip())
     return 0
 
 

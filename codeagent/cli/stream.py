@@ -58,6 +58,7 @@ def _ended(event: TurnEnded) -> JsonObject:
         "text": event.text,
         "usage": asdict(event.usage),
         "cost": event.cost,
+        "unpriced": [asdict(one) for one in event.unpriced],
         "denials": list(event.denials),
     }
 
@@ -83,8 +84,8 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
         case JobChanged(job=job):
             state = {"state": str(job.state), "ended": job.ended, "changed": job.changed}
             return {"number": job.number, "command": job.command, **state}
-        case UsageReported(usage=usage, window=window, cost=cost, context=context):
-            return {"usage": asdict(usage), "window": window, "cost": cost, "context": context}
+        case UsageReported():
+            return {name: value for name, value in asdict(event).items() if name != "kind"}
         case (
             SessionStarted()
             | SessionNamed()

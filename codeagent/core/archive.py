@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from codeagent.core.errors import JournalError
+from codeagent.core.messages import Unpriced
 from codeagent.core.values import value
 
 
@@ -24,9 +25,9 @@ def local_minute(moment: str) -> str:
 class SessionSummary:
     """A stored session; ``updated_at`` is ISO 8601 in UTC.
 
-    ``cost`` is in US dollars, None when it is not known. ``last_words`` are the end
-    of what was said. ``place`` is the directory it belongs to when that is another
-    one, which is no longer there.
+    ``cost`` is in US dollars, None when nothing had a price; ``unpriced`` is what it does
+    not hold. ``last_words`` are the end of what was said. ``place`` is the directory it
+    belongs to when that is another one, which is no longer there.
     """
 
     session_id: str
@@ -37,6 +38,12 @@ class SessionSummary:
     cost: float | None = None
     last_words: str = ""
     place: str = ""
+    unpriced: tuple[Unpriced, ...] = ()
+
+    @property
+    def price(self) -> str:
+        """The cost in a few characters, with a ``+`` where it was more than is known; empty when it is not known."""
+        return "" if self.cost is None else f"${self.cost:.2f}{'+' if self.unpriced else ''}"
 
 
 @value

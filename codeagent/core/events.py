@@ -21,7 +21,7 @@ from codeagent.core.approvals import Answer, ApprovalRequest, Mode, Preview
 from codeagent.core.archive import SessionNamed
 from codeagent.core.context import CompactionStarted, HistoryCompacted, PinsChanged
 from codeagent.core.jobs import Job
-from codeagent.core.messages import Message, ToolResult, Usage
+from codeagent.core.messages import Message, ToolResult, Unpriced, Usage
 from codeagent.core.values import value
 
 
@@ -251,9 +251,9 @@ class ContextMeasured:
 
 @value
 class UsageReported:
-    """The provider counted a request; ``cost`` of the session so far in US dollars, None when unknown.
+    """The provider counted a request; ``cost`` of the session so far in US dollars, None when nothing had a price.
 
-    ``context`` is how many tokens of the window are filled now.
+    ``unpriced`` is what the cost does not hold. ``context`` is how many tokens of the window are filled now.
     """
 
     kind: Literal["usage_reported"] = "usage_reported"
@@ -261,6 +261,7 @@ class UsageReported:
     window: int | None = None
     cost: float | None = None
     context: int | None = None
+    unpriced: tuple[Unpriced, ...] = ()
 
 
 @value
@@ -328,7 +329,10 @@ class NoticeGiven:
 
 @value
 class TurnEnded:
-    """The turn is over; ``text`` is the final answer or refusal, or what went wrong when the reason is an error."""
+    """The turn is over; ``text`` is the final answer or refusal, or what went wrong when the reason is an error.
+
+    ``cost`` in US dollars is None when nothing in it had a price; ``unpriced`` is what it does not hold.
+    """
 
     kind: Literal["turn_ended"] = "turn_ended"
     turn: int
@@ -337,6 +341,7 @@ class TurnEnded:
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
     denials: tuple[str, ...] = ()
+    unpriced: tuple[Unpriced, ...] = ()
 
 
 AgentEvent = (

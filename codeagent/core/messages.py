@@ -75,6 +75,14 @@ class Usage:
 
 
 @value
+class Unpriced:
+    """Tokens, sent and received, of a model whose price is unknown."""
+
+    model: str
+    tokens: int
+
+
+@value
 class TextBlock:
     """Plain text; Markdown when the model wrote it."""
 

@@ -183,6 +183,5 @@ def _first(call: ToolCall) -> str:
 
 def _facts(summary: SessionSummary) -> str:
     turns = counted(summary.turns, "turn")
-    cost = "" if summary.cost is None else f"${summary.cost:.2f}"
     when = local_minute(summary.updated_at)
-    return " · ".join(fact for fact in (when, summary.model, turns, cost, summary.session_id) if fact)
+    return " · ".join(fact for fact in (when, summary.model, turns, summary.price, summary.session_id) if fact)

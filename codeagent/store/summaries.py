@@ -49,6 +49,7 @@ def _filled(summary: SessionSummary, data: bytes) -> SessionSummary:
         title=_line(title, TITLE_LENGTH),
         model=started.model if isinstance(started, SessionStarted) else "",
         cost=usage.cost if isinstance(usage, UsageReported) else None,
+        unpriced=usage.unpriced if isinstance(usage, UsageReported) else (),
         last_words=_line(_last_said(data), _LAST_LENGTH),
     )
 

@@ -5,28 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from codeagent.core.events import AgentEvent, ModelChanged, SessionStarted, TurnEnded, TurnStarted, UsageReported
-from codeagent.core.messages import Usage
+from codeagent.core.messages import Unpriced, Usage
 from codeagent.core.values import value
 
 
 @value
 class TurnCost:
-    """One turn; ``cost`` in US dollars is None when a price is unknown."""
+    """One turn; ``cost`` in US dollars is None when nothing had a price, ``unpriced`` what it does not hold."""
 
     turn: int
     text: str
     usage: Usage
     cost: float | None
+    unpriced: tuple[Unpriced, ...] = ()
 
 
 @dataclass(slots=True)
 class CostBook:
-    """Listens to events and adds up; ``cost`` in US dollars is None when a price is unknown."""
+    """Listens to events; ``cost`` in US dollars is None when nothing had a price; it does not hold the ``unpriced``."""
 
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
     model: str = ""
-    unpriced: str = ""
+    unpriced: tuple[Unpriced, ...] = ()
     turns: list[TurnCost] = field(default_factory=list[TurnCost])
     _said: str = ""
 
@@ -37,11 +38,10 @@ class CostBook:
                 self.model = model
             case TurnStarted(text=text):
                 self._said = text
-            case UsageReported(usage=usage, cost=cost):
+            case UsageReported(usage=usage, cost=cost, unpriced=unpriced):
                 self.usage += usage
-                self.cost = cost
-                self.unpriced = self.unpriced or (self.model if cost is None else "")
-            case TurnEnded(turn=turn, usage=usage, cost=cost):
-                self.turns.append(TurnCost(turn=turn, text=self._said, usage=usage, cost=cost))
+                self.cost, self.unpriced = cost, unpriced
+            case TurnEnded(turn=turn, usage=usage, cost=cost, unpriced=unpriced):
+                self.turns.append(TurnCost(turn=turn, text=self._said, usage=usage, cost=cost, unpriced=unpriced))
             case _:
                 pass

@@ -10,8 +10,8 @@ from codeagent.agent.limits import Limits
 from codeagent.agent.session import before
 from codeagent.core.approvals import ApprovalRequest, Approve
 from codeagent.core.errors import ProviderUnavailable
-from codeagent.core.events import TextStreamed, TurnEnd, UsageReported
-from codeagent.core.messages import AssistantMessage, StopReason, Usage
+from codeagent.core.events import NoticeGiven, TextStreamed, TurnEnd, UsageReported
+from codeagent.core.messages import AssistantMessage, StopReason, Unpriced, Usage
 from codeagent.core.protocols import ReplyFinished, TextPiece, UsagePiece
 from tests.agent.stage import Model, Prices, Stage, reply
 
@@ -107,14 +107,65 @@ async def test_a_person_may_go_on_without_a_price_and_is_asked_once():
     assert "No price is known for played/one" in question.preview.text
 
 
-async def test_what_is_known_of_the_cost_is_held_to_the_limit_after_a_reply_without_a_price():
-    class Mixed(Prices):
-        def cost(self, message: AssistantMessage) -> float | None:
-            return None if message.model == "played/free" else 1.0
+class Mixed(Prices):
+    """A dollar a reply; one model has no price."""
 
-    free = AssistantMessage(blocks=reply("Free.").blocks, stop=StopReason.END_TURN, model="played/free")
-    stage = Stage(Model(free, reply("One."), reply("Two.")), limits=Limits(max_cost=2.0), ledger=Mixed())
+    def cost(self, message: AssistantMessage) -> float | None:
+        return None if message.model == "played/free" else 1.0
+
+
+FREE = AssistantMessage(blocks=reply("Free.").blocks, stop=StopReason.END_TURN, model="played/free", usage=WHOLE)
+UNPRICED = (Unpriced(model="played/free", tokens=15),)
+
+
+async def test_what_is_known_of_the_cost_is_held_to_the_limit_after_a_reply_without_a_price():
+    stage = Stage(Model(FREE, reply("One."), reply("Two.")), limits=Limits(max_cost=2.0), ledger=Mixed())
     assert [(await stage.send()).reason for _ in range(4)] == [TurnEnd.DONE] * 3 + [TurnEnd.BUDGET]
+
+
+async def test_what_has_no_price_stands_beside_the_cost_by_model():
+    stage = Stage(Model(reply("One."), FREE, FREE, reply("Two.")), ledger=Mixed())
+    ends = [await stage.send() for _ in range(4)]
+    assert [(ended.cost, ended.unpriced) for ended in ends] == [
+        (1.0, ()),
+        (None, UNPRICED),
+        (None, UNPRICED),
+        (1.0, ()),
+    ]
+    twice = (Unpriced(model="played/free", tokens=30),)
+    sums = [(event.cost, event.unpriced) for event in stage.of(UsageReported)]
+    assert sums == [(1.0, ()), (1.0, UNPRICED), (1.0, twice), (2.0, twice)]
+
+
+async def test_a_resumed_session_knows_what_had_no_price():
+    stage = Stage(Model(FREE, reply("One.")), ledger=Mixed())
+    await stage.send()
+    await stage.send()
+    resumed = Stage(Model(reply("Two."), FREE), ledger=Mixed(), before=before(stage.journal.events, Bookmarks()))
+    await resumed.send()
+    await resumed.send()
+    last = resumed.of(UsageReported)[-1]
+    assert (last.cost, last.unpriced) == (2.0, (Unpriced(model="played/free", tokens=30),))
+
+
+async def test_a_limit_says_once_what_it_cannot_count():
+    stage = Stage(Model(FREE), ledger=Mixed())
+    await stage.send()
+    past = before(stage.journal.events, Bookmarks())
+    limits = Limits(max_cost=5.0)
+    resumed = Stage(Model(reply("One."), reply("Two.")), limits=limits, ledger=Mixed(), before=past)
+    await resumed.send()
+    await resumed.send()
+    [notice] = resumed.of(NoticeGiven)
+    assert notice.text == "The limit of $5.00 cannot count 15 tokens of played/free without a price."
+
+
+async def test_who_went_on_without_a_price_is_not_told_again():
+    model, limits = Model(reply("Once."), reply("And again.")), Limits(max_cost=2.0)
+    stage = Stage(model, limits=limits, ledger=Prices(None), judges=Judges(approver=Tolerant()))
+    await stage.send()
+    await stage.send()
+    assert stage.of(NoticeGiven) == []
 
 
 async def test_a_resumed_session_counts_what_it_cost_before():

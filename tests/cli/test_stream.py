@@ -13,8 +13,9 @@ from codeagent.core.events import (
     ToolStarted,
     TurnEnd,
     TurnEnded,
+    UsageReported,
 )
-from codeagent.core.messages import Outcome, TextBlock, ToolResult, Usage
+from codeagent.core.messages import Outcome, TextBlock, ToolResult, Unpriced, Usage
 
 
 def parsed(event):
@@ -62,3 +63,14 @@ def test_an_answer_is_one_word():
 def test_the_end_of_a_turn_carries_usage_and_cost():
     line = parsed(TurnEnded(turn=1, reason=TurnEnd.DONE, text="ok", usage=Usage(input_tokens=3), cost=0.5))
     assert (line["reason"], line["text"], line["usage"]["input_tokens"], line["cost"]) == ("done", "ok", 3, 0.5)
+    assert line["unpriced"] == []
+
+
+def test_what_a_cost_does_not_hold_stands_beside_it():
+    qwen = Unpriced(model="openai-chat/qwen", tokens=7)
+    for event in (
+        TurnEnded(turn=1, reason=TurnEnd.DONE, text="ok", cost=0.5, unpriced=(qwen,)),
+        UsageReported(usage=Usage(input_tokens=3), cost=0.5, unpriced=(qwen,)),
+    ):
+        line = parsed(event)
+        assert (line["cost"], line["unpriced"]) == (0.5, [{"model": "openai-chat/qwen", "tokens": 7}])

@@ -63,6 +63,22 @@ def test_a_model_whose_price_is_unknown_is_not_asked_until_its_price_is_named(pl
     assert place.run("-p", "look", "--max-cost", "1").stdout == "Cheap.\n"
 
 
+def test_a_model_without_a_price_leaves_what_is_known_of_the_cost_known(priced, model_server):
+    unpriced = [{"model": "anthropic/claude-test", "tokens": 100_000}]
+    unknown = Reply(parts=(Say("Two."),), tokens=Tokens(input=99_990, output=10))
+    model_server.reply(*dear("One."), unknown, *dear("Three."))
+    events, _ = priced.events("-p", "one")
+    assert (round(events[-1]["cost"], 2), events[-1]["unpriced"]) == (0.3, [])
+    events, _ = priced.events("-p", "two", "--continue", "--model", "anthropic/claude-test")
+    assert (events[-1]["cost"], events[-1]["unpriced"]) == (None, unpriced)
+    [reported] = [event for event in events if event["type"] == "usage_reported"]
+    assert (round(reported["cost"], 2), reported["unpriced"]) == (0.3, unpriced)
+    finished = priced.run("-p", "three", "--continue", "--model", PRICED, "--max-cost", "2")
+    assert finished.stdout == "Three.\n"
+    assert "The limit of $2.00 cannot count 100,000 tokens of anthropic/claude-test" in finished.stderr
+    assert "$0.60+" in priced.run("sessions", "list").stdout
+
+
 def test_in_the_app_the_turn_waits_at_the_limit_and_goes_on_with_a_yes(priced, model_server):
     model_server.reply(look(1), look(2), *dear("That was dear."))
     with priced.open("--max-cost", "0.5") as terminal:

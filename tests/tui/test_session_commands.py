@@ -14,10 +14,12 @@ from codeagent.core.events import (
     TurnStarted,
     UsageReported,
 )
-from codeagent.core.messages import Usage
+from codeagent.core.messages import Unpriced, Usage
 
 TITLE = "compact: this summary in place of 12 messages"
 USAGE = Usage(input_tokens=1_000, cache_read_tokens=9_000, output_tokens=50)
+OF_QWEN = (Unpriced(model="openai-chat/qwen", tokens=12_345),)
+OF_PHI = (Unpriced(model="openai-chat/phi", tokens=1_000),)
 COMPACTED = HistoryCompacted(
     reason=CompactionReason.FULL, kept=4, summary="## Task\nThe [totals].", before=90_000, after=9_000, window=100_000
 )
@@ -77,9 +79,28 @@ async def test_cost_shows_tokens_cache_hits_and_each_turn_also_of_a_resumed_sess
 
 async def test_an_unknown_price_is_said(stage_of):
     async with stage_of(size=(100, 30)) as stage:
-        stage.app.bridge.emit(UsageReported(usage=USAGE, cost=None))
+        stage.app.bridge.emit(UsageReported(usage=USAGE, cost=None, unpriced=OF_QWEN))
         await stage.type("/cost\n")
-        await stage.until(lambda: "The price of anthropic/claude-test is unknown" in stage.text)
+        await stage.until(lambda: "This session  price unknown" in stage.text)
+        assert "  12,345 tokens of openai-chat/qwen without a price" in stage.text
+        assert "models.toml" in stage.text
+
+
+async def test_what_is_known_of_a_cost_is_said_beside_what_has_no_price(stage_of):
+    past = (
+        TurnStarted(turn=1, text="first things"),
+        UsageReported(usage=USAGE, cost=0.5, unpriced=OF_QWEN),
+        TurnEnded(turn=1, reason=TurnEnd.DONE, text="Done.", usage=USAGE, cost=0.5, unpriced=OF_QWEN),
+    )
+    async with stage_of(past=past, size=(120, 40)) as stage:
+        await stage.until(lambda: "$0.50 + 12k unpriced" in stage.text)
+        stage.app.bridge.emit(UsageReported(usage=USAGE, cost=0.75, unpriced=(*OF_QWEN, *OF_PHI)))
+        await stage.until(lambda: "$0.75 + 13k unpriced" in stage.text)
+        await stage.type("/cost\n")
+        await stage.until(lambda: "This session  $0.75" in stage.text)
+        assert "  + 12,345 tokens of openai-chat/qwen without a price" in stage.text
+        assert "  + 1,000 tokens of openai-chat/phi without a price" in stage.text
+        assert "$0.5000 + 12,345 tokens without a price · " in stage.text
 
 
 async def test_the_meter_follows_estimates_compactions_and_a_new_model(stage_of):

@@ -10,7 +10,7 @@ from textual.content import Content
 from codeagent.core.context import ContextPart, ContextReport
 from codeagent.core.desk import KnownTool
 from codeagent.core.messages import Usage
-from codeagent.core.text import show_invisible
+from codeagent.core.text import counted, show_invisible
 from codeagent.tui.costs import CostBook, TurnCost
 
 _BAR = 24
@@ -48,14 +48,7 @@ def context_text(report: ContextReport, model: str, instructions: Sequence[Conte
 def cost_text(book: CostBook) -> Content:
     """The session's tokens and money, then each of the latest turns."""
     lines = [Content.assemble(("This session  ", "bold"), (_money(book.cost), "bold $accent"))]
-    if book.cost is None:
-        lines.append(
-            Content.styled(
-                f"The price of {show_invisible(book.unpriced)} is unknown; "
-                "models.toml beside your settings can name it.",
-                "$warning",
-            )
-        )
+    lines += _without_price(book)
     lines += [Content.styled(line, "$text-muted") for line in _tokens(book.usage)]
     if book.turns:
         title = "Turns, the latest first" if len(book.turns) <= _MOST_TURNS else f"The latest {_MOST_TURNS} turns"
@@ -111,6 +104,16 @@ def _ways(report: ContextReport) -> Iterator[Content]:
         yield Content.styled("  The size of this model's window is unknown; models.toml can name it.", "$text-muted")
 
 
+def _without_price(book: CostBook) -> Iterator[Content]:
+    """What the money does not hold, a line for each model, and how to have it counted."""
+    for one in book.unpriced:
+        sign = "" if book.cost is None else "+ "
+        text = f"  {sign}{counted(one.tokens, 'token')} of {show_invisible(one.model)} without a price"
+        yield Content.styled(text, "$warning")
+    if book.unpriced or book.cost is None:
+        yield Content.styled("  models.toml beside your settings can name a price, for what comes.", "$text-muted")
+
+
 def _tokens(usage: Usage) -> Iterator[str]:
     sent = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
     yield f"sent      {sent:>12,} tokens"
@@ -133,7 +136,9 @@ def _turn(turn: TurnCost) -> Iterator[Content]:
         (f"{turn.turn:>4}  ", "$text-muted"), text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
     )
     used = f"{'about ' if turn.usage.is_estimate else ''}{sent:,} sent{cached} · {turn.usage.output_tokens:,} received"
-    yield Content.styled(f"      {_money(turn.cost)} · {used}", "$text-muted")
+    open_tokens = sum(one.tokens for one in turn.unpriced)
+    more = f" + {counted(open_tokens, 'token')} without a price" if open_tokens and turn.cost is not None else ""
+    yield Content.styled(f"      {_money(turn.cost)}{more} · {used}", "$text-muted")
 
 
 def _money(cost: float | None) -> str:

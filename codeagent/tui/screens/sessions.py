@@ -114,8 +114,8 @@ class SessionsScreen(ModalScreen[Opening | None]):
     def _session_row(self, session: SessionSummary) -> Content:
         turns = counted(session.turns, "turn")
         facts = [local_minute(session.updated_at), turns]
-        if session.cost is not None:
-            facts.append(f"${session.cost:.2f}")
+        if session.price:
+            facts.append(session.price)
         if session.place:
             facts.append(f"from {show_invisible(session.place)}, which is gone")
         elif session.last_words:

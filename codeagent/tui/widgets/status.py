@@ -29,9 +29,10 @@ _NEARLY_FULL = 0.8
 class Status:
     """All that the line shows; ``context`` is the filled part of the window, from 0 to 1.
 
-    ``own_running`` counts the person's own shell commands; where ``words_stop_command``, sending a
-    message ends a command of the agent. With vi's keys in the prompt, ``vi_mode`` says what they mean
-    where they are no text. A line that ``is_covered`` stands beside a window, which names its own keys.
+    ``unpriced`` counts the tokens that the ``cost`` does not hold, ``own_running`` the person's own shell
+    commands; where ``words_stop_command``, sending a message ends a command of the agent. With vi's keys
+    in the prompt, ``vi_mode`` says what they mean where they are no text. A line that ``is_covered`` stands
+    beside a window, which names its own keys.
     ``is_aside`` is a question whose reasons, rules or text are shown, and ``is_reading`` the keyboard in
     the transcript: there Esc goes back.
     """
@@ -39,6 +40,7 @@ class Status:
     mode: Mode | None = None
     context: float | None = None
     cost: float | None = None
+    unpriced: int = 0
     running: int = 0
     own_running: int = 0
     words_stop_command: bool = False
@@ -162,7 +164,8 @@ class StatusLine(Widget):
             style = "$warning" if status.context >= _NEARLY_FULL else ""
             parts.append(Content.styled(f"context {status.context:.0%}".replace("%", " %"), style))
         if status.cost is not None:
-            parts.append(Content(f"${status.cost:.2f}"))
+            more = f" + {_short(status.unpriced)} unpriced" if status.unpriced else ""
+            parts.append(Content(f"${status.cost:.2f}{more}"))
         if running := status.running + status.own_running:
             parts.append(Content(f"{running} running"))
         if status.jobs:
@@ -183,6 +186,14 @@ class StatusLine(Widget):
             return [Content.styled(f"{new} · {self._key_names['bottom']}", "$accent"), Content.styled(new, "$accent")]
         style = "$text" if status.waiting and not (status.is_answering or status.is_reading) else ""
         return [Content.styled(hint.format_map(self._key_names), style) for hint in _hints(status)]
+
+
+def _short(tokens: int) -> str:
+    """A number of tokens in a few characters."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if tokens >= size:
+            return f"{tokens / size:.0f}{letter}"
+    return str(tokens)
 
 
 def _joined(parts: list[Content]) -> Content:
