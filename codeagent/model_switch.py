@@ -4,35 +4,47 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from codeagent.agent.session import Session
 from codeagent.config.settings import ModelSettings
 from codeagent.core.desk import LocalServer, ModelChoice
 from codeagent.core.errors import ConfigError
 from codeagent.core.protocols import Provider
+from codeagent.core.values import value
 from codeagent.keys import Keys
 from codeagent.model_list import LastList
-from codeagent.models import NO_KEY_NEEDED, key_kind
+from codeagent.models import NO_KEY_NEEDED, key_kind, own_address
 from codeagent.providers.catalog import EFFORTS, Catalog, Effort, ModelName, ProviderKind
 
 _ORDER = (ProviderKind.ANTHROPIC, ProviderKind.OPENAI, ProviderKind.OPENAI_CHAT)
+
+
+@value
+class LastPlace:
+    """Where a model answered that no setting names, and how many steps of a script were played."""
+
+    address: str = ""
+    played: int = 0
+
+
+NOWHERE = LastPlace()
 
 
 @dataclass(slots=True)
 class ModelSwitch:
     """Which models there are, which one answers and how hard it thinks.
 
-    ``make`` builds the client for a model, also for one of a server on this machine
-    at the address that it is given; ``ask`` asks a service, by a key, which models it
-    has; ``find_servers`` looks for servers on this machine. All are called on a thread.
+    ``make`` builds the client for a model, also for one in a place that no setting names;
+    ``ask`` asks a service, by a key, which models it has;
+    ``find_servers`` looks for servers on this machine. All are called on a thread.
     """
 
     catalog: Catalog
     settings: ModelSettings
     keys: Keys
     last_list: LastList
-    make: Callable[[ModelName, Effort | None, str], Provider]
+    make: Callable[[ModelName, Effort | None, LastPlace], Provider]
     ask: Callable[[ModelSettings, ProviderKind, str], Sequence[str]]
     find_servers: Callable[[], Sequence[LocalServer]]
     effort: Effort | None = None
@@ -42,8 +54,9 @@ class ModelSwitch:
 
     @property
     def address(self) -> str:
-        """The server on this machine that answers; empty where it is one of the settings, or a service."""
-        return self._addresses.get(str(self.name), "")
+        """Where the model answers: on this machine, at an address of the settings, in a file; empty for a service."""
+        found = self._addresses.get(str(self.name), "")
+        return found or (own_address(self.name, self.settings) if self.name else "")
 
     async def choices(self) -> AsyncGenerator[tuple[ModelChoice, ...]]:
         """The models as far as they are known; then again, once the services and this machine were asked.
@@ -87,16 +100,16 @@ class ModelSwitch:
             self.effort = before
             raise
 
-    def take(self, name: ModelName, address: str = "") -> Provider:
+    def take(self, name: ModelName, last: LastPlace = NOWHERE) -> Provider:
         """The client for a model, which is the one that answers from now on; raises ConfigError.
 
-        ``address`` is that of a server on this machine, where it is not one that was just found.
+        ``last`` is where it answered before, where it is not a server that was just found.
         """
-        address = address or self._addresses.get(str(name), "")
-        provider = self.make(name, self.effort, address)
+        last = replace(last, address=last.address or self._addresses.get(str(name), ""))
+        provider = self.make(name, self.effort, last)
         self.name = name
-        if address:
-            self._addresses[str(name)] = address
+        if last.address:
+            self._addresses[str(name)] = last.address
         return provider
 
     def set_effort(self, effort: str) -> None:

@@ -37,12 +37,12 @@ def key_for(name: ModelName, settings: ModelSettings, keys: Keys) -> FoundKey:
     if name.provider is ProviderKind.SCRIPTED:
         return FoundKey(secret="", place="", remedy="")
     is_anthropic = name.provider is ProviderKind.ANTHROPIC
-    own_address = settings.anthropic_base_url if is_anthropic else settings.openai_base_url
+    own_url = settings.anthropic_base_url if is_anthropic else settings.openai_base_url
     kind = key_kind(name.provider, settings)
     variable, command = KEY_VARIABLES[kind], f"codeagent config set-key {kind}"
     if key := keys.find(kind):
         return key
-    if own_address is None:
+    if own_url is None:
         raise NoModel(f"{name} needs a key, and none was found.", hint=f"{command} keeps one, or set {variable}.")
     remedy = f"No key was sent: {command} keeps one, or set {variable}."
     return FoundKey(secret=NO_KEY_NEEDED, place="", remedy=remedy)
@@ -55,10 +55,13 @@ def key_kind(kind: ProviderKind, settings: ModelSettings) -> ProviderKind:
     return ProviderKind.OPENAI_CHAT if settings.openai_base_url else ProviderKind.OPENAI
 
 
-def local_address(name: ModelName | None, settings: ModelSettings) -> str:
-    """Where a model of the person's own server answers, when that is on this machine; else nothing."""
-    url = settings.openai_base_url or ""
-    return url if name and name.provider is ProviderKind.OPENAI_CHAT and is_on_this_machine(url) else ""
+def own_address(name: ModelName, settings: ModelSettings) -> str:
+    """Where a model answers by the settings: a server of the person's own, or a script's file; else nothing."""
+    if name.provider is ProviderKind.SCRIPTED:
+        return str(Path(name.name).expanduser().absolute())
+    url = settings.anthropic_base_url if name.provider is ProviderKind.ANTHROPIC else settings.openai_base_url
+    scheme, mark, place = (url or "").partition("://")
+    return f"{scheme}{mark}{place.rpartition('@')[2]}"
 
 
 def is_on_this_machine(url: str) -> bool:

@@ -41,8 +41,8 @@ from codeagent.keeping import Keeping, open_keeping
 from codeagent.keys import Keys, find_keys
 from codeagent.mode_switch import ModeSwitch
 from codeagent.model_list import LastList
-from codeagent.model_switch import ModelSwitch
-from codeagent.models import LOCAL_KEY, key_for, local_address, script_of
+from codeagent.model_switch import LastPlace, ModelSwitch
+from codeagent.models import LOCAL_KEY, key_for, script_of
 from codeagent.open_model import open_model
 from codeagent.providers.catalog import Catalog, Effort, ModelName, ProviderKind
 from codeagent.renewed_trust import RenewedTrust
@@ -236,12 +236,13 @@ def _local_servers() -> Sequence[LocalServer]:
 
 
 def make_provider(
-    settings: Settings, keys: Keys, catalog: Catalog, name: ModelName, effort: Effort | None, address: str = ""
+    settings: Settings, keys: Keys, catalog: Catalog, name: ModelName, effort: Effort | None, last: LastPlace
 ) -> Provider:
-    """The client for a model, or for one of the server at ``address`` on this machine, which gets no key.
+    """The client for a model, or for one of the server in its ``last`` place on this machine, which gets no key.
 
     Only the SDK that is needed is loaded.
     """
+    address = last.address
     known = catalog.limits(str(name), timeout=settings.model.first_byte_seconds)
     limits = known.wanted(settings.model.max_tokens, effort)
     key = LOCAL_KEY if address else key_for(name, settings.model, keys)
@@ -249,7 +250,8 @@ def make_provider(
         case ProviderKind.ANTHROPIC:
             from codeagent.providers.anthropic import AnthropicProvider
 
-            return AnthropicProvider(name.name, key.secret, settings.model.anthropic_base_url, limits, key.remedy)
+            url = address or settings.model.anthropic_base_url
+            return AnthropicProvider(name.name, key.secret, url, limits, key.remedy)
         case ProviderKind.OPENAI_CHAT:
             from codeagent.providers.openai_chat import OpenAIChatProvider
 
@@ -258,11 +260,12 @@ def make_provider(
         case ProviderKind.SCRIPTED:
             from codeagent.providers.scripted import ScriptedProvider
 
-            return ScriptedProvider.from_file(script_of(name))
+            return ScriptedProvider.from_file(script_of(name), played=last.played)
         case ProviderKind.OPENAI:
             from codeagent.providers.openai import OpenAIProvider
 
-            return OpenAIProvider(name.name, key.secret, settings.model.openai_base_url, limits, key.remedy)
+            url = address or settings.model.openai_base_url
+            return OpenAIProvider(name.name, key.secret, url, limits, key.remedy)
 
 
 def open_archive(launch: Launch) -> Archive:
@@ -306,7 +309,7 @@ def _started(session_id: str, switch: ModelSwitch, mode: Mode, root: Path) -> Se
         cwd=str(root),
         started_at=now,
         effort=switch.effort or "",
-        address=switch.address or local_address(model, switch.settings),
+        address=switch.address,
     )
 
 

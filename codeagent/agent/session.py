@@ -178,7 +178,7 @@ class Session:
     def set_provider(self, provider: Provider, effort: str = "", address: str = "") -> Provider:
         """Another model answers from the next request on; what was said stays. Gives back the one before.
 
-        ``effort`` is how hard it thinks, empty as it likes; ``address`` where it answers on this machine.
+        ``effort`` is how hard it thinks, empty as it likes; ``address`` where it answers, as in ``ModelChanged``.
         """
         before, self._provider = self._provider, provider
         self._record.tell(ModelChanged(model=provider.model, effort=effort, address=address))

@@ -59,7 +59,7 @@ class Level(StrEnum):
 class SessionStarted:
     """A session was opened, new or resumed; ``cwd`` is the workspace root.
 
-    ``address`` is where the model answers on this machine.
+    ``address`` is where the model answers, where that is not its service's own place: a server, or a script's file.
     """
 
     kind: Literal["session_started"] = "session_started"
@@ -268,7 +268,7 @@ class UsageReported:
 class ModelChanged:
     """Another model answers from now on, or thinks with another effort; empty leaves that to the model.
 
-    ``address`` is where it answers on this machine, where that is no setting.
+    ``address`` is where it answers, where that is not its service's own place: a server, or a script's file.
     """
 
     kind: Literal["model_changed"] = "model_changed"

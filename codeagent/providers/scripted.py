@@ -48,20 +48,23 @@ class ScriptedStep:
 class ScriptedProvider:
     """Plays its steps one after the other, then only says that the script is over.
 
-    ``pace`` is in seconds between two pieces of text; 0 plays at full speed.
+    ``pace`` is in seconds between two pieces of text; 0 plays at full speed. So many
+    steps were ``played`` before.
     """
 
-    def __init__(self, steps: Sequence[ScriptedStep], *, name: str = "script", pace: float = NATURAL_PACE) -> None:
+    def __init__(
+        self, steps: Sequence[ScriptedStep], *, name: str = "script", pace: float = NATURAL_PACE, played: int = 0
+    ) -> None:
         self._steps = list(steps)
         self._name = name
         self._pace = pace
-        self._played = 0
+        self._played = played
         self._calls = 0
 
     @classmethod
-    def from_file(cls, path: Path, *, pace: float = NATURAL_PACE) -> ScriptedProvider:
+    def from_file(cls, path: Path, *, pace: float = NATURAL_PACE, played: int = 0) -> ScriptedProvider:
         """Reads the script; raises ConfigError naming the line that cannot be used."""
-        return cls(read_script(path), name=str(path), pace=pace)
+        return cls(read_script(path), name=str(path), pace=pace, played=played)
 
     @property
     def model(self) -> str:
