@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from codeagent import __version__
 from codeagent.cli.options import Options, OutputFormat
@@ -26,12 +27,26 @@ _COMMANDS = """commands:
 """
 
 
+class _Writable(Protocol):
+    """What text can be written to."""
+
+    def write(self, text: str, /) -> object:
+        """Takes the text."""
+
+
 class WordsParser(argparse.ArgumentParser):
     """A parser of words whose complaints may reach a terminal, whatever it was given."""
 
     def error(self, message: str) -> NoReturn:
         """Says what is wrong, and ends the program."""
         super().error(clean(message))
+
+    def _print_message(self, message: str, file: _Writable | None = None) -> None:
+        """Raises OSError where help does not get out, over which argparse keeps silent; a complaint may get lost."""
+        if file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
 
 
 @value

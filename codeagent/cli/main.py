@@ -7,16 +7,17 @@ the screen, and the first frame never waits for a model SDK.
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from codeagent.cli.first_frame import FirstFrame
 from codeagent.cli.opening import OpenDesk
 from codeagent.cli.options import Options
+from codeagent.cli.standard_streams import complain, let_go_of_output, open_closed_streams, output_problem
 from codeagent.config.launch import PICK, Launch
 from codeagent.config.places import Places, find_places
 from codeagent.core.archive import Archive
@@ -25,7 +26,6 @@ from codeagent.core.errors import CodeagentError, ConfigError, NoModel
 from codeagent.core.events import Emit
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
-_LAST_STREAM = 2  # the number of standard error
 
 
 def main(words: Sequence[str] | None = None, *, frame: FirstFrame | None = None) -> int:
@@ -36,52 +36,38 @@ def main(words: Sequence[str] | None = None, *, frame: FirstFrame | None = None)
     open_closed_streams()
     try:
         try:
-            code = run(sys.argv[1:] if words is None else words, frame)
+            code = _run(sys.argv[1:] if words is None else words, frame)
         finally:
             if frame is not None:
                 frame.leave()
-        return code if _let_go_of_output() else code or FAILED
+        return code if let_go_of_output() else code or FAILED
     except BrokenPipeError:
-        _let_go_of_output()
+        let_go_of_output()
         return FAILED
     except CodeagentError as error:
         return fail(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as fault:  # noqa: BLE001 - the program's top: a fault is one sentence, its report a file
-        return report(fault)
+        return _took_nothing(fault) or report(fault)
 
 
-def _let_go_of_output() -> bool:
-    """Writes out what is left; False when nobody reads on, or the terminal is gone, which is no fault."""
-    is_whole = True
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError as error:
-            if error.errno not in {errno.EPIPE, errno.EIO}:
-                raise
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-            is_whole = False
-    return is_whole
-
-
-def open_closed_streams() -> None:
-    """Where a shell closed standard input or output, nothing is read or written; no other file may get its number."""
-    descriptor = os.open(os.devnull, os.O_RDWR)
-    while descriptor <= _LAST_STREAM:
-        descriptor = os.open(os.devnull, os.O_RDWR)
-    os.close(descriptor)
-    sys.stdin = sys.stdin or os.fdopen(0, "r")
-    sys.stdout = sys.stdout or os.fdopen(1, "w")
-    sys.stderr = sys.stderr or os.fdopen(_LAST_STREAM, "w")
+def _took_nothing(fault: Exception) -> int:
+    """The exit code where it is only that the output takes nothing more, which is said; else 0."""
+    problem = output_problem(fault) if isinstance(fault, OSError) else ""
+    if not problem:
+        return OK
+    with suppress(OSError):
+        let_go_of_output()
+    complain(problem)
+    return FAILED
 
 
 def report(fault: Exception) -> int:
     """Keeps what is needed to mend a fault and says so in one sentence."""
     from codeagent.cli.faults import report_fault
 
-    print(f"codeagent: {report_fault(fault, os.environ)}", file=sys.stderr)
+    complain(report_fault(fault, os.environ))
     return FAILED
 
 
@@ -90,8 +76,16 @@ def fail(error: CodeagentError) -> int:
     from codeagent.core.text import clean
 
     ways = f" {NoModel.WAYS}" if isinstance(error, NoModel) and not error.hint else ""
-    print(f"codeagent: {clean(str(error))}{ways}", file=sys.stderr)
+    complain(f"{clean(str(error))}{ways}")
     return USAGE if isinstance(error, ConfigError) else FAILED
+
+
+def _run(words: Sequence[str], frame: FirstFrame | None) -> int:
+    """Like ``run``; a parser that printed its help ends the program no earlier than that is written out."""
+    try:
+        return run(words, frame)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else FAILED
 
 
 def run(words: Sequence[str], frame: FirstFrame | None = None) -> int:  # noqa: PLR0911 - one return a subcommand

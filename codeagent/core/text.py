@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from codeagent.core.seldom import seldom
@@ -76,6 +76,11 @@ _SECRET_NAME = re.compile(
     r"|SECRET|PASSWORD|PASSPHRASE|_TOKEN_|_KEY$",
     re.IGNORECASE,
 )
+_PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@|\b(?:password|passwd|pwd)\s*=\s*['\"]?([^;&\s'\"]+)", re.IGNORECASE)
+_ESCAPED = re.compile("%([0-9A-Fa-f]{2})")
+_ORDINARY = re.compile(r"[a-z]*|[A-Z][a-z]*")
+"""Taken out of every text, ``postgres`` or ``password`` would leave holes in much that is no secret."""
+
 _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("-----BEGIN ",),
@@ -250,8 +255,22 @@ def _overlap(text: str, form: str) -> int:
 
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of those environment variables whose names say that they hold a secret."""
-    return tuple(value for name, value in environ.items() if value and names_secret(name))
+    """The values of those environment variables whose names say that they hold a secret, and the passwords in others.
+
+    A password stands in an address (``postgres://me:…@host``) or in words for a connection (``Server=db;Password=…``).
+    """
+    whole = [value for name, value in environ.items() if value and names_secret(name)]
+    others = (value for name, value in environ.items() if not names_secret(name))
+    return (*whole, *dict.fromkeys(form for value in others for form in _passwords_in(value)))
+
+
+def _passwords_in(value: str) -> Iterator[str]:
+    """As it is written there, and as programs take it from an address; not one that is an ordinary word."""
+    for found in _PASSWORD.finditer(value):
+        password = found[1] or found[2]
+        for form in dict.fromkeys((password, _ESCAPED.sub(lambda byte: chr(int(byte[1], 16)), password))):
+            if not _ORDINARY.fullmatch(form):
+                yield form
 
 
 def names_secret(name: str) -> bool:

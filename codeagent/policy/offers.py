@@ -19,7 +19,7 @@ from codeagent.core.text import has_disguised, has_invisible
 from codeagent.policy.commands import Command
 from codeagent.policy.destructive import loss
 from codeagent.policy.judge import CommandCase
-from codeagent.policy.rules import path_pattern
+from codeagent.policy.rules import is_unclear, path_pattern
 from codeagent.policy.wrappers import INTERPRETERS, base_name, inside, is_wrapper
 from codeagent.workspace.git import uncommitted, uncommitted_in_words
 from codeagent.workspace.paths import PathSandbox
@@ -31,7 +31,9 @@ _NEVER = frozenset({"rm", "kill", "pkill", "killall", "reboot", "shutdown", "cro
 
 
 def command_offers(case: CommandCase) -> tuple[RuleOffer, ...]:
-    """One rule for each simple command that was asked about; none when one of them must be asked each time."""
+    """One rule for each simple command that was asked about; none when one of them must be asked each time,
+    or when nobody could see what the rule is about.
+    """
     if case.analysis.is_opaque:
         return ()
     offers: list[RuleOffer] = []
@@ -41,18 +43,22 @@ def command_offers(case: CommandCase) -> tuple[RuleOffer, ...]:
         if ruling.decision is Decision.DENY or not ruling.rules or not _may_be_stored(ruling.command):
             return ()
         offers += [RuleOffer(rule=rule, covers=_covers(rule)) for rule in ruling.rules]
-    return tuple(dict.fromkeys(offers))
+    return _readable(offers)
 
 
 def path_offers(tool: str, touches: Sequence[Touch], sandbox: PathSandbox) -> tuple[RuleOffer, ...]:
-    """One rule for each path that a tool call touches; none when a path must be asked about each time."""
+    """One rule for each path that a tool call touches; none as with ``command_offers``."""
     offers: list[RuleOffer] = []
     for touch in touches:
         if touch.path is None or (touch.concern and touch.access is Access.WRITE):
             return ()
         rule = f"{tool}({path_pattern(sandbox.show(touch.path))})"
         offers.append(RuleOffer(rule=rule, covers=_covers(rule)))
-    return tuple(dict.fromkeys(offers))
+    return _readable(offers)
+
+
+def _readable(offers: Sequence[RuleOffer]) -> tuple[RuleOffer, ...]:
+    return () if any(is_unclear(offer.rule) for offer in offers) else tuple(dict.fromkeys(offers))
 
 
 def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[str, ...]:

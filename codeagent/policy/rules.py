@@ -12,6 +12,7 @@ from pathlib import Path
 from codeagent.core.approvals import Access, Decision, Scope
 from codeagent.core.desk import RuleSource, StoredRule
 from codeagent.core.errors import ConfigError
+from codeagent.core.text import has_disguised, has_invisible
 from codeagent.policy.later import IgnoreSpec, ignore_spec
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
@@ -220,8 +221,15 @@ def exact_rule(words: Sequence[Word]) -> str:
     return f"bash({' '.join(quoted_word(word.text) for word in words)})"
 
 
+def is_unclear(rule: str) -> bool:
+    """Whether characters in a rule cannot be seen or pass for others, so that nobody can tell what it covers."""
+    return has_invisible(rule) or has_disguised(rule)
+
+
 def remedy(rules: Sequence[str]) -> str:
-    """Flags that would allow what ``rules`` cover, quoted for a shell."""
+    """Flags that would allow what ``rules`` cover, quoted for a shell; empty when one of them cannot be read."""
+    if any(map(is_unclear, rules)):
+        return ""
     return " ".join("--allow '" + rule.replace("'", "'\\''") + "'" for rule in rules)
 
 

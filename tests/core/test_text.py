@@ -316,6 +316,24 @@ def test_secrets_are_known_by_the_names_of_their_variables():
     assert secrets_in(environ) == ("1", "2", "3", "4")
 
 
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("postgres://shop:hunter2-long@db.example/shop", ("hunter2-long",)),
+        ("amqps://u:p%40ss-word1@h", ("p%40ss-word1", "p@ss-word1")),
+        ("redis://:only-a-password9@cache:6379/0", ("only-a-password9",)),
+        ("Server=db;User Id=sa;Password=Hunter2-Long;Encrypt=true", ("Hunter2-Long",)),
+        ("host=db user=me password='Hunter2-Long' sslmode=require", ("Hunter2-Long",)),
+        ("host=db user=me password=Hunter2-Long sslmode=require", ("Hunter2-Long",)),
+        ("postgres://postgres:postgres@localhost/test", ()),
+        ("https://example.org:8080/a@b", ()),
+        ("/home/me", ()),
+    ],
+)
+def test_passwords_inside_other_values_are_known_as_well(value, found):
+    assert secrets_in({"DATABASE_URL": value}) == found
+
+
 def test_hostile_text_takes_no_longer_than_its_length_allows():
     started = time.thread_time()
     for piece in ("\x1b[", "\x1b]", "\x1b]a\x1b", "\r", "a\b", "\x1b[0;", "-----BEGIN PRIVATE KEY-----", "://a:"):

@@ -549,6 +549,34 @@ async def test_a_question_names_no_rule_that_it_does_not_offer(root, command):
     assert person.requests[0].verdict.remedy == ""
 
 
+@pytest.mark.parametrize("name", ["a\u200bb.txt", "a\u202eb.txt", "p\u0430ge.py", "a\ufeff/b.txt"])
+async def test_no_rule_is_offered_for_a_name_that_cannot_be_read(root, name):
+    person = Person(Deny())
+    decision = await Desk(root, person).check("write", path=name, content="x")
+    (request,) = person.requests
+    assert (request.offers, request.verdict.remedy) == ((), "")
+    assert isinstance(decision, Denied)
+    alone = await Desk(root).check("write", path=name, content="x")
+    assert "--mode edits would allow it" in alone.reason
+    assert "--allow" not in alone.reason
+
+
+async def test_nor_for_a_link_that_leads_to_such_a_name(root, tmp_path):
+    (tmp_path / "a\u200bb.txt").write_text("x")
+    (root / "link").symlink_to(tmp_path / "a\u200bb.txt")
+    person = Person(Deny(), Deny())
+    desk = Desk(root, person)
+    await desk.check("bash", command="cat link")
+    await desk.check("read", path="link")
+    assert [request.offers for request in person.requests] == [(), ()]
+
+
+async def test_a_name_in_another_language_is_offered_as_any(root):
+    person = Person(Deny())
+    await Desk(root, person).check("write", path="отчёт.md", content="x")
+    assert [offer.rule for offer in person.requests[0].offers] == ["write(./отчёт.md)"]
+
+
 async def test_a_question_names_the_rules_that_it_offers(root):
     person = Person(Deny())
     await Desk(root, person).check("bash", command="npm test && npm run x")
