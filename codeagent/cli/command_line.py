@@ -43,7 +43,7 @@ class WordsParser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: _Writable | None = None) -> None:
         """Raises OSError where help does not get out, over which argparse keeps silent; a complaint may get lost."""
-        if file is sys.stdout:
+        if file is not None and file is sys.stdout:
             file.write(message)
         else:
             super()._print_message(message, file)

@@ -140,7 +140,12 @@ class Judge:
             return _path_verdict(shown, Decision.ALLOW, "it only reads in the workspace.")
         if around.mode in {Mode.EDITS, Mode.AUTO}:
             return _path_verdict(shown, Decision.ALLOW, f"{around.mode} mode changes files in the workspace.")
-        return _path_verdict(shown, Decision.ASK, "changes are asked about in ask mode.", f"{flag} or --mode edits" if flag else "--mode edits")
+        return _path_verdict(
+            shown,
+            Decision.ASK,
+            "changes are asked about in ask mode.",
+            f"{flag} or --mode edits" if flag else "--mode edits",
+        )
 
     def _tool(self, tool: str) -> Verdict:
         """A call that touches no file: looking at or stopping what was started before."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,6 @@ from threading import Event
 from pydantic import BaseModel, ConfigDict, Field
 
 from codeagent.core.approvals import Access, CommandPreview, Concern, ConcernKind, Touch
-from codeagent.core.diff import split_lines
 from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, PathRefused, PlanFixed
 from codeagent.core.events import Progress
 from codeagent.core.messages import CommandDetails, Outcome, ToolResult
@@ -24,9 +23,11 @@ from codeagent.core.protocols import Interruption, Offer, Plan, ToolContext
 from codeagent.core.text import secrets_in
 from codeagent.tools.command_output import changed_note, readable
 from codeagent.tools.git_undo import GitUndoPlan, named, put_back
+from codeagent.tools.held_back import HeldBack, in_words, own_refusals
 from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
-from codeagent.workspace.files import decode, read_bytes
+from codeagent.tools.printed import note_printed
+from codeagent.workspace.bounds import Refusal
 from codeagent.workspace.git_guard import GitChange, GitWatch
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
@@ -38,8 +39,6 @@ _log = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
-_LARGEST_SHOWN = 1_000_000
-_WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s'\"|&;<>()]+")
 
 
 class BashArguments(BaseModel):
@@ -73,6 +72,7 @@ class Shell:
     warn: Callable[[str], None]
     puts_git_back: Callable[[], bool]
     secrets: tuple[str, ...]
+    held_back: HeldBack = field(default_factory=HeldBack)
 
     def surely_reads(self, command: str, cwd: Path) -> bool:
         """Whether the command changes nothing; when that cannot be said, it does."""
@@ -208,6 +208,7 @@ class CommandPlan:
     remark: str = ""
     changed_git: list[GitChange] = field(default_factory=list)
     put_back: list[str] = field(default_factory=list)
+    missed: list[Refusal] = field(default_factory=list)
     haste: Event = field(default_factory=Event)
 
     def hurry(self) -> None:
@@ -224,13 +225,11 @@ class CommandPlan:
                 ),
                 what="put back as it was",
             )
-        details = result.details
-        if not isinstance(details, CommandDetails) or not details.refused or details.exit_code in {0, None}:
+        if not self.missed:
             return None
-        held_back = f"The sandbox kept it from {' and '.join(details.refused)}."
-        plan = replace(
-            self, preview=replace(self.preview, held_back=held_back), remark="[run once more, without the sandbox]"
-        )
+        held_back = f"The sandbox kept it from {in_words(self.missed)}."
+        preview = replace(self.preview, held_back=held_back)
+        plan = replace(self, preview=preview, remark="[run once more, without the sandbox]", missed=[])
         return Offer(plan=plan, what="run once more without the sandbox")
 
     async def run(self, progress: Progress) -> ToolResult:
@@ -242,6 +241,7 @@ class CommandPlan:
         is_read_only = shell.surely_reads(command, cwd)
         confine = None if self.preview.held_back else shell.confine
         guarded = None if is_read_only else await asyncio.to_thread(shell.watch.begin)
+        started = time.time()
         finished = await run(
             command,
             cwd=cwd,
@@ -254,10 +254,14 @@ class CommandPlan:
             haste=self.haste,
         )
         output = readable(finished.head_tail, finished.total_bytes)
-        refused = await asyncio.to_thread(confine.refused, output, cwd) if confine is not None else ()
+        refused: tuple[Refusal, ...] = ()
+        if confine is not None:
+            said = await asyncio.to_thread(confine.refused, output, cwd)
+            refused = await asyncio.to_thread(own_refusals, said, command, cwd, started, is_read_only=is_read_only)
+            self.missed[:] = shell.held_back.worth_asking(refused, command, cwd, finished.exit_code)
         changed: tuple[Path, ...] = ()
         if is_read_only:
-            await asyncio.to_thread(_note_shown, shell, command, cwd, output, self.call_id)
+            await asyncio.to_thread(note_printed, shell.sandbox, shell.seen, command, cwd, output, self.call_id)
         else:
             changed = await asyncio.to_thread(shell.seen.changed, present_or_none)
         if guarded is not None:
@@ -321,7 +325,9 @@ class CommandPlan:
             self.shell.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self.shell.logs / f"bash-{secrets.token_hex(6)}.log"
 
-    def _result(self, finished: Finished, output: str, changed: Sequence[Path], refused: tuple[str, ...]) -> ToolResult:
+    def _result(
+        self, finished: Finished, output: str, changed: Sequence[Path], refused: Sequence[Refusal]
+    ) -> ToolResult:
         details = CommandDetails(
             command=self.preview.command,
             cwd=str(self.preview.cwd),
@@ -329,7 +335,7 @@ class CommandPlan:
             exit_code=finished.exit_code,
             seconds=round(finished.seconds, 3),
             log=str(finished.log or ""),
-            refused=refused,
+            refused=tuple(map(str, refused)),
             colours=colours_of(finished.head_tail, len(self.remark) + 1 if self.remark else 0),
         )
         lines = [self.remark, output.removesuffix("\n"), *self._notes(finished, changed, refused)]
@@ -338,7 +344,7 @@ class CommandPlan:
             return say(self.call_id, text, details=details, outcome=Outcome.TIMED_OUT, code="TIMEOUT")
         return say(self.call_id, text, details=details)
 
-    def _notes(self, finished: Finished, changed: Sequence[Path], refused: Sequence[str]) -> list[str]:
+    def _notes(self, finished: Finished, changed: Sequence[Path], refused: Sequence[Refusal]) -> list[str]:
         notes: list[str] = []
         if finished.timed_out:
             notes.append(
@@ -355,43 +361,10 @@ class CommandPlan:
             more = f"; more output goes to {finished.log}" if finished.log and not finished.is_cut else ""
             notes.append(f"[still running in the background: {'; '.join(finished.still_running)}{more}]")
         if refused:
-            notes.append(f"[the sandbox kept it from {' and '.join(refused)}]")
+            notes.append(f"[the sandbox kept it from {in_words(refused)}]")
         if self.changed_git:
             after = "".join(f"; {what}" for what in self.put_back)
             notes.append(f"[it changed {named(self.changed_git, self.shell.sandbox.root)}{after}]")
         if changed:
             notes.append(changed_note(self.shell.sandbox, changed))
         return notes
-
-
-def _note_shown(shell: Shell, command: str, cwd: Path, output: str, call_id: str) -> None:
-    """Lines of files that a reading command names and that its output holds whole count as seen."""
-    printed = set(output.split("\n"))
-    for word in dict.fromkeys(_WORD.findall(command)):
-        try:
-            touch = shell.sandbox.resolve(word.strip("'\""), Access.READ, base=cwd)
-            if touch.path is None or touch.concern is not None or not touch.path.is_file():
-                continue
-            data = read_bytes(touch.path, limit=_LARGEST_SHOWN)
-            lines = [line.rstrip("\r\n") for line in split_lines(decode(data).text)]
-        except (CodeagentError, OSError):
-            continue
-        seen = _printed_lines(lines, printed)
-        if seen:
-            shell.seen.shown(touch.path, data, seen, call_id=call_id)
-
-
-def _printed_lines(lines: Sequence[str], printed: set[str]) -> list[int]:
-    """Numbers of the lines that were printed, alone or behind their number; a blank one where its neighbours were."""
-    shown = [
-        bool(line.strip())
-        and (line in printed or not printed.isdisjoint((f"{n}:{line}", f"{n}-{line}", f"{n:6}\t{line}")))
-        for n, line in enumerate(lines, start=1)
-    ]
-    last_text = -1
-    for index, line in enumerate(lines):
-        if line.strip():
-            if shown[index] and (last_text < 0 or shown[last_text]):
-                shown[last_text + 1 : index] = [True] * (index - last_text - 1)
-            last_text = index
-    return [number for number, is_shown in enumerate(shown, start=1) if is_shown]

@@ -14,6 +14,7 @@ from codeagent.core.events import Progress
 from codeagent.core.messages import ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
 from codeagent.tools.command_output import changed_note, readable
+from codeagent.tools.held_back import in_words
 from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
 from codeagent.workspace.jobs import Jobs, Look
@@ -82,7 +83,7 @@ class JobTool:
         lines = [output, *_notes(look)]
         if self._confine is not None:
             refused = await asyncio.to_thread(self._confine.refused, output, self._sandbox.root)
-            lines += [f"[the sandbox kept it from {' and '.join(refused)}]"] if refused else []
+            lines += [f"[the sandbox kept it from {in_words(refused)}]"] if refused else []
         if changed:
             lines.append(changed_note(self._sandbox, changed))
         return say(call_id, "\n".join(line for line in lines if line))

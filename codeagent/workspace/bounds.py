@@ -15,10 +15,22 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - named, not used
 """Where programs share memory by files."""
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "dri", "kfd", "nvidia*")
-_REFUSAL = re.compile(
-    r"Permission denied|Read-only file system|Operation not permitted|Device or resource busy"
-    r"|\b(?:EACCES|EROFS|EPERM)\b"
+_BY_MOUNTS = r"[Rr]ead-only file system|Device or resource busy"
+_BY_RIGHTS = r"[Pp]ermission denied|[Oo]peration not permitted"
+_REFUSAL = re.compile(rf"{_BY_RIGHTS}|{_BY_MOUNTS}|\b(?:EACCES|EROFS|EPERM)\b")
+_MOUNTED = re.compile(rf"{_BY_MOUNTS}|\bEROFS\b")
+_PLAIN = re.compile(
+    rf"[A-Za-z_.~/][^\s:]*: (?:.*[:\]] )?(?:{_BY_RIGHTS}|{_BY_MOUNTS})(?:: ['\"].*['\"]|, \w+ ['\"].*['\"])?\.?"
 )
+"""``touch: cannot touch 'x': Permission denied``, ``OSError: [Errno 30] Read-only file system: 'x'`` and their like."""
+
+_OF_A_PROCESS = re.compile(r"/proc/\d+/(?:task/\d+/)?(\w+)")
+_WRITTEN_OF_A_PROCESS = frozenset(
+    {"comm", "oom_adj", "oom_score_adj", "clear_refs", "coredump_filter", "timerslack_ns", "sched", "autogroup"}
+    | {"setgroups", "uid_map", "gid_map", "projid_map", "attr", "loginuid"}
+)
+"""All else of another process is there to be read."""
+
 _NO_NETWORK = re.compile(
     r"Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable"
     r"|nodename nor servname|getaddrinfo|EAI_AGAIN|ENETUNREACH|ECONNREFUSED|Connection refused"
@@ -31,6 +43,23 @@ _SLASHED = re.compile(r"[^\s'\"‘’`:,;()\[\]]*/[^\s'\"‘’`:,;()\[\]]*")
 _MOST_LINES = 400
 _MOST_NAMED = 5
 _LONGEST_NAME = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """One thing that a command was kept from: in words, and the line of its output that says so.
+
+    ``written`` is the path that it would have written to. ``is_plain``: the line has the shape in which programs
+    tell of their own errors.
+    """
+
+    what: str
+    line: str
+    written: Path | None = None
+    is_plain: bool = False
+
+    def __str__(self) -> str:
+        return self.what
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,21 +82,30 @@ class Bounds:
             return False
         return any(real.is_relative_to(folder) for folder in (*self.writable, *devices(), MEMORY))
 
-    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
+    def refused(self, output: str, cwd: Path, *, by_mounts: bool = False) -> tuple[Refusal, ...]:
         """What a command that ran in ``cwd`` was kept from, as far as its output says so: paths, or the network.
 
-        A path counts when these bounds, and not the rights of the file, keep the command from it.
+        A path counts when these bounds, and not the rights of the file, keep the command from it. ``by_mounts``:
+        they do so by mounts, which give another reason than rights do.
         """
-        found: dict[str, None] = {}
+        found: dict[str, Refusal] = {}
         for line in output.splitlines()[-_MOST_LINES:]:
-            refusal = _REFUSAL.search(line)
-            paths = list(_paths_in(line, refusal.start())) if refusal else []
-            here = next((path for path in paths if self._keeps_from(cwd, path)), None)
-            if here is not None:
-                found[f"writing to {here}"] = None
-            elif not self.has_network and (_NO_NETWORK.search(line) or (refusal and not paths)):
-                found["using the network"] = None
-        return tuple(found)[:_MOST_NAMED]
+            if refusal := self._refusal(line, cwd, by_mounts=by_mounts):
+                found.setdefault(refusal.what, refusal)
+        return tuple(found.values())[:_MOST_NAMED]
+
+    def _refusal(self, line: str, cwd: Path, *, by_mounts: bool) -> Refusal | None:
+        message = _REFUSAL.search(line)
+        paths = list(_paths_in(line, message.start())) if message else []
+        for name in paths if not by_mounts or _MOUNTED.search(line) else ():
+            if not _is_read(name, line) and self._keeps_from(cwd, name):
+                is_plain = _PLAIN.fullmatch(line.strip()) is not None
+                return Refusal(what=f"writing to {name}", line=line, written=cwd / name, is_plain=is_plain)
+        if (read := next((name for name in paths if _is_read(name, line)), None)) is not None:
+            return Refusal(what=f"reading {read}", line=line)
+        if not self.has_network and (_NO_NETWORK.search(line) or (message and not paths)):
+            return Refusal(what="using the network", line=line)
+        return None
 
     def _keeps_from(self, cwd: Path, name: str) -> bool:
         if len(name) > _LONGEST_NAME or not any(map(str.isalnum, name)):
@@ -91,6 +129,12 @@ def _paths_in(line: str, message_at: int) -> Iterator[str]:
     if before := _BEFORE.search(line[:message_at]):
         yield _CANNOT.sub("", before[1].strip())
     yield from _SLASHED.findall(line)
+
+
+def _is_read(name: str, line: str) -> bool:
+    """Whether it is about reading what belongs to another process, which the kernel keeps confined ones from."""
+    found = _OF_A_PROCESS.match(name)
+    return found is not None and found[1] not in _WRITTEN_OF_A_PROCESS and not _MOUNTED.search(line)
 
 
 def _is_writable(path: Path) -> bool:

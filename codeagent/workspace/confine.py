@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from codeagent.workspace import landlock
-from codeagent.workspace.bounds import GIT_PARTS, MEMORY, Bounds, devices
+from codeagent.workspace.bounds import GIT_PARTS, MEMORY, Bounds, Refusal, devices
 from codeagent.workspace.git_watched import git_folders
 
 _TRIAL_SECONDS = 5
@@ -81,9 +81,9 @@ class Bubblewrap:
     def ruleset(self) -> None:
         """None: bubblewrap confines the command itself."""
 
-    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
+    def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
-        return self.bounds.refused(output, cwd)
+        return self.bounds.refused(output, cwd, by_mounts=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class Landlock:
         """The descriptor of a ruleset for the command, which the caller closes. Raises OSError."""
         return landlock.make_ruleset((*self.bounds.writable, MEMORY), devices(), has_network=self.bounds.has_network)
 
-    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
+    def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
         return self.bounds.refused(output, cwd)
 
@@ -137,7 +137,7 @@ class SandboxExec:
     def ruleset(self) -> None:
         """None: sandbox-exec confines the command itself."""
 
-    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
+    def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
         return self.bounds.refused(output, cwd)
 

@@ -19,6 +19,7 @@ from typing import Protocol, TypeVar
 
 from codeagent.core.errors import CommandProblem
 from codeagent.workspace import process_tree
+from codeagent.workspace.bounds import Refusal
 from codeagent.workspace.files import is_folder
 from codeagent.workspace.keeper import Command, start_shell
 
@@ -39,7 +40,7 @@ class Confine(Protocol):
         """The descriptor of a Landlock ruleset to be applied to them, which the caller closes. Raises OSError."""
         ...
 
-    def refused(self, output: str, cwd: Path) -> tuple[str, ...]:
+    def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command that ran in ``cwd`` was kept from, as far as its output says so."""
         ...
 

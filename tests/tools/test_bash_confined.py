@@ -72,6 +72,68 @@ def test_a_command_that_went_well_in_spite_of_it_says_so_and_offers_nothing(plac
     assert plan.offer(result) is None
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x > ../outside/new; true",
+        "touch ../outside/new; echo done",
+        "mkdir -p ../outside/new/deep | cat",
+        "cp /etc/hostname ../outside 2>&1 | tail -3",
+        "python3 -c \"open('../outside/new', 'w')\" 2>&1 | tail -1",
+        "touch --date=now ../outside/new\ntrue",
+        "echo x | tee ../outside/new | cat",
+    ],
+)
+def test_a_refusal_behind_a_good_exit_code_is_offered_as_well(place, command):
+    plan, result = place.run(command)
+    assert result.details.exit_code == 0
+    assert plan.offer(result).what == "run once more without the sandbox"
+    asyncio.run(plan.offer(result).plan.run(lambda _: None))
+    assert list(place.outside.iterdir())
+
+
+def test_behind_a_good_exit_code_a_place_is_offered_once(place):
+    first, result = place.run("touch ../outside/new; true")
+    assert first.offer(result) is not None
+    second, again = place.run("touch ../outside/new; true")
+    assert "[the sandbox kept it from writing to ../outside/new]" in again.text
+    assert second.offer(again) is None
+    third, failed = place.run("touch ../outside/new")
+    assert third.offer(failed) is not None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "true; cat old.log",
+        "touch new; tail -n 5 *.log",
+        "touch new; cat < old.log | head",
+        "echo \"see: touch: cannot touch '../outside/new': Permission denied.\"; true",
+        "touch new; printf '%s\\n' 'old.log:1:touch: ../outside/new: Permission denied'",
+        "python3 -c \"print('2026 touch: cannot touch \\'../outside/new\\': Permission denied')\"",
+        "python3 -c \"print('warning: no cache: [Errno 30] Read-only file system: \\'/nosuch/cache\\'')\"",
+        "touch ../outside/new || echo never mind",
+    ],
+)
+def test_words_that_only_speak_of_a_refusal_raise_no_question(place, command):
+    log = place.root / "old.log"
+    log.write_text("touch: cannot touch '../outside/new': Permission denied\n" * 2)
+    os.utime(log, (1, 1))
+    plan, result = place.run(command)
+    assert result.details.exit_code == 0
+    assert plan.offer(result) is None
+
+
+def test_a_refusal_that_is_read_in_a_file_is_not_told_as_the_commands_own(place):
+    log = place.root / "old.log"
+    log.write_text("touch: cannot touch '../outside/new': Read-only file system\n")
+    os.utime(log, (1, 1))
+    for command in ("cat old.log", "touch new; cat old.log", "touch new; cat old.log; false"):
+        plan, result = place.run(command)
+        assert "the sandbox kept it" not in result.text
+        assert plan.offer(result) is None
+
+
 def test_a_command_that_failed_of_something_else_offers_nothing(place):
     plan, result = place.run("false")
     assert plan.offer(result) is None
@@ -113,9 +175,11 @@ def test_a_command_that_changed_nothing_of_git_offers_nothing(repository):
 
 
 def test_what_a_child_left_running_does_to_git_is_seen_by_the_next_command(repository):
-    _, first = repository.run("(sleep 0.5; git config core.pager ./x) & true")
+    _, first = repository.run("(until [ -e go ]; do sleep 0.05; done; git config core.pager ./x; touch done) & true")
     assert "it changed" not in first.text
-    time.sleep(1.5)
+    (repository.root / "go").touch()
+    while not (repository.root / "done").exists():
+        time.sleep(0.05)
     _, second = repository.run("touch a")
     assert "[it changed .git/config]" in second.text
     assert repository.warned == ["A command changed .git/config."]

@@ -13,7 +13,7 @@ def output_of(confined, script):
 
 
 def refused(confined, script):
-    return confined.refused(output_of(confined, script), confined.bounds.root)
+    return tuple(map(str, confined.refused(output_of(confined, script), confined.bounds.root)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -47,6 +47,7 @@ def test_a_refused_write_is_recognised_and_named(tmp_path, kind, script, what):
         "echo Permission denied",
         "ls ../outside; false",
         "echo x > /dev/null",
+        "cat ../outside/nothing; false",
     ],
 )
 def test_what_was_not_refused_by_the_sandbox_is_not_taken_for_it(tmp_path, kind, script):
@@ -106,6 +107,41 @@ def test_where_nothing_may_be_written_the_repository_is_refused_too(tmp_path):
     (confined.bounds.root / ".git").mkdir()
     assert refused(confined, "echo x > .git/HEAD") == ("writing to .git/HEAD",)
     assert not (confined.bounds.root / ".git/HEAD").exists()
+
+
+@pytest.mark.parametrize("what", ["environ", "maps", "mem", "cwd"])
+def test_what_may_not_be_read_of_another_process_is_not_called_writing(tmp_path, what):
+    confined = confinement("bubblewrap", bounds_in(tmp_path))
+    path = f"/proc/{os.getpid()}/{what}"
+    look = f"readlink -v {path}" if what == "cwd" else f"cat {path}"
+    assert refused(confined, look) == (f"reading {path}",)
+
+
+def test_a_mount_is_told_from_the_rights_of_a_file(tmp_path):
+    confined = confinement("bubblewrap", bounds_in(tmp_path))
+    (tmp_path / "outside/run").write_text("echo ran\n")
+    assert refused(confined, "../outside/run") == ()
+    assert refused(confined, "echo x > ../outside/run") == ("writing to ../outside/run",)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_plain"),
+    [
+        ("touch: cannot touch '{}': Read-only file system", True),
+        ("bash: line 1: {}: Permission denied", True),
+        ("OSError: [Errno 30] Read-only file system: '{}'", True),
+        ("Error: EACCES: permission denied, open '{}'", True),
+        ("tar: {}: Cannot open: Permission denied", True),
+        ("fatal: cannot mkdir {}: Read-only file system", True),
+        ("build.log:12:touch: cannot touch '{}': Permission denied", False),
+        ("2026-01-01 12:00 touch: cannot touch '{}': Permission denied", False),
+        ("He said '{}': Permission denied and left", False),
+    ],
+)
+def test_the_shape_of_a_programs_own_error_is_known(tmp_path, line, is_plain):
+    bounds = bounds_in(tmp_path)
+    (refusal,) = bounds.refused(line.format("../outside/x"), bounds.root)
+    assert (refusal.is_plain, refusal.written) == (is_plain, bounds.root / "../outside/x")
 
 
 def test_very_odd_output_is_looked_through_without_harm(tmp_path):

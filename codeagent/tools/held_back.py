@@ -1,0 +1,101 @@
+"""What the sandbox kept a command from, and when that is worth a question: whether to run it once more without."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from codeagent.workspace.bounds import Refusal
+
+_WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"|([^\s'\"|&;<>()]+)")
+_HIDES_FAILURE = re.compile(r"[|;\n&]")
+_LARGEST_LOOKED_AT = 1_000_000
+_MOST_LOOKED_AT = 50
+
+
+@dataclass(slots=True)
+class HeldBack:
+    """Remembers for a session what was offered although the command went well, so that it is offered once only."""
+
+    offered: set[Path] = field(default_factory=set[Path])
+
+    def worth_asking(
+        self, refusals: Sequence[Refusal], command: str, cwd: Path, exit_code: int | None
+    ) -> tuple[Refusal, ...]:
+        """The refusals that a question is about; none where the command has no exit code.
+
+        Behind an exit code of 0 only what the command surely failed of: a program says so in the plain form, the
+        command names the place or is one whose exit code is not that of its parts, and nothing in it deals with
+        failure (``||``).
+        """
+        if exit_code is None or exit_code != 0:
+            return tuple(refusals) if exit_code else ()
+        if "||" in command:
+            return ()
+        hides = _HIDES_FAILURE.search(command) is not None
+        named = tuple(_named(command, cwd))
+        found = [
+            refusal
+            for refusal in refusals
+            if refusal.written is not None
+            and refusal.is_plain
+            and refusal.written not in self.offered
+            and (hides or _is_among(refusal.written.resolve(), named))
+        ]
+        self.offered.update(refusal.written for refusal in found if refusal.written is not None)
+        return tuple(found)
+
+
+def in_words(refusals: Sequence[Refusal]) -> str:
+    """What the sandbox kept it from: the end of a sentence."""
+    return " and ".join(map(str, refusals))
+
+
+def own_refusals(
+    refusals: Sequence[Refusal], command: str, cwd: Path, started: float, *, is_read_only: bool
+) -> tuple[Refusal, ...]:
+    """The refusals that are this command's own, not those that it printed out of a file.
+
+    A command that only reads is refused no writing; a line of a file that it names and that is older
+    than ``started`` (seconds of the wall clock) was read there, and one of its own words is one that it prints.
+    """
+    own = [refusal for refusal in refusals if not (is_read_only and refusal.written is not None)]
+    if not own:
+        return ()
+    read = "\n".join((command, *_texts(command, cwd, started)))
+    return tuple(refusal for refusal in own if refusal.line.strip() not in read)
+
+
+def _words(command: str) -> Iterator[str]:
+    for found in _WORD.finditer(command):
+        yield found[1] or found[2] or found[3] or ""
+
+
+def _named(command: str, cwd: Path) -> Iterator[Path]:
+    """The places that its words may mean, the values of options too."""
+    for word in _words(command):
+        for text in dict.fromkeys((word, word.partition("=")[2])):
+            if text and "\0" not in text:
+                yield (cwd / Path(text).expanduser()).resolve() if text.startswith("~") else (cwd / text).resolve()
+
+
+def _is_among(written: Path, named: Sequence[Path]) -> bool:
+    """Whether one of the places is the one that is written, the folder it is in, or below it."""
+    return any(place in {written, written.parent} or place.is_relative_to(written) for place in named)
+
+
+def _texts(command: str, cwd: Path, started: float) -> Iterator[str]:
+    """What stands in the files that the command names and did not write."""
+    for word in islice(dict.fromkeys(_words(command)), _MOST_LOOKED_AT):
+        try:
+            names = islice(glob.iglob(word, root_dir=cwd), _MOST_LOOKED_AT)  # noqa: PTH207 - a word may be absolute
+            for path in (cwd / name for name in names):
+                status = path.stat()
+                if path.is_file() and status.st_size <= _LARGEST_LOOKED_AT and status.st_mtime < started:
+                    yield path.read_text(encoding="utf-8", errors="replace")
+        except (OSError, ValueError):
+            continue
