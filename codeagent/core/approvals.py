@@ -78,7 +78,8 @@ class DiffPreview:
 class CommandPreview:
     """A shell command, whole; ``timeout`` in seconds, 0 for a background command without one.
 
-    ``held_back`` says what the sandbox kept it from; then this is about running it once more without the sandbox.
+    ``held_back`` says what the sandbox keeps it from; then this is about running it without the sandbox.
+    ``let_through``: what of git's own files the sandbox lets it write to this once, in words.
     """
 
     kind: Literal["command"] = "command"
@@ -87,6 +88,7 @@ class CommandPreview:
     timeout: float
     background: bool = False
     held_back: str = ""
+    let_through: str = ""
 
 
 Preview = NoPreview | DiffPreview | CommandPreview
@@ -167,7 +169,7 @@ class Verdict:
     """What the policy says, and why; ``remedy`` names the rule or flag that would allow it.
 
     ``losses``: what would be lost if it ran, a sentence each. ``is_covered``: it is allowed because undo brings back
-    what it would delete.
+    what it would delete. ``writes``: places that a command which is asked about surely writes to.
     """
 
     decision: Decision
@@ -177,6 +179,7 @@ class Verdict:
     remedy: str = ""
     losses: tuple[str, ...] = ()
     is_covered: bool = False
+    writes: tuple[Path, ...] = ()
 
 
 class Scope(StrEnum):

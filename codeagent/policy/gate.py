@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import assert_never
+from typing import Protocol, assert_never, runtime_checkable
 
 from codeagent.core.approvals import (
     Access,
@@ -146,6 +146,7 @@ class ToolGate:
                 return Allowed(plan=plan, note=" ".join(notes), was_asked=was_asked)
             if self._approver is None:
                 return Denied(reason=_nobody_there(verdict))
+            plan = await asyncio.to_thread(_foreseen, plan, verdict)
             request = await asyncio.to_thread(self._request, call, plan, verdict, mode)
             answer = await self._ask(self._approver, request)
             was_asked = True
@@ -258,6 +259,20 @@ class ToolGate:
         if not isinstance(preview, CommandPreview) or self._cover is None:
             return None
         return RunsOn() if preview.background else self._cover
+
+
+@runtime_checkable
+class _Foresees(Protocol):
+    """A plan that knows whether the sandbox would refuse what the person is asked about."""
+
+    def foreseeing(self, writes: Sequence[Path]) -> Plan:
+        """The plan as it would have to run so that the sandbox lets these writes through."""
+        ...
+
+
+def _foreseen(plan: Plan, verdict: Verdict) -> Plan:
+    """One question is enough: a yes to what the sandbox refuses would lead to the next one."""
+    return plan.foreseeing(verdict.writes) if verdict.writes and isinstance(plan, _Foresees) else plan
 
 
 class _Again:

@@ -29,6 +29,7 @@ from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, exact_rule, path_pattern, remedy
 from codeagent.policy.shell_script import Direction, SimpleCommand
+from codeagent.policy.surely_written import surely_written
 from codeagent.policy.trees import whole_reading
 from codeagent.policy.undoable import Undoable
 from codeagent.policy.versions import chosen_by, steering_files
@@ -200,6 +201,7 @@ class CommandCase:
             remedy=remedy(rules) if can_be_allowed and decision is Decision.ASK else "",
             losses=self.undoable.lost,
             is_covered=decision is Decision.ALLOW and any(ruling.is_covered for ruling in rulings),
+            writes=surely_written(self.analysis.commands, self._paths) if decision is Decision.ASK else (),
         )
 
     def changes(self, command: Command) -> str:

@@ -65,9 +65,9 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
     """Plain sentences on what could be lost or overlooked, and whether undo would bring it back."""
     found: list[str] = []
     if isinstance(preview, CommandPreview) and preview.held_back:
-        found.append(
-            f"{preview.held_back} It would run once more, without the sandbox: it can then write wherever you can."
-        )
+        found.append(f"{preview.held_back} It would run without the sandbox: it can then write wherever you can.")
+    if isinstance(preview, CommandPreview) and preview.let_through:
+        found.append(f"The sandbox would let it write to git's hooks and settings this once: to {preview.let_through}.")
     if case is not None:
         found += case.undoable.lost
         if case.undoable.lost and isinstance(preview, CommandPreview):

@@ -40,6 +40,14 @@ def replaced_files(words: Sequence[Word], folder: Path | None) -> Replaced:
     return tuple(path for name in dict.fromkeys(found) if name and (path := folder / name).is_file())
 
 
+def written_names(words: Sequence[Word], folder: Path) -> tuple[str, ...]:
+    """The names that such a command in ``folder`` deletes or writes to, whether they are there or not."""
+    if not words or not words[0].is_fixed or not _may_replace(base_name(words[0].text), words[1:]):
+        return ()
+    texts = _written_out(words[1:], folder)
+    return tuple(islice(_names(base_name(words[0].text), texts, folder), _MOST_FILES)) if texts else ()
+
+
 def _may_replace(program: str, words: Sequence[Word]) -> bool:
     """Whether the program is one of those that are known here, called so that it writes."""
     if program in _EDITING:

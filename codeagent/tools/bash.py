@@ -23,7 +23,7 @@ from codeagent.core.protocols import Interruption, Offer, Plan, ToolContext
 from codeagent.core.text import secrets_in
 from codeagent.tools.command_output import changed_note, readable
 from codeagent.tools.git_undo import GitUndoPlan, named, put_back
-from codeagent.tools.held_back import HeldBack, in_words, own_refusals
+from codeagent.tools.held_back import HeldBack, in_words, own_refusals, what_would_be_refused
 from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
 from codeagent.tools.printed import note_printed
@@ -209,6 +209,7 @@ class CommandPlan:
     changed_git: list[GitChange] = field(default_factory=list)
     put_back: list[str] = field(default_factory=list)
     missed: list[Refusal] = field(default_factory=list)
+    foreseen: tuple[Path, ...] = ()
     haste: Event = field(default_factory=Event)
 
     def hurry(self) -> None:
@@ -232,6 +233,15 @@ class CommandPlan:
         plan = replace(self, preview=preview, remark="[run once more, without the sandbox]", missed=[])
         return Offer(plan=plan, what="run once more without the sandbox")
 
+    def foreseeing(self, writes: Sequence[Path]) -> Plan:
+        """The command as it has to run to write to ``writes``, which the person is asked about."""
+        confine = self.shell.confine
+        if confine is None or self.preview.held_back:
+            return self
+        held_back, let_through = what_would_be_refused(writes, confine, self.shell.sandbox.show)
+        preview = replace(self.preview, held_back=held_back, let_through=let_through)
+        return replace(self, preview=preview, foreseen=tuple(writes))
+
     async def run(self, progress: Progress) -> ToolResult:
         """Runs it, cancelling ends everything it started; or starts it as a job and leaves it running."""
         shell, command, cwd = self.shell, self.preview.command, self.preview.cwd
@@ -239,7 +249,7 @@ class CommandPlan:
         if self.preview.background:
             return await self._start_job(log)
         is_read_only = shell.surely_reads(command, cwd)
-        confine = None if self.preview.held_back else shell.confine
+        confine = self._confine()
         guarded = None if is_read_only else await asyncio.to_thread(shell.watch.begin)
         started = time.time()
         finished = await run(
@@ -266,7 +276,8 @@ class CommandPlan:
             changed = await asyncio.to_thread(shell.seen.changed, present_or_none)
         if guarded is not None:
             goes_on = bool(finished.still_running) or any(job.is_running or job.left for job in shell.jobs.all())
-            self.changed_git[:] = await asyncio.to_thread(shell.watch.end, guarded, goes_on=goes_on)
+            changes = await asyncio.to_thread(shell.watch.end, guarded, goes_on=goes_on)
+            self.changed_git[:] = (change for change in changes if change.path not in self.foreseen)
             if self.changed_git:
                 shell.warn(f"A command changed {named(self.changed_git, shell.sandbox.root)}.")
             if self.changed_git and shell.puts_git_back():
@@ -295,10 +306,21 @@ class CommandPlan:
         access = Access.READ if self.shell.surely_reads(text, self.preview.cwd) else Access.WRITE
         return replace(
             self,
-            preview=replace(self.preview, command=text),
+            preview=replace(
+                self.preview,
+                command=text,
+                held_back="" if self.foreseen else self.preview.held_back,
+                let_through="",
+            ),
+            foreseen=(),
             touches=(Touch(path=None, access=access, written=text),),
             remark=f"[the person changed the command; this was run: {text}]",
         )
+
+    def _confine(self) -> Confine | None:
+        """What holds the command: less where the person was told so and said yes."""
+        confine = None if self.preview.held_back else self.shell.confine
+        return confine.with_git_open() if confine is not None and self.preview.let_through else confine
 
     async def _start_job(self, log: Path) -> ToolResult:
         shell = self.shell
@@ -309,7 +331,7 @@ class CommandPlan:
             env=shell.environment,
             log=log,
             timeout=self.preview.timeout or None,
-            confine=shell.confine,
+            confine=self._confine(),
             at_end=shell.changed_git_meanwhile,
             secrets=shell.secrets,
         )

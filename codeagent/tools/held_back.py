@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from codeagent.workspace.bounds import Refusal
+from codeagent.workspace.shell_process import Confine
 
 _WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"|([^\s'\"|&;<>()]+)")
 _HIDES_FAILURE = re.compile(r"[|;\n&]")
 _LARGEST_LOOKED_AT = 1_000_000
 _MOST_LOOKED_AT = 50
+_MOST_NAMED = 3
 
 
 @dataclass(slots=True)
@@ -53,6 +55,20 @@ class HeldBack:
 def in_words(refusals: Sequence[Refusal]) -> str:
     """What the sandbox kept it from: the end of a sentence."""
     return " and ".join(map(str, refusals))
+
+
+def what_would_be_refused(writes: Sequence[Path], confine: Confine, show: Callable[[Path], str]) -> tuple[str, str]:
+    """Of places that a command writes to: why it must run without the sandbox, or else what that would let through.
+
+    Where it is about git's own files alone, the sandbox can let these through and hold all else.
+    """
+    refused = [path for path in writes if confine.keeps_from(path)]
+    if not refused:
+        return "", ""
+    shown = " and ".join(map(show, refused[:_MOST_NAMED]))
+    if any(map(confine.with_git_open().keeps_from, refused)):
+        return f"The sandbox would keep it from writing to {shown}.", ""
+    return "", shown
 
 
 def own_refusals(

@@ -71,7 +71,7 @@ class Bubblewrap:
         for path in self.bounds.writable:
             if path.exists():
                 options += ["--bind", str(path), str(path)]
-        for folder in self.bounds.writable:
+        for folder in self.bounds.writable if self.bounds.protects_git else ():
             for option, path in _git_binds(folder):
                 options += [option, str(path), str(path)]
         if not self.bounds.has_network:
@@ -80,6 +80,14 @@ class Bubblewrap:
 
     def ruleset(self) -> None:
         """None: bubblewrap confines the command itself."""
+
+    def keeps_from(self, path: Path) -> bool:
+        """Whether a command may not write there."""
+        return not self.bounds.may_write(path)
+
+    def with_git_open(self) -> Bubblewrap:
+        """The same, but for the parts of git that make programs run: those may be written to."""
+        return replace(self, bounds=replace(self.bounds, protects_git=False))
 
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
@@ -116,6 +124,14 @@ class Landlock:
         """The descriptor of a ruleset for the command, which the caller closes. Raises OSError."""
         return landlock.make_ruleset((*self.bounds.writable, MEMORY), devices(), has_network=self.bounds.has_network)
 
+    def keeps_from(self, path: Path) -> bool:
+        """Whether a command may not write there."""
+        return not self.bounds.may_write(path)
+
+    def with_git_open(self) -> Landlock:
+        """The same, but for the parts of git that make programs run: those may be written to."""
+        return replace(self, bounds=replace(self.bounds, protects_git=False))
+
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
         return self.bounds.refused(output, cwd)
@@ -136,6 +152,14 @@ class SandboxExec:
 
     def ruleset(self) -> None:
         """None: sandbox-exec confines the command itself."""
+
+    def keeps_from(self, path: Path) -> bool:
+        """Whether a command may not write there."""
+        return not self.bounds.may_write(path)
+
+    def with_git_open(self) -> SandboxExec:
+        """The same, but for the parts of git that make programs run: those may be written to."""
+        return replace(self, bounds=replace(self.bounds, protects_git=False))
 
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
@@ -220,7 +244,7 @@ def in_words(found: Confinement, level: Level) -> str:
 def seatbelt_profile(bounds: Bounds) -> str:
     """The profile in Seatbelt's language: everything but writing outside, and the network where it is off."""
     allowed = " ".join(f"(subpath {json.dumps(str(path))})" for path in (*bounds.writable, Path("/dev")))
-    links = [folder / ".git" for folder in bounds.writable]
+    links = [folder / ".git" for folder in bounds.writable] if bounds.protects_git else []
     protected = " ".join(f"(subpath {json.dumps(str(link / part))})" for link in links for part in GIT_PARTS)
     kept = " ".join(f"(literal {json.dumps(str(link))})" for link in links)
     lines = [

@@ -40,6 +40,14 @@ class Confine(Protocol):
         """The descriptor of a Landlock ruleset to be applied to them, which the caller closes. Raises OSError."""
         ...
 
+    def keeps_from(self, path: Path) -> bool:
+        """Whether a command may not write there."""
+        ...
+
+    def with_git_open(self) -> Confine:
+        """The same, but for the parts of git that make programs run."""
+        ...
+
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command that ran in ``cwd`` was kept from, as far as its output says so."""
         ...

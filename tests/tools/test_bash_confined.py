@@ -7,9 +7,12 @@ import time
 
 import pytest
 
-from codeagent.core.approvals import Access, ConcernKind
+from codeagent.core.approvals import Access, Approve, ConcernKind, Mode
 from codeagent.core.errors import StaleFile
+from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import ToolContext
+from codeagent.policy.gate import ToolGate
+from codeagent.policy.rules import RuleSet
 from codeagent.tools.bash import BashArguments, BashTool
 from codeagent.tools.job import JobArguments, JobTool
 from codeagent.workspace.jobs import Jobs
@@ -100,6 +103,113 @@ def test_behind_a_good_exit_code_a_place_is_offered_once(place):
     assert second.offer(again) is None
     third, failed = place.run("touch ../outside/new")
     assert third.offer(failed) is not None
+
+
+class Yes:
+    """Says yes, and remembers what was asked."""
+
+    def __init__(self):
+        self.requests = []
+
+    async def ask(self, request):
+        self.requests.append(request)
+        return Approve()
+
+
+def ask_and_run(place, command, mode=Mode.ASK, person=None):
+    """A command through the gate, its run and what that ends in, as a call goes."""
+    person = person or Yes()
+    gate = ToolGate(
+        PathSandbox(place.root), RuleSet(), person, lambda _: None, lambda: mode, is_confined=True, cover=None
+    )
+
+    async def call():
+        plan = await place.tool.plan(BashArguments(command=command), ToolContext(call_id="c"))
+        asked = ToolCall(id="c", name="bash", arguments_json="{}")
+        allowed = await gate.check(asked, plan)
+        result = await allowed.plan.run(lambda _: None)
+        return result, allowed.plan.offer(result)
+
+    result, offer = asyncio.run(call())
+    return person.requests, result, offer
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.AUTO])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo 'exit 0' > .git/hooks/pre-commit",
+        "cp hook .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit",
+        "touch .git/info/attributes",
+        "echo '[a]' >> .git/config; true",
+    ],
+)
+def test_what_is_protected_is_asked_about_once(tmp_path, kind, mode, command):
+    place = Place(tmp_path, kind)
+    subprocess.run(["git", "init", "-q", place.root], check=True)
+    (place.root / ".git/hooks").mkdir(exist_ok=True)
+    (place.root / "hook").write_text("exit 0\n")
+    before = {path: path.read_bytes() for path in (place.root / ".git").rglob("*") if path.is_file()}
+    (request,), result, offer = ask_and_run(place, command, mode)
+    after = {path: path.read_bytes() for path in (place.root / ".git").rglob("*") if path.is_file()}
+    assert result.details.exit_code == 0
+    assert after != before
+    assert offer is None
+    if kind == "bubblewrap":
+        assert any("The sandbox would let it write to git's hooks and settings" in line for line in request.warnings)
+        assert request.is_confined
+
+
+def test_git_is_opened_for_this_command_and_nothing_else_is(tmp_path):
+    place = Place(tmp_path, "bubblewrap")
+    subprocess.run(["git", "init", "-q", place.root], check=True)
+    (place.root / "x.py").write_text("open('../outside/new', 'w')")
+    _, result, _ = ask_and_run(place, "git remote add origin https://example.org/x; python3 x.py")
+    assert "example.org" in (place.root / ".git/config").read_text()
+    assert "[the sandbox kept it from writing to ../outside/new]" in result.text
+    assert not list(place.outside.iterdir())
+    _, after = place.run("git config a.b c")
+    assert "[the sandbox kept it from" in after.text
+
+
+def test_a_write_that_the_sandbox_refuses_is_asked_about_once(place):
+    (request,), result, offer = ask_and_run(place, "mkdir -p ../outside/deep && echo x > ../outside/deep/new")
+    assert (place.outside / "deep/new").read_text() == "x\n"
+    assert offer is None
+    assert not request.is_confined
+    assert request.preview.held_back == (
+        f"The sandbox would keep it from writing to {place.outside}/deep and {place.outside}/deep/new."
+    )
+    assert result.details.exit_code == 0
+
+
+def test_what_the_sandbox_lets_through_stays_in_it(place):
+    (request,), _, _ = ask_and_run(place, "touch new")
+    assert request.is_confined
+    assert (request.preview.held_back, request.preview.let_through) == ("", "")
+    assert (place.root / "new").exists()
+    (place.root / "link").symlink_to(place.outside)
+    (request,), _, _ = ask_and_run(place, "rm link")
+    assert request.is_confined
+
+
+def test_a_command_that_the_person_changed_is_held_as_its_words_want(place):
+    class Edits(Yes):
+        async def ask(self, request):
+            self.requests.append(request)
+            return Approve(edited="touch new; touch ../outside/other || true" if len(self.requests) == 1 else None)
+
+    class Inside(Yes):
+        async def ask(self, request):
+            self.requests.append(request)
+            return Approve(edited="touch new" if len(self.requests) == 1 else None)
+
+    (first, second), _, _ = ask_and_run(place, "touch ../outside/new", person=Inside())
+    assert (first.is_confined, second.is_confined) == (False, True)
+    assert not list(place.outside.iterdir())
+    (first, second), _, _ = ask_and_run(place, "touch new", person=Edits())
+    assert (first.is_confined, second.is_confined) == (True, False)
 
 
 @pytest.mark.parametrize(
