@@ -120,7 +120,7 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
 def _parsed(text: str) -> JsonValue:
     try:
         return json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

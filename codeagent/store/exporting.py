@@ -175,7 +175,7 @@ def _first(call: ToolCall) -> str:
     """The first argument, which names what a call is about."""
     try:
         found: JsonValue = json.loads(call.arguments_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     first = next(iter(found.values()), "") if isinstance(found, dict) else ""
     return first if isinstance(first, str) else ""

@@ -89,7 +89,7 @@ def _plain(arguments_json: str) -> str:
     """A call's arguments as text: the values, one below the other."""
     try:
         found: JsonValue = json.loads(arguments_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         return arguments_json
     if not isinstance(found, dict):
         return arguments_json

@@ -52,7 +52,7 @@ from codeagent.core.events import (
     TurnStarted,
     UsageReported,
 )
-from codeagent.core.messages import Outcome, Unpriced
+from codeagent.core.messages import Outcome
 from codeagent.core.text import clean
 from codeagent.tui.costs import CostBook
 from codeagent.tui.running import CallEvent, CallOrder, RunningCalls
@@ -202,7 +202,7 @@ class Bridge:
             case ContextMeasured():
                 self._show(context=_share(event.tokens, event.window))
             case UsageReported():
-                self._show(context=_filled(event), cost=event.cost, unpriced=_tokens(event.unpriced))
+                self._show(context=_filled(event), cost=event.cost, unpriced=event.unpriced)
             case ModelChanged():
                 header.show(replace(header.heading, model=event.model, effort=event.effort))
             case _:
@@ -302,7 +302,7 @@ class Bridge:
                 case HistoryCompacted(after=tokens, window=window):
                     self._show(context=_share(tokens, window))
                 case UsageReported():
-                    self._show(context=_filled(event), cost=event.cost, unpriced=_tokens(event.unpriced))
+                    self._show(context=_filled(event), cost=event.cost, unpriced=event.unpriced)
                 case _:
                     pass
 
@@ -323,7 +323,7 @@ class Bridge:
         self._show(
             context=None,
             cost=None,
-            unpriced=0,
+            unpriced=(),
             is_working=False,
             is_stopping=False,
             activity="",
@@ -388,10 +388,6 @@ class Bridge:
             self._retry_timer.stop()
             self._retry_timer = self._retry = None
             self._screen.transcript.set_countdown(None)
-
-
-def _tokens(unpriced: tuple[Unpriced, ...]) -> int:
-    return sum(one.tokens for one in unpriced)
 
 
 def _filled(event: UsageReported) -> float | None:

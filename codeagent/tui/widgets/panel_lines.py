@@ -54,7 +54,7 @@ def label_of(arguments_json: str) -> str:
     """The object of a call, taken from its arguments as the model wrote them, before the tool named it."""
     try:
         arguments: object = json.loads(arguments_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         return arguments_json
     if not _is_table(arguments):
         return arguments_json

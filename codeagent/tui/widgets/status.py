@@ -14,6 +14,7 @@ from textual.widget import Widget
 from codeagent.core.approvals import Mode
 from codeagent.core.first_words import STARTING
 from codeagent.core.keys import key_names
+from codeagent.core.messages import Unpriced
 from codeagent.core.text import counted, show_invisible
 from codeagent.core.values import value
 from codeagent.tui.attention import WorkState
@@ -29,18 +30,17 @@ _NEARLY_FULL = 0.8
 class Status:
     """All that the line shows; ``context`` is the filled part of the window, from 0 to 1.
 
-    ``unpriced`` counts the tokens that the ``cost`` does not hold, ``own_running`` the person's own shell
-    commands; where ``words_stop_command``, sending a message ends a command of the agent. With vi's keys
-    in the prompt, ``vi_mode`` says what they mean where they are no text. A line that ``is_covered`` stands
-    beside a window, which names its own keys.
-    ``is_aside`` is a question whose reasons, rules or text are shown, and ``is_reading`` the keyboard in
-    the transcript: there Esc goes back.
+    The ``cost`` does not hold the ``unpriced``. ``own_running`` counts the person's own shell commands; where
+    ``words_stop_command``, sending a message ends a command of the agent. With vi's keys in the prompt,
+    ``vi_mode`` says what they mean where they are no text. A line that ``is_covered`` stands beside a window,
+    which names its own keys. ``is_aside`` is a question whose reasons, rules or text are shown, and
+    ``is_reading`` the keyboard in the transcript: there Esc goes back.
     """
 
     mode: Mode | None = None
     context: float | None = None
     cost: float | None = None
-    unpriced: int = 0
+    unpriced: tuple[Unpriced, ...] = ()
     running: int = 0
     own_running: int = 0
     words_stop_command: bool = False
@@ -164,7 +164,7 @@ class StatusLine(Widget):
             style = "$warning" if status.context >= _NEARLY_FULL else ""
             parts.append(Content.styled(f"context {status.context:.0%}".replace("%", " %"), style))
         if status.cost is not None:
-            more = f" + {_short(status.unpriced)} unpriced" if status.unpriced else ""
+            more = f" + {_short(sum(one.tokens for one in status.unpriced))} unpriced" if status.unpriced else ""
             parts.append(Content(f"${status.cost:.2f}{more}"))
         if running := status.running + status.own_running:
             parts.append(Content(f"{running} running"))
