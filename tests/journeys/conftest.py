@@ -30,9 +30,9 @@ class Place:
             [*PROGRAM, *words], cwd=self.root, environ={**self.environ, **(environ or {})}, columns=columns, lines=lines
         )
 
-    def run_script(self, script: str) -> Terminal:
-        """Runs a script of bash's in a terminal."""
-        return Terminal(["bash", "-c", script], cwd=self.root, environ=self.environ)
+    def run_script(self, script: str, *inside: str) -> Terminal:
+        """Runs a script of bash's in a terminal, ``inside`` another program when one is given."""
+        return Terminal([*inside, "bash", "-c", script], cwd=self.root, environ=self.environ)
 
     def run(self, *words: str, piped: str | None = None, timeout: float = 60) -> subprocess.CompletedProcess[str]:
         """Runs the program without a terminal."""
