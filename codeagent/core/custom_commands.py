@@ -33,11 +33,6 @@ class CustomCommand:
         """How it is typed."""
         return f"/{self.name} {self.argument}".rstrip()
 
-    @property
-    def takes_arguments(self) -> bool:
-        """Whether something should be typed after the name."""
-        return bool(self.argument or _PLACE().search(self.body))
-
     def text(self, arguments: str) -> str:
         """What is sent: the body with the arguments in their places, or below it when it has none.
 

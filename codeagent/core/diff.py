@@ -1,7 +1,7 @@
-"""A file change as data: hunks with context, changed words, and applying or reversing any subset of hunks.
+"""A file change as data: hunks with context, changed words, and applying any subset of hunks.
 
 Lines keep their line endings, so a diff is exact to the character: applying all
-hunks to the old text gives the new text, reversing them gives the old one back.
+hunks to the old text gives the new text.
 """
 
 from __future__ import annotations
@@ -145,29 +145,6 @@ def apply_hunks(before: str, diff: FileDiff, chosen: Collection[int] | None = No
         result += hunk.new_lines if chosen is None or index in chosen else hunk.old_lines
         position = end
     return "".join(result + lines[position:])
-
-
-def reverse_hunks(after: str, diff: FileDiff, chosen: Collection[int] | None = None) -> str:
-    """The text after the ``chosen`` hunks (indexes; None is all) were taken back from ``after``.
-
-    Raises StaleFile when ``after`` is, at the hunks, not the text that the whole diff leads to.
-    """
-    return apply_hunks(after, reversed_diff(diff), chosen)
-
-
-def reversed_diff(diff: FileDiff) -> FileDiff:
-    """The change that undoes ``diff``."""
-    swap = {LineKind.ADDED: LineKind.REMOVED, LineKind.REMOVED: LineKind.ADDED, LineKind.SAME: LineKind.SAME}
-    whole = {ChangeKind.CREATED: ChangeKind.DELETED, ChangeKind.DELETED: ChangeKind.CREATED}
-    hunks = tuple(
-        Hunk(
-            old_start=hunk.new_start,
-            new_start=hunk.old_start,
-            lines=tuple(DiffLine(kind=swap[line.kind], text=line.text) for line in hunk.lines),
-        )
-        for hunk in diff.hunks
-    )
-    return FileDiff(path=diff.path, change=whole.get(diff.change, ChangeKind.CHANGED), hunks=hunks, notes=diff.notes)
 
 
 def line_pairs(lines: Sequence[DiffLine]) -> dict[int, int]:

@@ -74,10 +74,6 @@ class PathSandbox:
         """The workspace and the folders added to it, links followed."""
         return self._roots
 
-    def add_root(self, path: Path) -> None:
-        """Lets file tools read and write below ``path`` from now on."""
-        self._roots = tuple(dict.fromkeys((*self._roots, _real(path))))
-
     def resolve(self, path: str, access: Access | str, *, base: Path | None = None) -> Touch:
         """What a file tool's path means: the real file, and the concern to ask a person about.
 

@@ -348,8 +348,8 @@ def test_the_session_s_logs_are_read_without_asking_and_not_written(sandbox, wor
     assert kind(sandbox, str(world / "logs/1.log"), WRITE) == "refused"
 
 
-def test_an_added_folder_counts_as_workspace(sandbox, world):
-    sandbox.add_root(world / "outside")
+def test_an_added_folder_counts_as_workspace(world):
+    sandbox = PathSandbox(world / "project", [world / "outside"])
     assert sandbox.roots == (world / "project", world / "outside")
     assert kind(sandbox, "../outside/s.txt", WRITE) == "inside"
     assert kind(sandbox, "../outside/.git/config", WRITE) == "sensitive"
