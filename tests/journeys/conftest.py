@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,28 @@ from tests.server.scripted_server import ScriptedServer
 
 PROGRAM = (sys.executable, "-m", "codeagent")
 CART = "def total(prices, discount):\n    full = sum(prices)\n    return full / (1 + discount)\n"
+
+
+NAP = f"sleep 9{os.getpid()}"
+"""Begins commands that are told apart by how long they sleep; other runs of the tests sleep otherwise."""
+
+
+def sleeping(nap: str) -> list[str]:
+    """The numbers of the processes that sleep so long, whoever started them."""
+    pgrep = ["pgrep", "-f", f"^{nap}$"]
+    return subprocess.run(pgrep, capture_output=True, text=True, check=False).stdout.split()
+
+
+def wait_for(path: Path, seconds: float = 20) -> None:
+    """Waits until there is such a file, where there is no terminal to look at meanwhile."""
+    end = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < end, f"no {path.name}"
+        time.sleep(0.01)
+
+
+UNTIL_GO = "until [ -e go ]; do sleep 0.05; done"
+"""What a command does that is to run until the test lets it end."""
 
 
 @dataclass(frozen=True)

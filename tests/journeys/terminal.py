@@ -157,6 +157,10 @@ class Terminal:
         """Waits until the screen does not show the pattern any more."""
         self._until(lambda: re.search(pattern, self.text, re.MULTILINE) is None, seconds, f"still {pattern!r}")
 
+    def wait_for_file(self, path: Path, seconds: float = 15) -> None:
+        """Waits until there is such a file, which a command makes when it has begun."""
+        self._until(path.exists, seconds, f"no {path.name}, and")
+
     def wait_for_answer(self, words: str, seconds: float = 15) -> None:
         """Waits until the key of an answer, such as ``y approve``, stands out, which it does while it counts."""
 

@@ -3,11 +3,10 @@
 import json
 import os
 import signal
-import subprocess
 
 import pytest
 
-from tests.journeys.conftest import PROGRAM
+from tests.journeys.conftest import NAP, PROGRAM, UNTIL_GO, sleeping
 from tests.server.replies import Call, Reply, Say
 
 pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
@@ -73,51 +72,51 @@ def test_a_denial_with_a_reason_reaches_the_model(place, model_server):
 
 
 def test_a_message_typed_while_a_command_streams_reaches_the_model_after_it(place, model_server):
-    command = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done; touch ended"
+    command = f"echo line 1; echo line 2; {UNTIL_GO}; echo line 3; touch ended"
     model_server.reply(Reply(parts=(Call("bash", {"command": command}),)), Reply(parts=(Say("I have read it."),)))
     with place.open("--allow", "bash(*)", "--mode", "auto", "--sandbox", "off") as terminal:
         send(terminal, "run the loop")
         terminal.wait("line 2")
         terminal.type("also check the tests")
         terminal.press("enter")
-        terminal.wait("also check the tests")
+        terminal.wait("queued: “also check the tests”")
+        (place.root / "go").touch()
         terminal.wait("I have read it")
         assert "also check the tests" in results_of(model_server.requests[-1])
-        assert "line 8" in results_of(model_server.requests[-1])
+        assert "line 3" in results_of(model_server.requests[-1])
         assert model_server.refusals == []
 
 
 def test_alt_enter_queues_for_later_on_a_plain_terminal(place, model_server):
     model_server.reply(
-        Reply(parts=(Call("bash", {"command": "sleep 2"}),)),
+        Reply(parts=(Call("bash", {"command": UNTIL_GO}),)),
         Reply(parts=(Say("First answer."),)),
         Reply(parts=(Say("Second answer."),)),
     )
     with place.open("--mode", "auto", "--sandbox", "off") as terminal:
         send(terminal, "wait a little")
-        terminal.wait("sleep 2")
+        terminal.wait("until")
         terminal.type("and then this")
         terminal.press("alt+enter")
-        terminal.wait("and then this")
+        terminal.wait("later: “and then this”")
+        (place.root / "go").touch()
         terminal.wait("Second answer")
         assert "and then this" not in results_of(model_server.requests[1])
         assert "and then this" in results_of(model_server.requests[2])
 
 
 def test_esc_stops_a_long_command_with_no_process_left_and_gives_queued_text_back(place, model_server):
-    model_server.reply(Reply(parts=(Call("bash", {"command": "sleep 71 & sleep 72"}),)))
+    model_server.reply(Reply(parts=(Call("bash", {"command": f"touch begun; {NAP}71 & {NAP}72"}),)))
     with place.open("--mode", "auto", "--sandbox", "off") as terminal:
         send(terminal, "wait for ever")
-        terminal.wait("sleep 71")
-        terminal.pump(0.5)
+        terminal.wait_for_file(place.root / "begun")
         terminal.type("do not lose me")
         terminal.press("alt+enter")
         terminal.wait("later: “do not lose me”")
         terminal.press("esc")
         terminal.wait("[Ss]topped")
         terminal.wait("› do not lose me")
-        left = subprocess.run(["pgrep", "-f", "sleep 7[12]"], capture_output=True, text=True, check=False)
-        assert left.stdout == ""
+        assert sleeping(f"{NAP}7[12]") == []
         model_server.reply(Reply(parts=(Say("Heard."),)))
         terminal.press("enter")
         terminal.wait("Heard")
@@ -218,8 +217,7 @@ def test_c_goes_on_with_the_conversation_whatever_was_typed_last(place, model_se
         terminal.wait("Nice to meet you")
         terminal.type("!echo mine")
         terminal.press("enter")
-        terminal.wait("echo mine")
-        terminal.pump(1)
+        terminal.wait("^ +mine$")
         terminal.press("ctrl+d")
         assert terminal.wait_for_exit() == 0
     with place.open("-c") as terminal:
@@ -274,16 +272,15 @@ def test_a_session_that_is_open_elsewhere_is_refused_without_a_screen_and_the_re
 
 
 def test_a_call_that_a_kill_cut_off_is_shown_when_the_session_goes_on(place, model_server):
-    model_server.reply(Reply(parts=(Say("Waiting."), Call("bash", {"command": "sleep 81"}))))
+    model_server.reply(Reply(parts=(Say("Waiting."), Call("bash", {"command": "touch begun; sleep 81"}))))
     with place.open("--mode", "auto", "--sandbox", "off") as terminal:
         send(terminal, "wait")
-        terminal.wait("sleep 81")
-        terminal.pump(1)
+        terminal.wait_for_file(place.root / "begun")
         os.kill(terminal.pid, signal.SIGKILL)
         terminal.wait_for_exit()
     with place.open("-c") as terminal:
         terminal.wait("Waiting")
-        terminal.wait("bash +sleep 81")
+        terminal.wait("bash +touch begun; sleep 81")
 
 
 def test_resume_without_an_id_lists_the_sessions_and_goes_on_with_the_chosen_one(place, model_server):

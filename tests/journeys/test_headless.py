@@ -5,14 +5,13 @@ import os
 import signal
 import stat
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codeagent.core.events import REFUSED
-from tests.journeys.conftest import PROGRAM
+from tests.journeys.conftest import NAP, PROGRAM, sleeping, wait_for
 from tests.server.replies import Call, Refuse, Reply, Say, Stall
 
 pytestmark = pytest.mark.journey
@@ -252,17 +251,14 @@ def start(place, *words):
 
 
 def test_an_interrupt_stops_the_command_and_leaves_no_process(place, model_server):
-    model_server.reply(Reply(parts=(Call("bash", {"command": "echo $$ > pid; sleep 61 & sleep 62; touch late"}),)))
+    model_server.reply(Reply(parts=(Call("bash", {"command": f"echo $$ > pid; {NAP}61 & {NAP}62; touch late"}),)))
     running = start(place, "-p", "wait", "--allow", "bash(*)", "--mode", "auto", "--sandbox", "off")
-    deadline = time.monotonic() + 20
-    while not (place.root / "pid").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(place.root / "pid")
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=20)
     assert running.returncode == 130
     assert "Traceback" not in errors
-    left = subprocess.run(["pgrep", "-f", "sleep 6[12]"], capture_output=True, text=True, check=False)
-    assert left.stdout == ""
+    assert sleeping(f"{NAP}6[12]") == []
     assert not (place.root / "late").exists()
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.journeys.conftest import PROGRAM
+from tests.journeys.conftest import PROGRAM, wait_for
 
 pytestmark = pytest.mark.journey
 
@@ -187,13 +187,6 @@ def test_a_session_that_is_open_elsewhere_is_not_touched(place):
     assert "open in another codeagent" in refused.stderr
     assert "Took back" in undo(place, "--yes").stdout
     assert "agent" not in (place.root / "cart.py").read_text()
-
-
-def wait_for(path, seconds=20.0):
-    deadline = time.monotonic() + seconds
-    while not path.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 MUCH = [

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import time
 
+from tests.journeys.conftest import UNTIL_GO
 from tests.server.replies import Call, say
 
 
@@ -35,12 +35,12 @@ def test_a_draft_outlives_a_kill(place):
 
 
 def test_what_waited_behind_a_slow_tool_outlives_a_kill(place, model_server):
-    model_server.reply(say("", Call("bash", {"command": "touch begun; until [ -e go ]; do sleep 0.05; done"})))
+    model_server.reply(say("", Call("bash", {"command": f"touch begun; {UNTIL_GO}"})))
     with place.open("--mode", "auto") as terminal:
         terminal.wait("claude-test · auto")
         terminal.type("run it")
         terminal.press("enter")
-        terminal.wait("begun")
+        terminal.wait_for_file(place.root / "begun")
         terminal.type("then the tests")
         terminal.press("enter")
         terminal.wait("queued: “then the tests”")
@@ -55,15 +55,17 @@ def test_what_waited_behind_a_slow_tool_outlives_a_kill(place, model_server):
 
 
 def test_a_message_typed_while_a_tool_runs_reaches_the_model_and_leaves_no_draft(place, model_server):
-    slow = say("", Call("bash", {"command": "touch begun; until [ -e go ]; do sleep 0.05; done"}))
+    slow = say("", Call("bash", {"command": f"touch begun; {UNTIL_GO}"}))
     model_server.reply(slow, say("Both heard."))
     with place.open("--mode", "auto") as terminal:
         terminal.wait("claude-test · auto")
-        for text in ("run it", "first thing", "second thing"):
+        terminal.type("run it")
+        terminal.press("enter")
+        terminal.wait_for_file(place.root / "begun")
+        for text in ("first thing", "second thing"):
             terminal.type(text)
             terminal.press("enter")
-            terminal.wait(re.escape(text))
-        terminal.wait("queued: “second thing”")
+            terminal.wait(f"queued: “{text}”")
         (place.root / "go").touch()
         terminal.wait("Both heard")
         terminal.wait_gone("queued:")
