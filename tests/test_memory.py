@@ -32,7 +32,9 @@ async def session(tmp_path, model_server):
     flags = {"model": {"name": "anthropic/claude-opus-5-5"}, "permissions": {"mode": "edits"}}
     launch = Launch(root=root, places=find_places(environ), environ=environ, flags=flags)
     parts = assemble(launch, lambda _: None, None)
+    gc.freeze()  # what other tests left in memory is not looked through each time
     yield parts.session
+    gc.unfreeze()
     parts.close()
     await parts.session.set_provider(ScriptedProvider([])).aclose()
 
