@@ -76,6 +76,7 @@ class DiffLines(Sequence[Line]):
 
     def prepare(self, hunk: int, rows: int) -> None:
         """Draws the first rows of a hunk, so that they are there when it is looked at; called on a thread."""
+        self._painter.expect(rows)
         if hunk < len(self._layout.hunks):
             for entry in range(min(rows, len(self._layout.hunks[hunk].entries))):
                 self._entry(hunk, entry)
@@ -173,7 +174,7 @@ class DiffLines(Sequence[Line]):
         if is_out:
             pieces = [Piece(shown(line.text), inks.faint)]
         else:
-            pieces = [piece._replace(style=put_on(piece.style, ground)) for piece in self._painter.line(hunk, place)]
+            pieces = [Piece(piece.text, put_on(piece.style, ground)) for piece in self._painter.line(hunk, place)]
             pieces = with_words(pieces, self._painter.words(hunk, place), _word_ground(line.kind, inks), put_on)
         pieces = _with_gaps(pieces, gaps(line.text), inks.warning)
         mark = end_mark(line.text, has_mixed_ends=self._layout.has_mixed_ends)

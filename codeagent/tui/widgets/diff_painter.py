@@ -18,8 +18,8 @@ from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.diff_layout import shown
 from codeagent.tui.widgets.lines import Piece
 
-_FIRST, _MORE = 24, 48
-"""So many lines of one side are read as one text, which is what colours cost: few, then many, as they are looked at."""
+_FEWEST = 24
+"""At least so many lines of one side are read as one text, so that most strings over several lines are within it."""
 
 _LONG_QUOTES = seldom(r"\"{3}|'{3}")
 _OPENING = seldom(r"(?:[=(\[{,:+]|\breturn|\byield|^)\s*[rbfu]{0,2}$", re.IGNORECASE)
@@ -41,16 +41,21 @@ class DiffPainter:
         self._diff = diff
         self._palette = palette
         self._language = language_of(diff.path)
+        self._together = _FEWEST
         self._stretch = lru_cache(maxsize=128)(self._painted)
         self._readings: dict[int, _Reading] = {}
         self._partners: dict[int, dict[int, int]] = {}
         self._words = lru_cache(maxsize=1_024)(word_spans)
 
+    def expect(self, rows: int) -> None:
+        """So many rows are looked at together, from the beginning of a hunk: reading more of them would cost more."""
+        self._together = max(rows, _FEWEST)
+
     def line(self, hunk: int, place: int) -> list[Piece]:
         """One line's code."""
         side, at = self._reading(hunk).where[place]
-        start = 0 if at < _FIRST else at - (at - _FIRST) % _MORE
-        return self._stretch(hunk, side, start)[at - start]
+        count = self._together
+        return self._stretch(hunk, side, at - at % count, count)[at % count]
 
     def words(self, hunk: int, place: int) -> Spans:
         """The characters of a line that differ from the line it takes the place of."""
@@ -68,13 +73,13 @@ class DiffPainter:
             self._readings[hunk] = _read(self._diff.hunks[hunk].lines)
         return self._readings[hunk]
 
-    def _painted(self, hunk: int, side: int, start: int) -> list[list[Piece]]:
+    def _painted(self, hunk: int, side: int, start: int, count: int) -> list[list[Piece]]:
         """Old and new lines are each read as one text, so that strings over several lines come out right.
 
         So do those that began further up, in Python.
         """
         lines = self._diff.hunks[hunk].lines
-        places = self._reading(hunk).texts[side][start : start + (_MORE if start else _FIRST)]
+        places = self._reading(hunk).texts[side][start : start + count]
         code = "\n".join(shown(lines[place].text) for place in places)
         is_at_top = start == 0 and self._diff.hunks[hunk].new_start <= 1
         opened = "" if is_at_top or self._language != "python" else _string_before(code)
@@ -122,12 +127,17 @@ def with_words(
         return pieces
     marked: list[Piece] = []
     at = 0
+    (first, _), (_, last) = spans[0], spans[-1]
     edges = sorted({edge for span in spans for edge in span})
     for piece in pieces:
         end = at + len(piece.text)
+        if end <= first or at >= last:
+            marked.append(piece)
+            at = end
+            continue
         cuts = [at, *(edge for edge in edges if at < edge < end), end]
         for start, stop in pairwise(cuts):
-            is_within = any(first <= start < last for first, last in spans)
+            is_within = any(left <= start < right for left, right in spans)
             style = put_on(piece.style, ground) if is_within else piece.style
             marked.append(Piece(piece.text[start - at : stop - at], style, piece.copied))
         at = end

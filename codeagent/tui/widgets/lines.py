@@ -111,10 +111,12 @@ class Line:
         Whatever the pieces hold, no control character leaves from here.
         """
         pieces, fill, taken = self.pieces, self.fill, self.width
+        if clean(text := self.text) != text:
+            pieces = tuple([piece._replace(text=clean(piece.text)) for piece in pieces])
         if ground is None:
-            segments = [Segment(clean(piece.text), piece.style) for piece in pieces]
+            segments = [Segment(piece.text, piece.style) for piece in pieces]
         else:
-            segments = [Segment(clean(piece.text), ground + piece.style) for piece in pieces]
+            segments = [Segment(piece.text, ground + piece.style) for piece in pieces]
             fill = ground + fill if fill is not None else ground
         if fill is not None and taken < width:
             segments.append(Segment(" " * (width - taken), fill))

@@ -141,7 +141,18 @@ def test_there_are_exactly_as_many_rows_as_were_counted(old, new):
 def test_only_the_lines_looked_at_are_coloured():
     lines = render_diff(make_diff("a.py", None, "x = 1\n" * 10_000), 80, DARK)
     assert len(lines[:40]) == 40
-    assert lines._painter._stretch.cache_info().misses == 2  # of 209
+    assert lines._painter._stretch.cache_info().misses == 2  # of 417
+
+
+def test_of_a_hunk_drawn_ahead_no_more_is_coloured_than_will_be_in_view():
+    old = "".join(f"total = {number}\n" for number in range(300))
+    lines = render_diff(make_diff("a.py", old, old.replace("total", "sum_of")), 120, DARK, side=Side.BESIDE)
+    lines.prepare(0, 30)
+    assert len(lines[:30]) == 30
+    painter = lines._painter
+    assert painter._stretch.cache_info().misses == 2  # the old text and the new one
+    assert len(painter._stretch(0, 0, 0, 30)) == 30
+    assert painter._stretch.cache_info().misses == 2
 
 
 def beside(old: str, new: str, width: int = 43) -> list[str]:
