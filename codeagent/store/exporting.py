@@ -19,6 +19,7 @@ from codeagent.core.events import (
     HistoryAppended,
     MessageDelivered,
     ModeChanged,
+    ModelChanged,
     NoticeGiven,
     SessionStarted,
     ToolPreviewed,
@@ -116,6 +117,8 @@ def _noted(event: AgentEvent) -> Iterator[Noted]:
             yield Noted(text=f"The session began in {mode} mode.")
         case ModeChanged(mode=mode):
             yield Noted(text=f"From here on in {mode} mode.")
+        case ModelChanged(model=model, effort=effort):
+            yield Noted(text=f"From here on {model} answers" + (f", with {effort} effort." if effort else "."))
         case HistoryCompacted(summary=summary):
             yield Noted(text="The conversation was summed up to make room." + (f"\n\n{summary}" if summary else ""))
         case NoticeGiven(text=text):

@@ -57,7 +57,7 @@ from codeagent.core.text import clean
 from codeagent.tui.costs import CostBook
 from codeagent.tui.running import CallEvent, CallOrder, RunningCalls
 from codeagent.tui.screens.main import MainScreen
-from codeagent.tui.widgets.past import end_note, rewind_note
+from codeagent.tui.widgets.past import end_note, model_note, rewind_note
 from codeagent.tui.widgets.queue import Queued
 
 _SessionEvent = SessionStarted | TurnStarted | ModeChanged | JobChanged | NoticeGiven | TurnEnded
@@ -81,6 +81,7 @@ class Bridge:
         self._retry: tuple[RetryScheduled, float] | None = None
         self._retry_timer: Timer | None = None
         self.last_answer = ""
+        self._answering = ("", "")
         self._turn_began = 0.0
         self.costs = CostBook()
 
@@ -133,9 +134,7 @@ class Bridge:
         """Shows one event."""
         self.costs.take(event)
         match event:
-            case SessionStarted() | TurnStarted() | ModeChanged() | NoticeGiven() | TurnEnded():
-                self._show_session(event)
-            case JobChanged():
+            case SessionStarted() | TurnStarted() | ModeChanged() | JobChanged() | NoticeGiven() | TurnEnded():
                 self._show_session(event)
             case StepStarted() | TextStreamed() | ThinkingStreamed() | CallStreamed() | ReplyEnded() | RetryScheduled():
                 self._show_reply(event)
@@ -167,6 +166,7 @@ class Bridge:
             case SessionStarted():
                 header.show(replace(header.heading, model=event.model, effort=event.effort, mode=event.mode))
                 self._show(mode=event.mode)
+                self._answering = (event.model, event.effort)
             case TurnStarted():
                 self._turn_began = Focus().time
                 self._screen.end_greeting()
@@ -205,6 +205,8 @@ class Bridge:
                 self._show(context=_filled(event), cost=event.cost, unpriced=event.unpriced)
             case ModelChanged():
                 header.show(replace(header.heading, model=event.model, effort=event.effort))
+                if not self._screen.status.status.activity:  # else a reply of the one before comes in
+                    self._tell_model()
             case _:
                 assert_never(event)
 
@@ -231,6 +233,7 @@ class Bridge:
                 self._show(activity=f"preparing {clean(event.name)}")
             case ReplyEnded():
                 transcript.end_text(discarded=event.discarded)
+                self._tell_model()
                 self._show(activity="")
             case RetryScheduled():
                 self._start_retry(event)
@@ -355,11 +358,19 @@ class Bridge:
             words_stop_command=self.calls.words_stop_command,
         )
 
+    def _tell_model(self) -> None:
+        """Which model answers from here on is told where there is something above it."""
+        heading = self._screen.header.heading
+        before, self._answering = self._answering, (heading.model, heading.effort)
+        if len(self._screen.transcript.column) and (note := model_note(before, self._answering)):
+            self._screen.transcript.add_note(note)
+
     def _end_turn(self, event: TurnEnded) -> None:
         transcript = self._screen.transcript
         self._end_retry()
         self._screen.approval.end_calls()
         transcript.end_text()
+        self._tell_model()
         if event.reason is TurnEnd.DONE and event.text:
             self.last_answer = event.text
         if (note := end_note(event.reason, event.text)) is not None:

@@ -40,7 +40,7 @@ async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: 
         case CommandName.DOCTOR:
             await app.push_screen(Page("Doctor", partial(doctor_text, await desk.workbench.doctor())))
         case CommandName.MODEL:
-            await _choose_model(app, desk.workbench, costs.model, call.argument)
+            await _choose_model(app, desk.workbench, call.argument)
         case CommandName.EFFORT:
             await _choose_effort(app, desk.workbench, call.argument)
         case CommandName.COMPACT | CommandName.PIN | CommandName.UNPIN | CommandName.CONTEXT:
@@ -73,20 +73,26 @@ async def _permissions(app: App[str], bench: Workbench, command: str) -> None:
     await app.push_screen(Page("Permissions", partial(verdict_text, command, verdict)))
 
 
-async def _choose_model(app: App[str], bench: Workbench, current: str, name: str) -> None:
+async def _choose_model(app: App[str], bench: Workbench, name: str) -> None:
+    current = bench.model()
     if not name:
-        lists = _model_lists(bench)
+        lists = _model_lists(bench, current)
         picker = Picker("Model", await anext(lists), current=current, takes_any=True, grows=lists)
         name = await app.push_screen_wait(picker) or ""
     if name and name != current:
         await bench.set_model(name)
 
 
-async def _model_lists(bench: Workbench) -> AsyncGenerator[list[Item]]:
-    """The models, as soon as they are known; what is wrong with a list then leaves the one before."""
+async def _model_lists(bench: Workbench, current: str) -> AsyncGenerator[list[Item]]:
+    """The models, as soon as they are known; what is wrong with a list then leaves the one before.
+
+    The one in use is among them, whoever knows it.
+    """
     async with aclosing(bench.models()) as lists:
         async for choices in lists:
-            yield [Item(value=choice.name, detail=choice.detail) for choice in choices]
+            items = [Item(value=choice.name, detail=choice.detail) for choice in choices]
+            is_known = not current or any(item.value == current for item in items)
+            yield items if is_known else [Item(value=current, detail="in use"), *items]
 
 
 async def _choose_effort(app: App[str], bench: Workbench, level: str) -> None:

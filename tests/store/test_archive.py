@@ -19,6 +19,7 @@ from codeagent.core.events import (
     ConversationRewound,
     HistoryAppended,
     ModeChanged,
+    ModelChanged,
     SessionStarted,
     ToolEnded,
     TurnEnd,
@@ -243,7 +244,7 @@ async def test_a_page_of_html_runs_nothing_loads_nothing_and_shows_everything(se
         assert shown in page
 
 
-async def test_an_export_names_the_mode_and_how_each_question_was_answered(sessions, archive):
+async def test_an_export_names_mode_and_model_and_how_each_question_was_answered(sessions, archive):
     hostile = "</p><script>alert(1)</script> `*_"
     settled = [
         ApprovalSettled(call_id=f"c{at}", answer=answer)
@@ -253,12 +254,14 @@ async def test_an_export_names_the_mode_and_how_each_question_was_answered(sessi
     ]
     calls = [ToolCall(id=f"c{at}", name="bash", arguments_json='{"command": "x"}') for at in range(4)]
     results = tuple(ToolResult(call_id=call.id, blocks=()) for call in calls)
-    told = [RICH[0], ModeChanged(mode=Mode.EDITS), reply("", *calls), *settled]
+    model = ModelChanged(model="openai/other", effort="high")
+    told = [RICH[0], ModeChanged(mode=Mode.EDITS), model, reply("", *calls), *settled]
     await keep(sessions, "a", *told, HistoryAppended(message=ResultsMessage(results=results)), *turn(1, "x", "y"))
     page, text = archive.export("a", ExportForm.HTML), archive.export("a", ExportForm.MARKDOWN)
     for shown in (
         "began in ask mode",
         "From here on in edits mode",
+        "From here on openai/other answers, with high effort.",
         "you allowed it for this project",
         "you allowed it, in part",
         "you denied it: ",

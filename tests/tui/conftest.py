@@ -255,6 +255,7 @@ class MemoryWorkbench:
         default_factory=lambda: FoundCommands(folder=Path("/home/me/.config/codeagent/commands"))
     )
     services: asyncio.Event | None = None
+    model_name: str = "anthropic/claude-test"
     """Set when they have answered which models they have; None when they are not asked."""
     paths: tuple[str, ...] = ("shop/cart.py", "shop/money.py", "tests/test_cart.py", "a[b].py")
 
@@ -278,10 +279,11 @@ class MemoryWorkbench:
     async def set_model(self, name: str) -> None:
         if "/" not in name:
             raise ConfigError(f"{name!r} does not name a model.", hint="Models are named anthropic/….")
-        self.emit(ModelChanged(model=name))
+        self.model_name = name
+        self.emit(ModelChanged(model=name, effort=self.effort()))
 
     def model(self) -> str:
-        return "anthropic/claude-test"
+        return self.model_name
 
     def effort(self) -> str:
         return self.efforts[-1] if self.efforts else ""

@@ -9,6 +9,9 @@ from codeagent.core.context import CompactionReason, ContextReport, HistoryCompa
 from codeagent.core.events import (
     ContextMeasured,
     ModelChanged,
+    ReplyEnded,
+    StepStarted,
+    TextStreamed,
     TurnEnd,
     TurnEnded,
     TurnStarted,
@@ -153,6 +156,26 @@ async def test_another_model_is_picked_from_the_list_and_the_header_follows(stag
         await stage.until(lambda: "openai-chat/qwen[3]" in stage.text)
         await stage.type("qwen\n")
         await stage.until(lambda: "qwen[3] · ask" in stage.text)
+
+
+async def test_a_switch_leaves_a_line_where_the_other_model_begins_to_answer(stage_of):
+    async with stage_of(size=(100, 30)) as stage:
+        bridge = stage.app.bridge
+        await stage.bench.set_model("openai/first")
+        await stage.until(lambda: "first · ask" in stage.text)
+        assert "model:" not in stage.text
+        bridge.emit(TurnStarted(turn=1, text="hello"))
+        bridge.emit(StepStarted(turn=1, step=1))
+        bridge.emit(TextStreamed(text="One reply "))
+        await stage.bench.set_model("openai/second")
+        await stage.bench.set_model("openai/third")
+        bridge.emit(TextStreamed(text="in one piece."))
+        bridge.emit(ReplyEnded())
+        await stage.until(lambda: "model: openai/first → openai/third" in stage.text)
+        assert stage.text.index("One reply in one piece.") < stage.text.index("model: openai/first")
+        bridge.emit(TurnEnded(turn=1, reason=TurnEnd.DONE, text=""))
+        await stage.bench.set_effort("high")
+        await stage.until(lambda: "effort: default → high" in stage.text)
 
 
 async def test_a_model_that_is_not_in_the_list_is_taken_as_it_is_typed(stage_of):

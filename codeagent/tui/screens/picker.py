@@ -121,8 +121,7 @@ class Picker(ModalScreen[str | None]):
             box.border_title = Content(self._title)
             box.border_subtitle = Content(_KEYS if self._grows is None else f"{_ASKING} · {_KEYS}")
             yield self._filter
-            nothing = "Enter takes it as it is typed." if self._takes_any else "Nothing fits."
-            yield Static(nothing, id="none", markup=False)
+            yield Static("Nothing fits.", id="none", markup=False)
             yield self._list
 
     def on_mount(self) -> None:
@@ -169,13 +168,23 @@ class Picker(ModalScreen[str | None]):
         self._list.clear_options()
         self._list.add_options([Option(self._row(item)) for item in self._shown])
         self._list.highlighted = 0 if self._shown else None
-        self.query_one("#none").display = not self._shown
+        nothing = self.query_one("#none", Static)
+        nothing.display = not self._shown
+        if self._takes_any:
+            nothing.update("Enter takes it as it is typed." if words else "None is known here: type its name.")
 
     def _row(self, item: Item) -> Content:
+        """A row of the list; where one value is in use now, that one is marked."""
+        if not self._current:
+            return self._without_mark(item, 0)
+        mark = Content.styled("● ", "$accent") if item.value == self._current else Content("  ")
+        return Content("\n  ").join(Content.assemble(mark, self._without_mark(item, 2)).split("\n"))
+
+    def _without_mark(self, item: Item, taken: int) -> Content:
         longest = max((len(one.value) for one in self._shown if one.detail), default=0)
         width = min(longest, _WIDEST_VALUE) + 3
         value = Content(" ".join(show_invisible(item.value).split()))
-        room = max(min(self.size.width, _WIDEST) - _AROUND, 10)
+        room = max(min(self.size.width, _WIDEST) - _AROUND - taken, 10)
         if not item.detail:
             return value.truncate(room, ellipsis=True)
         detail = Content.styled(show_invisible(item.detail), "$text-muted")

@@ -16,7 +16,9 @@ from codeagent.core.events import (
     HistoryAppended,
     Level,
     MessageDelivered,
+    ModelChanged,
     NoticeGiven,
+    SessionStarted,
     ToolEnded,
     ToolPreviewed,
     ToolStarted,
@@ -72,6 +74,13 @@ def rewind_note(event: ConversationRewound | ConversationRestored) -> str:
     return f"The conversation goes on from before message {event.turn}; the model no longer knows what came after."
 
 
+def model_note(before: tuple[str, str], now: tuple[str, str]) -> str:
+    """What a change of the model, or of the effort beside its name, leaves to see; empty where it is none."""
+    efforts = (before[1] or "default", now[1] or "default")
+    changes = (("model", before[0], now[0]), ("effort", *efforts))
+    return " · ".join(f"{what}: {old} → {new}" for what, old, new in changes if before[0] and old != new)
+
+
 def _note(event: NoticeGiven | ConversationRewound | ConversationRestored) -> blocks.NoteBlock:
     if isinstance(event, NoticeGiven):
         return blocks.NoteBlock(event.text, event.level)
@@ -123,7 +132,7 @@ def past_parts(events: Iterable[AgentEvent]) -> Iterator[tuple[Boundary | None, 
             past.close()
             numbers += [number] * (len(past.blocks) - len(numbers))
             yield begun, list(zip(numbers, past.blocks, strict=True))
-            past, begun, numbers = _Past(), event, []
+            past, begun, numbers = _Past(past), event, []
         past.take(event)
         numbers += [number] * (len(past.blocks) - len(numbers))
     past.close()
@@ -139,7 +148,10 @@ def past_blocks(events: Iterable[AgentEvent]) -> list[blocks.Block]:
 class _Past:
     """Collects blocks; panels are found again by their call."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: _Past | None = None) -> None:
+        """``before`` is the part before this one."""
+        self.answering = before.answering if before else ("", "")
+        self._is_first = before is None
         self.blocks: list[blocks.Block] = []
         self._open: dict[str, ToolPanel] = {}
         self._announced: dict[str, ToolCall] = {}
@@ -159,6 +171,8 @@ class _Past:
                 self.blocks.append(CompactionBlock(event))
             case NoticeGiven() | ConversationRewound() | ConversationRestored():
                 self.blocks.append(_note(event))
+            case SessionStarted() | ModelChanged():
+                self._answers(event)
             case TurnEnded(reason=reason, text=text):
                 self._turn_ended(reason, text)
             case _:
@@ -176,6 +190,13 @@ class _Past:
                 self._end(result, seconds)
             case _:
                 pass
+
+    def _answers(self, event: SessionStarted | ModelChanged) -> None:
+        """Who answers from now on, which is told once there is something above it."""
+        before, self.answering = self.answering, (event.model, event.effort)
+        is_told = isinstance(event, ModelChanged) and bool(self.blocks or not self._is_first)
+        if is_told and (note := model_note(before, self.answering)):
+            self.blocks.append(blocks.NoteBlock(note))
 
     def close(self) -> None:
         """The session is over: nothing runs any more.

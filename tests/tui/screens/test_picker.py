@@ -50,3 +50,27 @@ async def test_escape_leaves_it_at_once_while_the_services_are_asked(stage_of):
         stage.bench.services.set()
         await stage.type("still here")
         await stage.until(lambda: "still here" in stage.text)
+
+
+async def test_what_is_in_use_is_marked_and_the_bar_begins_there(stage_of):
+    async with stage_of() as stage:
+        await stage.bench.set_model("openai-chat/qwen[3]")
+        await stage.type("/model\n")
+        await stage.until(lambda: "● openai-chat/qwen[3]" in stage.text)
+        assert stage.text.count("●") == 1
+        picker = stage.app.screen
+        assert picker._shown[picker._list.highlighted].value == "openai-chat/qwen[3]"
+
+
+async def test_a_model_in_use_that_no_list_knows_is_in_it(stage_of):
+    async with stage_of() as stage:
+        await stage.bench.set_model("openai/my-own")
+        await stage.type("/model\n")
+        await stage.until(lambda: "● openai/my-own" in stage.text)
+        assert "  anthropic/claude-test" in stage.text
+
+
+async def test_a_mode_that_is_in_force_is_marked(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/mode\n")
+        await stage.until(lambda: "● ask" in stage.text)

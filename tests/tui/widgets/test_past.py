@@ -1,10 +1,13 @@
+from codeagent.core.approvals import Mode
 from codeagent.core.events import (
     AgentEvent,
     Delivery,
     HistoryAppended,
     Level,
     MessageDelivered,
+    ModelChanged,
     NoticeGiven,
+    SessionStarted,
     TextStreamed,
     ToolEnded,
     ToolStarted,
@@ -65,6 +68,26 @@ def test_a_result_that_only_the_history_knows_ends_its_call():
         HistoryAppended(message=ResultsMessage(results=(result,))),
     )
     assert heading.split() == ["✗", "bash", "failed"]
+
+
+def test_a_switch_to_another_model_is_told_once_there_is_something_above_it():
+    started = SessionStarted(session_id="s", model="a/one", mode=Mode.ASK, cwd="/")
+    assert shown(
+        started,
+        ModelChanged(model="a/two"),
+        TurnStarted(turn=1, text="hello"),
+        ModelChanged(model="a/three"),
+        ModelChanged(model="a/three", effort="high"),
+        ModelChanged(model="a/three", effort="high"),
+        TurnStarted(turn=2, text="and now"),
+        ModelChanged(model="a/one"),
+    ) == [
+        "› hello",
+        "· model: a/two → a/three",
+        "· effort: default → high",
+        "› and now",
+        "· model: a/three → a/one · effort: high → default",
+    ]
 
 
 def test_why_a_turn_ended_is_said_when_it_was_not_done():
