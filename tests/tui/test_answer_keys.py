@@ -1,4 +1,4 @@
-"""The keys below a question stand in one row of 80 columns, however many questions wait."""
+"""The keys below a question stand in one row, however many questions wait."""
 
 import asyncio
 from dataclasses import replace
@@ -47,6 +47,44 @@ def test_words_are_left_out_only_where_there_is_no_room_for_them(ask_diff):
     assert "? why am I asked" in texts(keys_of(question, waiting=1), width=114)
     assert keys_of(question, waiting=3).rows(114) == 1
     assert "t deny and say why" in texts(keys_of(question, waiting=3), width=114)
+
+
+@pytest.mark.parametrize("columns", [40, 50, 60, 70])
+@pytest.mark.parametrize("waiting", [1, 3, 12])
+@pytest.mark.parametrize("view", [View.QUESTION, View.ASKING_WHY])
+def test_on_a_narrow_screen_what_can_be_spared_is_left_out_of_the_row(ask_diff, ask_command, columns, waiting, view):
+    command = replace(ask_command("make"), offers=(RuleOffer(rule="bash(make)", covers="exactly this command"),))
+    for request in (ask_diff(), command):
+        keys = keys_of(OpenQuestion(ticket=1, request=request, left_out=set()), waiting=waiting, view=view)
+        shown = texts(keys, columns - 6)
+        assert keys.rows(columns - 6) == 1
+        assert {"y", "n", "?"} <= {text.split()[0] for text in shown} | ({"?"} if view is View.ASKING_WHY else set())
+        if columns >= 60:
+            assert "t" in {text.split()[0] for text in shown}
+
+
+def test_what_is_of_most_use_stays_in_the_row(ask_diff):
+    shown = texts(keys_of(OpenQuestion(ticket=1, request=ask_diff()), waiting=3), 60 - 6)
+    assert shown == ["y approve", "n deny", "t say why", "space hunk", "?", "] next"]
+
+
+async def test_the_arrows_pass_over_what_is_left_out_and_its_key_works(stage_of, ask_diff):
+    async def turn(emit, approver):
+        async with asyncio.TaskGroup() as tasks:
+            for call_id in ("c1", "c2"):
+                tasks.create_task(approver.ask(ask_diff(call_id)))
+
+    async with stage_of(turn, size=(60, 24)) as stage:
+        await stage.type("go\n")
+        dialog = stage.app.main.approval
+        await stage.until(lambda: dialog.waiting == 2)
+        await until_it_listens(stage)
+        assert "e edit" not in stage.text
+        for _ in range(4):
+            await stage.press_slowly("right")
+            assert dialog._keys.chosen in {"approve", "deny", "deny_because", "why"}
+        await stage.press_slowly("e")
+        await stage.until(lambda: dialog._view is View.EDITING)
 
 
 async def test_the_reasons_name_all_keys_in_full_words_where_there_was_no_room(stage_of, ask_diff):

@@ -142,8 +142,8 @@ _TO_A_PROJECT = (
 
 def _among_others(waiting: int) -> Iterator[Choice]:
     if waiting > 1:
-        yield Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False)
-        yield Choice(key="Y", words="approve all seen", short="all seen", action="approve_all", brief="all")
+        yield Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False, spared=3)
+        yield Choice(key="Y", words="approve all seen", short="all seen", action="approve_all", brief="all", spared=4)
 
 
 def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:
@@ -154,18 +154,18 @@ def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:
     choices = [
         Choice(key="y", words=yes, short=short, action="approve", brief=brief),
         Choice(key="n", words="deny", short="deny", action="deny"),
-        Choice(key="t", words="deny and say why", short="say why", action="deny_because", brief="tell"),
+        Choice(key="t", words="deny and say why", short="say why", action="deny_because", brief="tell", spared=1),
     ]
     if question.hunks > 1:
-        choices.append(Choice(key="space", words="hunk", short="hunk", action="toggle_hunk", is_answer=False))
+        choices.append(Choice(key="space", words="hunk", short="hunk", action="toggle_hunk", is_answer=False, spared=2))
     if question.proposal is not None:
-        choices.append(Choice(key="e", words="edit", short="edit", action="edit"))
+        choices.append(Choice(key="e", words="edit", short="edit", action="edit", spared=6))
     if question.request.offers:
-        choices.append(Choice(key="a", words="always…", short="always…", action="always", brief="rule"))
+        choices.append(Choice(key="a", words="always…", short="always…", action="always", brief="rule", spared=5))
     choices.append(Choice(key="?", words="why am I asked", short="why", action="why", brief=""))
     if side is not None and question.around is not None and question.around.is_foldable:
         words, short = ("side by side", "side") if side is Side.BELOW else ("one column", "one")
-        choices.append(Choice(key="s", words=words, short=short, action="other_side", is_answer=False))
+        choices.append(Choice(key="s", words=words, short=short, action="other_side", is_answer=False, spared=7))
         if any(question.around.folded.values()):
-            choices.append(Choice(key="o", words="more", short="more", action="open_fold", is_answer=False))
+            choices.append(Choice(key="o", words="more", short="more", action="open_fold", is_answer=False, spared=8))
     return choices

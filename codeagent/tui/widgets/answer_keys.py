@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from textual import events
@@ -21,8 +21,9 @@ _NARROW = 92
 class Choice:
     """One answer: the key, what it does, in few words for narrow screens, and the action's name.
 
-    ``brief`` takes the place of the few words where not even these fit in one row; None leaves them. A choice that
-    is no answer by itself, such as taking a hunk out, cannot be reached with the arrows.
+    ``brief`` takes the place of the few words where not even these fit in one row; None leaves them. Where that is
+    too long as well, those with the highest number ``spared`` are left out first, and those with 0 never. A choice
+    that is no answer by itself, such as taking a hunk out, cannot be reached with the arrows.
     """
 
     key: str
@@ -31,9 +32,11 @@ class Choice:
     action: str
     is_answer: bool = True
     brief: str | None = None
+    spared: int = 0
 
 
 class _Placed(NamedTuple):
+    number: int
     choice: Choice
     row: int
     start: int
@@ -41,7 +44,7 @@ class _Placed(NamedTuple):
 
 
 class AnswerKeys(Widget):
-    """The answers there are, in as many rows as they need."""
+    """The answers there are, in one row where that can be; those that are left out work all the same."""
 
     DEFAULT_CSS = """
     AnswerKeys { height: auto; }
@@ -71,7 +74,8 @@ class AnswerKeys(Widget):
 
     def choose(self, by: int) -> None:
         """Chooses the next answer, or the one before; nothing is chosen until this was used."""
-        answers = [index for index, choice in enumerate(self._choices) if choice.is_answer]
+        shown = self._placed(self.size.width)
+        answers = [one.number for one in shown if one.choice.is_answer]
         if not answers:
             return
         at = answers.index(self._chosen) + by if self._chosen in answers else (0 if by > 0 else -1)
@@ -96,10 +100,10 @@ class AnswerKeys(Widget):
         """The rows; the keys stand out only while they work."""
         placed = self._placed(self.size.width)
         rows = [Content() for _ in range(placed[-1].row + 1)] if placed else []
-        for index, one in enumerate(placed):
+        for one in placed:
             key, words = one.text[: len(one.choice.key)], one.text[len(one.choice.key) :]
             part = Content.assemble((key, "bold $accent" if self._is_live else ""), (words, "$text-muted"))
-            if index == self._chosen:
+            if one.number == self._chosen:
                 part = Content.styled(one.text, "$background on $accent")
             gap = one.start - rows[one.row].cell_length
             rows[one.row] = Content.assemble(rows[one.row], " " * gap, part)
@@ -109,22 +113,37 @@ class AnswerKeys(Widget):
         """Where each answer stands, wrapped between answers only."""
         placed: list[_Placed] = []
         row = start = 0
-        for choice, text in zip(self._choices, self._texts(width), strict=True):
+        for index, text in self._texts(width).items():
             if start and start + len(text) > width:
                 row, start = row + 1, 0
-            placed.append(_Placed(choice, row, start, text))
+            placed.append(_Placed(index, self._choices[index], row, start, text))
             start += len(text) + _GAP
         return placed
 
-    def _texts(self, width: int) -> list[str]:
-        """What is said of each; the last ones lose words first, and only where one row is enough then."""
-        texts = widest = [_text(choice, 1 if width < _NARROW else 0) for choice in self._choices]
+    def _texts(self, width: int) -> dict[int, str]:
+        """What is said of each, by its number: the last ones lose words first, then those that can be spared go.
+
+        Where one row is not enough for the others, they have all their words in several.
+        """
+        left = list(range(len(self._choices)))
+        while True:
+            texts = self._in_one_row(left, width)
+            if texts is not None:
+                return texts
+            spared = [index for index in left if self._choices[index].spared]
+            if not spared:
+                return {index: _text(self._choices[index], 1 if width < _NARROW else 0) for index in left}
+            left.remove(max(spared, key=lambda index: self._choices[index].spared))
+
+    def _in_one_row(self, indexes: Sequence[int], width: int) -> dict[int, str] | None:
+        """What is said of these where that fits into one row, None where nothing does."""
+        texts = {index: _text(self._choices[index], 1 if width < _NARROW else 0) for index in indexes}
         for form in (1, 2):
-            for index, choice in reversed(list(enumerate(self._choices))):
-                if _cells(texts) <= width:
+            for index in reversed(indexes):
+                if _cells(texts.values()) <= width:
                     return texts
-                texts = [*texts[:index], _text(choice, form), *texts[index + 1 :]]
-        return texts if _cells(texts) <= width else widest
+                texts[index] = _text(self._choices[index], form)
+        return texts if _cells(texts.values()) <= width else None
 
     def on_click(self, event: events.Click) -> None:
         """Gives the answer under the mouse."""
@@ -144,6 +163,6 @@ def _text(choice: Choice, form: int) -> str:
     return f"{choice.key} {forms[form]}".rstrip()
 
 
-def _cells(texts: Sequence[str]) -> int:
+def _cells(texts: Collection[str]) -> int:
     """What the texts take in one row."""
     return sum(map(len, texts)) + _GAP * (len(texts) - 1)
