@@ -54,7 +54,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.messages import Outcome
 from codeagent.core.text import clean
-from codeagent.tui.costs import CostBook
+from codeagent.tui.costs import CostBook, filled, share
 from codeagent.tui.running import CallEvent, CallOrder, RunningCalls
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.past import end_note, model_note, rewind_note
@@ -194,15 +194,15 @@ class Bridge:
             case HistoryCompacted():
                 self._screen.end_greeting()
                 self._screen.transcript.compacted(event)
-                self._show(context=_share(event.after, event.window), activity="")
+                self._show(context=share(event.after, event.window), activity="")
             case PinsChanged(pins=pins):
                 self._screen.end_greeting()
                 named = ", ".join(pin.label for pin in pins)
                 self._screen.transcript.add_note(f"Stays word for word: {named}" if pins else "Nothing is pinned now.")
             case ContextMeasured():
-                self._show(context=_share(event.tokens, event.window))
+                self._show(context=share(event.tokens, event.window))
             case UsageReported():
-                self._show(context=_filled(event), cost=event.cost, unpriced=event.unpriced)
+                self._show(context=filled(event), cost=event.cost, unpriced=event.unpriced)
             case ModelChanged():
                 header.show(replace(header.heading, model=event.model, effort=event.effort))
                 if not self._screen.status.status.activity:  # else a reply of the one before comes in
@@ -303,9 +303,9 @@ class Bridge:
                 self.costs.take(event)
             match event:
                 case HistoryCompacted(after=tokens, window=window):
-                    self._show(context=_share(tokens, window))
+                    self._show(context=share(tokens, window))
                 case UsageReported():
-                    self._show(context=_filled(event), cost=event.cost, unpriced=event.unpriced)
+                    self._show(context=filled(event), cost=event.cost, unpriced=event.unpriced)
                 case _:
                     pass
 
@@ -338,11 +338,8 @@ class Bridge:
     def show_workspace(self, status: WorkspaceStatus) -> None:
         """Shows branch and sandbox as they were just read."""
         header = self._screen.header
-        header.show(
-            replace(
-                header.heading, branch=status.branch, is_dirty=status.is_dirty, sandbox=status.sandbox, held=status.held
-            )
-        )
+        heading = replace(header.heading, branch=status.branch, is_dirty=status.is_dirty)
+        header.show(replace(heading, sandbox=status.sandbox, held=status.held))
         self._show(sandbox=status.sandbox)
 
     # --- inside
@@ -399,12 +396,3 @@ class Bridge:
             self._retry_timer.stop()
             self._retry_timer = self._retry = None
             self._screen.transcript.set_countdown(None)
-
-
-def _filled(event: UsageReported) -> float | None:
-    return _share(event.usage.context_tokens if event.context is None else event.context, event.window)
-
-
-def _share(tokens: int, window: int | None) -> float | None:
-    """The filled part of the window; None when its size is unknown."""
-    return tokens / window if window else None

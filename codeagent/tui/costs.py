@@ -45,3 +45,13 @@ class CostBook:
                 self.turns.append(TurnCost(turn=turn, text=self._said, usage=usage, cost=cost, unpriced=unpriced))
             case _:
                 pass
+
+
+def filled(event: UsageReported) -> float | None:
+    """The filled part of the window as the service counted it; None when its size is unknown."""
+    return share(event.usage.context_tokens if event.context is None else event.context, event.window)
+
+
+def share(tokens: int, window: int | None) -> float | None:
+    """The part of a window that so many tokens fill; None when its size is unknown."""
+    return tokens / window if window else None
