@@ -38,6 +38,8 @@ def run(path: Path, speed: float, places: Places) -> int:
     )
     with TerminalGuard():
         app.run()
+    if app.fault is not None:
+        raise app.fault
     return app.return_code or 0
 
 

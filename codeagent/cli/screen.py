@@ -58,6 +58,8 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
 ) -> int | None:
     """Runs the app until it is closed and returns the exit code; None when the demo is wanted instead.
 
+    Raises what made the app end, when that was a fault of the program.
+
     ``looks_from`` holds the settings file that says how it looks. When ``older`` is
     given, the person first chooses one of those sessions; ``offers`` is what can
     be done when there is no model; ``first`` is the instant prompt, where it stands.
@@ -99,6 +101,8 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
     finally:
         for desk in opened:
             desk.close()
+    if app.fault is not None:
+        raise app.fault
     return None if result == DEMO else app.return_code or 0
 
 

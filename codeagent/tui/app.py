@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import events, on
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.filter import LineFilter
@@ -37,7 +36,15 @@ from codeagent.tui.completer import Completer
 from codeagent.tui.copying import REMARK_SECONDS, copy_link, copy_text
 from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.door import Door, last_words
-from codeagent.tui.driver import BackgroundTold, FirstPicture, be_ready, draw_after_keys, driver_for, show_title
+from codeagent.tui.driver import (
+    BackgroundTold,
+    EndsAtFaults,
+    FirstPicture,
+    be_ready,
+    draw_after_keys,
+    driver_for,
+    show_title,
+)
 from codeagent.tui.init_request import init_request
 from codeagent.tui.keys import KeyPress, teach_alt_enter
 from codeagent.tui.looks import USUAL, Appearance, Looks
@@ -55,7 +62,7 @@ _QUIT_SECONDS = 2.0
 _NEED_NO_SESSION = {CommandName.HELP, CommandName.THEME, CommandName.EDITOR, CommandName.QUIT}
 
 
-class CodeagentApp(App[str]):
+class CodeagentApp(EndsAtFaults[str]):
     """The whole screen; it returns "demo" when the person wants the demo instead."""
 
     CSS = "Input:ansi > .input--cursor { color: ansi_default; background: ansi_default; text-style: reverse; }"

@@ -1,4 +1,7 @@
-"""The terminal as the app drives it: taken over from the instant prompt, its own answers kept out of the keys."""
+"""The terminal as the app drives it: taken over from the instant prompt, its own answers kept out of the keys.
+
+And left as clean when a fault of the program ends the app.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import threading
 from codecs import getincrementaldecoder
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeVar
 
 from textual._xterm_parser import XTermParser
 from textual.app import App
@@ -19,10 +22,13 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, Paste
 from textual.message import Message
 from textual.widget import Widget
+from textual.worker import WorkerFailed
 
 from codeagent.core.first_words import ASK_BACKGROUND
 from codeagent.tui.escapes import ESCAPE, Pasted, Typed
 from codeagent.tui.keys import characters_with_alt
+
+Result = TypeVar("Result")
 
 _AS_ONE, _SHOWN = "\x1b[?2026h", "\x1b[?2026l"
 _ALTERNATE_SCREEN = "\x1b[?1049h"
@@ -233,3 +239,18 @@ def draw_after_keys(driver: Driver | None, prompt: Widget) -> None:
     for step in (prompt, *reversed(prompt.ancestors_with_self)):
         draw = partial(step.call_later, draw)
     draw()
+
+
+class EndsAtFaults(App[Result]):
+    """An app that ends at a fault; who runs it asks for ``fault`` then, and tells it.
+
+    Textual's own way is a traceback over the terminal, with the values of variables in it.
+    """
+
+    fault: BaseException | None = None
+
+    def _handle_exception(self, error: Exception) -> None:
+        super()._handle_exception(error)
+        self._exit_renderables.clear()
+        if self.fault is None:
+            self.fault = error.error if isinstance(error, WorkerFailed) else error

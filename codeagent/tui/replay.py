@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -29,6 +28,7 @@ from codeagent.core.messages import AssistantMessage, CommandDetails, Origin, Te
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 from codeagent.tui.bridge import Bridge
+from codeagent.tui.driver import EndsAtFaults
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.themes import Themes, to_textual
 from codeagent.tui.widgets.past import own_command
@@ -123,7 +123,7 @@ class ReplayScreen(MainScreen):
         self.query_one("#replay", Static).update(text)
 
 
-class ReplayApp(App[None]):
+class ReplayApp(EndsAtFaults[None]):
     """A session played from its record."""
 
     ENABLE_COMMAND_PALETTE = False
