@@ -45,11 +45,15 @@ class CommandName(StrEnum):
 
 @value
 class Command:
-    """One command; ``argument`` names what may follow it, in capitals, or is empty."""
+    """One command; ``argument`` names what may follow it, in capitals, or is empty.
+
+    One that ``waits`` is carried out when no turn is under way, all others at once.
+    """
 
     name: CommandName
     summary: str
     argument: str = ""
+    waits: bool = False
 
     @property
     def usage(self) -> str:
@@ -60,8 +64,10 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command(name=CommandName.HELP, summary="All keys and commands"),
     Command(name=CommandName.MODE, summary="How much happens without a question", argument="MODE"),
-    Command(name=CommandName.NEW, summary="Start a new session; this one is saved"),
-    Command(name=CommandName.RESUME, summary="Go on with an older session of this workspace", argument="ID"),
+    Command(name=CommandName.NEW, summary="Start a new session; this one is saved", waits=True),
+    Command(
+        name=CommandName.RESUME, summary="Go on with an older session of this workspace", argument="ID", waits=True
+    ),
     Command(
         name=CommandName.MODEL,
         summary="Go on with another model, listed or not",
@@ -73,9 +79,9 @@ COMMANDS: tuple[Command, ...] = (
         argument="LEVEL",
     ),
     Command(name=CommandName.THEME, summary="Colours, with a live preview", argument="NAME"),
-    Command(name=CommandName.UNDO, summary="Take back the agent's last change of files, after showing it"),
-    Command(name=CommandName.REDO, summary="Bring back what was last taken back"),
-    Command(name=CommandName.REWIND, summary="Go back to before a message: conversation, files or both"),
+    Command(name=CommandName.UNDO, summary="Take back the agent's last change of files, after showing it", waits=True),
+    Command(name=CommandName.REDO, summary="Bring back what was last taken back", waits=True),
+    Command(name=CommandName.REWIND, summary="Go back to before a message: conversation, files or both", waits=True),
     Command(
         name=CommandName.DIFF,
         summary="What the agent changed here; WHAT is last, the number of a turn, or branch: all since it began",
@@ -94,7 +100,11 @@ COMMANDS: tuple[Command, ...] = (
     Command(name=CommandName.UNPIN, summary="Take a pin away", argument="WHAT"),
     Command(name=CommandName.CONTEXT, summary="What fills the model's window, and how to free it"),
     Command(name=CommandName.COST, summary="Tokens and money, of the session and of each turn"),
-    Command(name=CommandName.FORK, summary="Go on with a copy of this session, from here or from before a message"),
+    Command(
+        name=CommandName.FORK,
+        summary="Go on with a copy of this session, from here or from before a message",
+        waits=True,
+    ),
     Command(name=CommandName.RENAME, summary="Give this session a title", argument="TITLE"),
     Command(
         name=CommandName.EXPORT,
@@ -107,14 +117,22 @@ COMMANDS: tuple[Command, ...] = (
         argument="COMMAND",
     ),
     Command(name=CommandName.TOOLS, summary="What the model can do, tool by tool"),
-    Command(name=CommandName.TRUST, summary="Decide anew about what the project brings along, in a new session"),
-    Command(name=CommandName.INIT, summary="Let the model look at the project and write or mend its AGENTS.md"),
+    Command(
+        name=CommandName.TRUST, summary="Decide anew about what the project brings along, in a new session", waits=True
+    ),
+    Command(
+        name=CommandName.INIT, summary="Let the model look at the project and write or mend its AGENTS.md", waits=True
+    ),
     Command(name=CommandName.JOBS, summary="What runs: calls and background jobs, with a stop for each"),
     Command(name=CommandName.COPY, summary="Copy the last answer"),
     Command(name=CommandName.EDITOR, summary="Write the prompt in $EDITOR"),
     Command(name=CommandName.DOCTOR, summary="Check terminal, key, model, git and sandbox"),
     Command(name=CommandName.QUIT, summary="Leave; the session is saved"),
 )
+
+
+WAITING = frozenset(command.name for command in COMMANDS if command.waits)
+"""The commands that are carried out when no turn is under way."""
 
 
 class NoSuchCommand(CodeagentError):
@@ -131,6 +149,11 @@ class CommandCall:
 
     name: CommandName
     argument: str = ""
+
+    @property
+    def text(self) -> str:
+        """The line that it was."""
+        return f"/{self.name} {self.argument}".rstrip()
 
 
 @value

@@ -112,7 +112,7 @@ class CodeagentApp(EndsAtFaults[str]):
         self._typing = PromptCommands(self, self.main.prompt, self._custom)
         self._first_prompt = prompt
         self._desk: Desk | None = None
-        self._outgoing = Outgoing(self.main, lambda work, group: self.run_worker(work, group=group), self._rest)
+        self._outgoing = Outgoing(self.main, self.run_worker, self._rest)
         self._interrupt, self._escape = KeyPress(within=_QUIT_SECONDS), KeyPress()
 
     def get_default_screen(self) -> MainScreen:
@@ -183,17 +183,23 @@ class CodeagentApp(EndsAtFaults[str]):
 
     async def action_quit(self) -> None:
         """Keeps what was typed, denies what is open, stops the turn, and leaves."""
-        self.main.approval.stop_listening()
-        if self._desk is not None:
-            await self._drafts.keep()
-        self.bridge.close()
+        await self._close()
         if self._desk is not None and self._desk.conversation.is_running:
             await self._desk.conversation.cancel()
         self.exit()
 
-    def _end(self, code: int) -> None:
-        """Told to end from outside: the terminal is given back as it was, and nothing open is allowed."""
+    async def _close(self) -> None:
+        self.main.approval.stop_listening()
+        self._outgoing.close()
+        await self._drafts.keep()
         self.bridge.close()
+
+    def _end(self, code: int) -> None:
+        """Told to end from outside: what was typed is kept, nothing open is allowed, and the terminal is given back."""
+        self.run_worker(self._leave(code), group="quit", exclusive=True)
+
+    async def _leave(self, code: int) -> None:
+        await self._close()
         self.exit(return_code=code)
 
     def on_unmount(self) -> None:
@@ -233,8 +239,10 @@ class CodeagentApp(EndsAtFaults[str]):
         self._send(event.text, is_later=event.is_later)
         self._drafts.changed()
 
-    def on_prompt_edited(self) -> None:
-        """Keeps the draft, and lets a waiting question have the keyboard when the prompt is empty again."""
+    @on(Prompt.Edited)
+    @on(ApprovalDialog.Typed)
+    def keep_typed(self) -> None:
+        """Keeps what is typed, and lets a waiting question have the keyboard when the prompt is empty again."""
         self.main.consider_question()
         self._drafts.changed(drafts.SECONDS)
 
@@ -251,10 +259,6 @@ class CodeagentApp(EndsAtFaults[str]):
     def _say(self, text: str, level: Level = Level.INFO) -> None:
         self.main.end_greeting()
         self.main.transcript.add_note(text, level)
-
-    def on_prompt_help_wanted(self) -> None:
-        """Shows the help."""
-        self.action_show_help()
 
     # --- commands and keys
 
@@ -274,11 +278,11 @@ class CodeagentApp(EndsAtFaults[str]):
             case CommandCall(name=name) if self._desk is None and name not in _NEED_NO_SESSION:
                 self._outgoing.say(text, is_later=is_later)  # its turn comes in the order of what was typed
             case CommandCall():
-                self.run_worker(self._run_command(call), group="command")
+                self._outgoing.carry_out(call, self._run_command)
 
     def action_command(self, name: str, argument: str = "") -> None:
         """Runs a command, as if typed."""
-        self.run_worker(self._run_command(CommandCall(name=CommandName(name), argument=argument)), group="command")
+        self._outgoing.carry_out(CommandCall(name=CommandName(name), argument=argument), self._run_command)
 
     async def _run_command(self, call: CommandCall) -> None:
         try:
@@ -315,8 +319,10 @@ class CodeagentApp(EndsAtFaults[str]):
 
     def action_all_commands(self) -> None:
         """The command palette."""
-        self.run_worker(self._typing.pick(self._run_command), group="command")
+        pick = self._typing.pick(lambda call: self._outgoing.carry_out(call, self._run_command))
+        self.run_worker(pick, group="command")
 
+    @on(Prompt.HelpWanted)
     def action_show_help(self) -> None:
         """All keys and commands."""
         self.action_command(CommandName.HELP)

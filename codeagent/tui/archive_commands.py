@@ -65,8 +65,6 @@ class ArchiveCommands:
 
     async def _fork(self) -> Desk | None:
         """Opens a copy of this session, whole or up to a message, which is then in the prompt again."""
-        if self._desk.conversation.is_running:
-            raise NotReady("The agent is at work.", hint="Stop it with Esc first.")
         turns = await self._desk.workbench.timeline.turns()
         if not turns:
             raise NothingToUndo("Nothing was said yet that could be copied.")

@@ -1,10 +1,12 @@
-"""What the person sends, on its way: kept until the session is open, then a turn, steering, or a follow-up."""
+"""What the person sends, on its way: kept until the session is open, then a turn, steering, a follow-up, a command."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import partial
 
+from codeagent.core.commands import WAITING, CommandCall
 from codeagent.core.desk import Desk
 from codeagent.core.errors import CodeagentError, SessionBusy
 from codeagent.core.events import Delivery, Level
@@ -15,6 +17,8 @@ from codeagent.tui.widgets.queue import Queued
 
 TURN = "turn"
 _STOP = "the turn to stop"
+_END = "the turn to end"
+_COMMAND = "the command to end"
 
 
 class Outgoing:
@@ -28,13 +32,19 @@ class Outgoing:
         self._on_rest = on_rest
         self._desk: Desk | None = None
         self._kept: list[Queued] = []
+        self._commands: dict[str, Callable[[], None]] = {}
         self._is_stopping = False
+        self._has_begun = self._is_changing = False
         self._number = 0
 
     def open(self, desk: Desk) -> tuple[Queued, ...]:
-        """The session is open: what was typed before, oldest first, to be sent now."""
-        self._desk = desk
-        return self._take_kept()
+        """The session is open: what was typed before there was one, oldest first, to be sent now."""
+        is_first, self._desk = self._desk is None, desk
+        return self._take_kept() if is_first else ()
+
+    def close(self) -> None:
+        """The app is being left: nothing is sent any more, what is kept stays so."""
+        self._desk = None
 
     def send(self, text: str, *, is_later: bool = False) -> None:
         """Runs a shell command of the person's own, or says the text."""
@@ -49,12 +59,44 @@ class Outgoing:
         desk = self._desk
         if desk is None:
             self._keep(text, is_later=is_later)
-        elif self._is_stopping:
-            self._keep(text, is_later=is_later, waits_for=_STOP)
+        elif self._is_stopping or self._is_changing:
+            self._keep(text, is_later=is_later, waits_for=_STOP if self._is_stopping else _COMMAND)
         elif not desk.conversation.is_running:
-            self._start(self._run_turn(desk, text, is_later=is_later), TURN)
+            self._has_begun = True
+            self._start(self._run_turn(desk, text, is_later=is_later), group=TURN)
         else:
             self._queue(desk, text, is_later=is_later)
+
+    def carry_out(self, call: CommandCall, run: Callable[[CommandCall], Coroutine[None, None, None]]) -> None:
+        """Runs a command at once, or keeps it: one that changes the session never meets a turn or another such one."""
+        changes = call.name in WAITING
+        if changes and self._is_busy:
+            message = self._keep(call.text, is_later=True, waits_for=_COMMAND if self._is_changing else _END)
+            self._commands[message.message_id] = partial(self.carry_out, call, run)
+        else:
+            self._is_changing = self._is_changing or changes
+            self._start(self._watch(run(call), changes=changes), group="command")
+
+    async def _watch(self, command: Coroutine[None, None, None], *, changes: bool) -> None:
+        try:
+            await command
+        finally:
+            self._is_changing = self._is_changing and not changes
+            self._go_on()
+
+    @property
+    def _is_busy(self) -> bool:
+        is_running = self._desk is None or self._desk.conversation.is_running
+        return is_running or self._has_begun or self._is_stopping or self._is_changing
+
+    def _go_on(self) -> None:
+        """Something is over: sends again what was kept, some of which may be kept anew."""
+        if not self._is_busy:
+            for message in self._take_kept():
+                if command := self._commands.pop(message.message_id, None):
+                    command()
+                else:
+                    self.say(message.text, is_later=message.delivery is Delivery.FOLLOW_UP)
 
     def stop_turn(self) -> None:
         """Stops the turn, a second time by force; what is sent meanwhile goes out as soon as it has ended."""
@@ -62,14 +104,13 @@ class Outgoing:
         status.show(replace(status.status, is_stopping=True))
         self._screen.approval.stop_listening()
         self._is_stopping = True
-        self._start(self._stop_turn(), "stop")
+        self._start(self._stop_turn(), group="stop")
 
     async def _stop_turn(self) -> None:
         if self._desk is not None:
             await self._desk.conversation.cancel()
         self._is_stopping = False
-        for message in self._take_kept():
-            self.say(message.text, is_later=message.delivery is Delivery.FOLLOW_UP)
+        self._go_on()
 
     def take_back(self) -> bool:
         """Puts the last queued message back into the prompt; False when it is on its way already."""
@@ -96,7 +137,7 @@ class Outgoing:
             self._screen.queue_lines.drop(message.message_id)
         return tuple(kept)
 
-    def _keep(self, text: str, *, is_later: bool, waits_for: str = WAITS_FOR) -> None:
+    def _keep(self, text: str, *, is_later: bool, waits_for: str = WAITS_FOR) -> Queued:
         self._number += 1
         message = Queued(
             message_id=f"kept-{self._number}",
@@ -106,6 +147,7 @@ class Outgoing:
         )
         self._kept.append(message)
         self._screen.queue_lines.add(message)
+        return message
 
     def _queue(self, desk: Desk, text: str, *, is_later: bool) -> None:
         images = self._screen.prompt.images_in(text)
@@ -123,4 +165,7 @@ class Outgoing:
         except CodeagentError as error:
             self._screen.transcript.add_note(str(error), Level.ERROR)
             self._screen.prompt.give_back(text)
+        finally:
+            self._has_begun = False
         self._on_rest()
+        self._go_on()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from typing import Protocol
 
 from textual.worker import Worker
 
@@ -19,8 +20,14 @@ from codeagent.core.messages import Outcome, TextBlock, ToolResult
 from codeagent.tui.running import RunningCall, RunningCalls
 from codeagent.tui.screens.main import MainScreen
 
-Start = Callable[[Coroutine[None, None, None], str], Worker[None]]
-"""Starts work that the app owns, in a named group."""
+
+class Start(Protocol):
+    """Starts work that the app owns, in a named group."""
+
+    def __call__(self, work: Coroutine[None, None, None], /, *, group: str) -> Worker[None]:
+        """Begins it at the loop's next turn."""
+        ...
+
 
 _GROUP = "own command"
 
@@ -38,7 +45,7 @@ class OwnCommands:
     def start(self, workbench: Workbench, command: str, on_rest: Callable[[], None]) -> None:
         """Runs one; ``on_rest`` is called when it is over, cancelling its worker stops it."""
         call_id = f"own-{next(self._numbers)}"
-        self._workers[call_id] = self._start(self._run(workbench, call_id, command, on_rest), _GROUP)
+        self._workers[call_id] = self._start(self._run(workbench, call_id, command, on_rest), group=_GROUP)
 
     def stop(self) -> None:
         """Stops all that run."""

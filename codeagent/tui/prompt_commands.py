@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from textual.app import App, SuspendNotSupported
 
@@ -40,7 +40,7 @@ class PromptCommands:
         if text := await self._app.push_screen_wait(Picker("Typed before", items)):
             self._prompt.put(text)
 
-    async def pick(self, run: Callable[[CommandCall], Awaitable[None]]) -> None:
+    async def pick(self, begin: Callable[[CommandCall], None]) -> None:
         """Runs a command from the list of all; one of one's own is typed, so that it can be seen and finished."""
         await self._custom.refresh()
         items = [Item(value=f"/{command.name}", detail=command.summary) for command in self._custom.rows]
@@ -48,6 +48,6 @@ class PromptCommands:
             return
         match parse_command(chosen, self._custom.known):
             case CommandCall() as call:
-                await run(call)
+                begin(call)
             case CustomCall():
                 self._prompt.give_back(f"{chosen} ")

@@ -38,8 +38,6 @@ class UndoCommands:
 
     async def run(self, call: CommandCall) -> None:
         """One command."""
-        if call.name is not CommandName.DIFF and self._conversation.is_running:
-            raise NotReady("The agent is at work.", hint="Stop it with Esc first.")
         match call.name:
             case CommandName.UNDO:
                 await self._carry_out(await self._watched(_LOOKING, self._timeline.plan_undo))

@@ -1,6 +1,8 @@
 """What the person makes of a proposal is never lost, whatever happens to the file, the question or the program."""
 
 import asyncio
+import os
+import signal
 from dataclasses import replace
 
 import pytest
@@ -9,6 +11,7 @@ from codeagent.core.approvals import Approve, DiffPreview
 from codeagent.core.diff import make_diff
 from codeagent.core.events import ToolEnded, ToolStarted
 from codeagent.core.messages import Outcome, TextBlock, ToolResult
+from codeagent.tui import drafts
 from tests.tui.conftest import BEFORE
 from tests.tui.test_typing_at_questions import Asking, until_it_listens
 
@@ -211,3 +214,44 @@ async def test_an_open_edit_is_the_draft_of_a_program_that_is_left(stage_of, ask
         editor = await open_editor(stage, "mine")
         await stage.app.action_quit()
         assert stage.bench.kept == editor.text
+
+
+async def test_what_is_typed_into_an_open_edit_is_kept_as_the_prompts_draft_is(stage_of, ask_diff):
+    asking = Editing(ask_diff())
+    async with stage_of(asking) as stage:
+        editor = await open_editor(stage, "mine")
+        await stage.until(lambda: stage.bench.kept == editor.text)
+
+
+async def test_an_edit_that_was_left_is_still_in_the_draft(stage_of, ask_diff):
+    asking = Editing(ask_diff())
+    async with stage_of(asking) as stage:
+        mine = (await open_editor(stage, "mine")).text
+        await stage.pilot.press("escape")
+        await stage.until(lambda: stage.app.main.approval.is_at_question)
+        await stage.app.action_quit()
+        assert stage.bench.kept == mine
+
+
+async def test_a_sentence_for_the_model_is_kept_while_it_is_typed(stage_of, ask_diff):
+    async with stage_of(Editing(ask_diff())) as stage:
+        await stage.type("go\n")
+        await until_it_listens(stage)
+        await stage.press_slowly("t")
+        await stage.until(lambda: stage.app.main.approval.has_focus_within)
+        await stage.until(lambda: not stage.app.main.approval.is_at_question)
+        await stage.type("not so")
+        await stage.until(lambda: stage.bench.kept == "not so")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_an_open_edit_is_the_draft_of_a_program_that_is_told_to_end(stage_of, ask_diff, monkeypatch, number):
+    monkeypatch.setattr(drafts, "SECONDS", 3600.0)  # so that nothing else keeps it
+    asking = Editing(ask_diff())
+    async with stage_of(asking) as stage:
+        mine = (await open_editor(stage, "mine")).text
+        os.kill(os.getpid(), number)
+        await stage.until(lambda: not stage.app.is_running)
+        assert stage.bench.kept == mine
+        assert stage.app.return_code == 128 + number
+        assert not isinstance(asking.answers.get("c1"), Approve)

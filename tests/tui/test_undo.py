@@ -265,12 +265,16 @@ async def test_what_takes_long_shows_how_far_it_is_and_is_stopped_by_esc(stage_o
 
 
 async def test_while_the_agent_works_nothing_is_taken_back(stage_of, work):
+    may_end = asyncio.Event()
+
     async def turn(emit, approver):
-        await asyncio.sleep(60)
+        await may_end.wait()
 
     async with stage_of(turn, timeline=work.timeline) as stage:
         await command(stage, "go")
         await stage.until(lambda: stage.conversation.is_running)
         await command(stage, "/undo")
-        await stage.until(lambda: "The agent is at work" in stage.text)
+        await stage.until(lambda: "waits for the turn to end" in stage.text)
         assert (work.root / "test.py").exists()
+        may_end.set()
+        await stage.until(lambda: "y take back" in stage.text)

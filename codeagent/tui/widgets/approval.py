@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, assert_never
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
 from codeagent.core.approvals import Answer, Approve, Deny, Scope, TextPreview
 from codeagent.core.keys import Place
@@ -45,6 +45,9 @@ class ApprovalDialog(QuestionPane):
             super().__init__()
             self.ticket = ticket
             self.answer = answer
+
+    class Typed(Message):
+        """Something else stands in the editor, or in the line for a sentence."""
 
     async def _show(self, view: View) -> None:
         question = self._questions.current
@@ -142,6 +145,16 @@ class ApprovalDialog(QuestionPane):
     async def action_deny_because(self) -> None:
         """No, with a sentence for the model."""
         await self._show(View.REFUSING)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Another letter of the sentence."""
+        event.stop()
+        self.post_message(self.Typed())
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Another letter of the edited text."""
+        event.stop()
+        self.post_message(self.Typed())
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The sentence is typed."""
