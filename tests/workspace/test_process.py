@@ -19,6 +19,9 @@ from codeagent.workspace.process import Finished, clean_environment, environment
 from codeagent.workspace.process_tree import MARK, new_mark, terminate_orphans, terminate_started
 from codeagent.workspace.shell_process import ShellProcess, in_thread, is_done
 
+NAP = f"sleep {os.getpid()}"
+"""Begins commands that are told apart by how long they sleep; other runs of the tests sleep otherwise."""
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
@@ -34,6 +37,11 @@ async def finished(command: str, cwd: Path, *, timeout: float = 20, log: Path | 
     )
 
 
+def wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.02)
+
+
 def shell_process(command: str, cwd: Path, take: Callable[[bytes], None]) -> ShellProcess:
     return ShellProcess(command=command, cwd=cwd, env=clean_environment(os.environ), confine=None, take=take)
 
@@ -44,7 +52,7 @@ def marked(text: str) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
-                words = (entry / "cmdline").read_bytes()
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
                 state = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()[0]
             except OSError:
                 continue
@@ -95,27 +103,28 @@ async def test_a_background_child_does_not_hold_the_command_back_and_is_named(tm
 
 
 async def test_a_background_child_goes_on_writing_to_the_log(tmp_path):
-    result = await finished("(sleep 0.6; echo late; touch alive) & echo early", tmp_path, log=tmp_path / "log")
+    late = "(until [ -e go ]; do sleep 0.02; done; echo late; touch alive)"
+    result = await finished(f"{late} & echo early", tmp_path, log=tmp_path / "log")
     assert result.log == tmp_path / "log"
-    await asyncio.sleep(0.9)
-    assert (tmp_path / "alive").exists()
+    (tmp_path / "go").touch()
+    await asyncio.to_thread(wait_for, tmp_path / "alive")
     assert (tmp_path / "log").read_text() == "early\nlate\n"
 
 
 async def test_what_was_left_in_the_background_ends_with_the_program(tmp_path):
-    await finished("sleep 4141 & setsid sleep 4141 & echo", tmp_path)
+    await finished(f"{NAP}41 & setsid {NAP}41 & echo", tmp_path)
     named = await asyncio.to_thread(terminate_started)
     assert len(named) == 2
-    assert not marked("4141")
+    assert not marked(f"{NAP}41")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only marked processes are known")
 async def test_what_has_no_mark_any_more_ends_with_the_program_too(tmp_path):
     """As servers that write their title over their environment."""
-    await finished("env -i setsid sleep 4151 & echo", tmp_path)
+    await finished(f"env -i setsid {NAP}51 & echo", tmp_path)
     named = await asyncio.to_thread(terminate_started)
-    assert any("sleep 4151" in name for name in named)
-    assert await asyncio.to_thread(subprocess.call, ["pgrep", "-f", "sleep 4151"]) == 1
+    assert any(f"{NAP}51" in name for name in named)
+    assert not marked(f"{NAP}51")
 
 
 def mark_of_the_dead() -> str:
@@ -127,10 +136,10 @@ def mark_of_the_dead() -> str:
 async def test_what_runs_in_a_container_is_not_taken_for_left_behind(tmp_path):
     """Its codeagent has a number there, which is nobody's or another's here."""
     pid, started, _, number = mark_of_the_dead().split(":")
-    there = subprocess.Popen(["sleep", "4245"], env={MARK: f"{pid}:{started}:4026539999:{number}"})
+    there = subprocess.Popen(f"{NAP}45".split(), env={MARK: f"{pid}:{started}:4026539999:{number}"})
     try:
         named = await asyncio.to_thread(terminate_orphans)
-        assert not any("4245" in name for name in named)
+        assert not any(f"{NAP}45" in name for name in named)
         assert there.poll() is None
     finally:
         there.kill()
@@ -138,14 +147,14 @@ async def test_what_runs_in_a_container_is_not_taken_for_left_behind(tmp_path):
 
 
 async def test_what_a_dead_run_left_is_ended_and_what_a_living_one_started_is_not(tmp_path):
-    await finished("sleep 4343 & echo", tmp_path)
-    named: tuple[str, ...] = ()
-    while not named:  # another codeagent that starts at this moment may be first
-        dead = subprocess.Popen(["sleep", "4242"], env={MARK: mark_of_the_dead()})
-        named = await asyncio.to_thread(terminate_orphans)
+    await finished(f"{NAP}43 & echo", tmp_path)
+    named: list[str] = []
+    while f"{NAP}42" not in named:  # another codeagent that starts at this moment may be first
+        dead = subprocess.Popen(f"{NAP}42".split(), env={MARK: mark_of_the_dead()})
+        named = [name.split(" (")[0] for name in await asyncio.to_thread(terminate_orphans)]
         assert dead.wait(10) != 0
-    assert [name.split(" (")[0] for name in named] == ["sleep 4242"]
-    assert marked("4343")
+    assert f"{NAP}43" not in named
+    assert marked(f"{NAP}43")
     await asyncio.to_thread(terminate_started)
 
 
@@ -289,21 +298,35 @@ async def test_ten_thousand_lines_a_second_come_in_few_pieces(tmp_path):
     assert pieces[-1].endswith("1000\n")
 
 
+async def timed_out(command: str, cwd: Path, **more) -> tuple[Finished, float]:
+    """What a command left that ran out of time after it had begun, and the time: on a busy machine it takes more.
+
+    That it has begun is the first thing it says; ``{late}`` in it is half a second after the time is over, ``{later}``
+    when it was killed as well.
+    """
+    for seconds in (0.3, 1.2, 5.0):
+        text = command.format(late=seconds + 0.5, later=seconds + 2.6)
+        result = await finished(text, cwd, timeout=seconds, **more)
+        assert result.timed_out
+        if result.head_tail:
+            break
+    return result, seconds
+
+
 TREES = {
-    "a subshell": "sh -c '(sleep 0.8; touch canary) & wait'",
-    "a new session": "setsid sh -c 'sleep 0.8; touch canary' & wait",
-    "a daemon": "(setsid sh -c 'sleep 0.8; touch canary' &) ; sleep 30",
-    "a cleared environment": "(env -i setsid /bin/sh -c '/bin/sleep 0.8; /usr/bin/touch canary' &) ; sleep 30",
-    "deaf to TERM": "trap '' TERM; (sleep 2.9; touch canary) & wait; sleep 9",
+    "a subshell": "sh -c '(sleep {late}; touch canary) & wait'",
+    "a new session": "setsid sh -c 'sleep {late}; touch canary' & wait",
+    "a daemon": "(setsid sh -c 'sleep {late}; touch canary' &) ; sleep 30",
+    "a cleared environment": "(env -i setsid /bin/sh -c '/bin/sleep {late}; /usr/bin/touch canary' &) ; sleep 30",
+    "deaf to TERM": "trap '' TERM; (sleep {later}; touch canary) & wait; sleep 30",
     "stopped": "(kill -STOP $BASHPID; touch canary) & wait",
 }
 
 
 @pytest.mark.parametrize("name", TREES)
 async def test_a_timeout_ends_the_whole_tree_and_keeps_what_it_said(tmp_path, name):
-    result = await finished(f"echo before; {TREES[name]}", tmp_path, timeout=0.3)
-    assert result.timed_out
-    assert result.ended == "timed out after 0.3 s"
+    result, seconds = await timed_out(f"echo before; {TREES[name]}", tmp_path)
+    assert result.ended == f"timed out after {seconds:g} s"
     assert result.head_tail.startswith("before\n")
     assert not result.still_running
     await asyncio.sleep(0.7)
@@ -313,18 +336,19 @@ async def test_a_timeout_ends_the_whole_tree_and_keeps_what_it_said(tmp_path, na
 async def test_cancelling_ends_the_whole_tree_before_it_goes_on(tmp_path):
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.3):
-            await finished("setsid sleep 4444 & (sleep 4444 & sleep 4444) & wait", tmp_path, log=tmp_path / "log")
-    assert not marked("4444")
+            await finished(f"setsid {NAP}44 & ({NAP}44 & {NAP}44) & wait", tmp_path, log=tmp_path / "log")
+    assert not marked(f"{NAP}44")
     assert not (tmp_path / "log").exists()
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        "echo go; sleep 4545",
-        "trap '' TERM INT HUP; echo go; while :; do sleep 4545; done",
-        "echo go; sleep 4545 | sleep 4545 | sleep 4545",
+        f"echo go; {NAP}45",
+        f"trap '' TERM INT HUP; echo go; while :; do {NAP}45; done",
+        f"echo go; {NAP}45 | {NAP}45 | {NAP}45",
     ],
+    ids=["one", "deaf", "a pipeline"],
 )
 async def test_a_cancelled_command_is_gone_at_once_also_when_it_is_deaf_to_the_request(tmp_path, command):
     """The best of some tries counts: what takes longer each time does so by itself, not because others are busy."""
@@ -338,7 +362,7 @@ async def test_a_cancelled_command_is_gone_at_once_also_when_it_is_deaf_to_the_r
         with pytest.raises(asyncio.CancelledError):
             await running
         took.append(time.monotonic() - began)
-        assert not marked("4545")
+        assert not marked(f"{NAP}45")
     assert min(took) <= 0.2
 
 
@@ -426,23 +450,23 @@ async def test_a_second_cancellation_makes_haste(tmp_path, twice):
 
 async def test_cancelling_twice_still_leaves_nothing(tmp_path):
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(finished("trap '' TERM; sleep 4545; sleep 4545", tmp_path))
+        task = group.create_task(finished(f"trap '' TERM; {NAP}45; {NAP}45", tmp_path))
         await asyncio.sleep(0.3)
         task.cancel()
         await asyncio.sleep(0.1)
         task.cancel()
     assert task.cancelled()
-    assert not marked("4545")
+    assert not marked(f"{NAP}45")
 
 
 async def test_cancelling_at_once_leaves_nothing(tmp_path):
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(finished("sleep 4646", tmp_path)) for _ in range(5)]
+        tasks = [group.create_task(finished(f"{NAP}46", tmp_path)) for _ in range(5)]
         await asyncio.sleep(0)
         for task in tasks:
             task.cancel()
     assert all(task.cancelled() for task in tasks)
-    assert not marked("4646")
+    assert not marked(f"{NAP}46")
 
 
 async def test_what_bubblewrap_confines_has_time_to_clean_up_too(tmp_path):
@@ -450,13 +474,13 @@ async def test_what_bubblewrap_confines_has_time_to_clean_up_too(tmp_path):
     if program is None or not works(program):
         pytest.skip("bubblewrap does not work here")
     confine = Bubblewrap(program=program, bounds=Bounds(root=tmp_path, writable=(tmp_path,)))
-    script = "trap 'sleep 0.2; touch cleaned; exit' TERM; while :; do sleep 0.02; done"
-    assert (await finished(script, tmp_path, timeout=0.5, confine=confine)).timed_out
+    script = "trap 'sleep 0.2; touch cleaned; exit' TERM; echo go; while :; do sleep 0.02; done"
+    await timed_out(script, tmp_path, confine=confine)
     assert (tmp_path / "cleaned").exists()
 
 
 async def test_a_command_that_hears_the_request_to_end_may_say_goodbye(tmp_path):
-    result = await finished("trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done", tmp_path, timeout=0.3)
+    result, _ = await timed_out("trap 'echo bye; exit 0' TERM; echo go; while :; do sleep 0.05; done", tmp_path)
     assert result.head_tail.endswith("bye\n")
 
 
@@ -471,7 +495,7 @@ async def test_a_chain_of_processes_that_start_each_other_is_caught(tmp_path):
 
 
 async def test_another_program_s_processes_are_left_alone(tmp_path):
-    other = subprocess.Popen(["sleep", "4747"], start_new_session=True)
+    other = subprocess.Popen(f"{NAP}47".split(), start_new_session=True)
     try:
         await finished("sleep 9", tmp_path, timeout=0.2)
         assert other.poll() is None
