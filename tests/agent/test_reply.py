@@ -119,7 +119,7 @@ async def test_after_the_last_retry_the_turn_ends_with_the_reason():
 
 @pytest.mark.parametrize("pieces", [(), ("One piece",)])
 async def test_silence_before_or_within_a_reply_is_noticed_and_tried_again(pieces):
-    limits = Limits(retries=1, retry_seconds=0.001, first_byte_seconds=0.1, idle_seconds=0.1)
+    limits = Limits(retries=1, retry_seconds=0.001, first_byte_seconds=0.5, idle_seconds=0.5)
     stage = Stage(Model(silent_after(*pieces), reply("Here.")), limits=limits)
     assert (await stage.send()).text == "Here."
     assert "silent" in stage.of(RetryScheduled)[0].reason
@@ -147,12 +147,12 @@ async def test_a_reply_that_grows_between_its_signs_of_life_is_left_alone():
     async def slow(request):
         for number in range(5):
             yield TextPiece(text=f"{number}")
-            for _ in range(20):
+            for _ in range(4):
                 yield ThinkingPiece(text="")
-                await asyncio.sleep(0.002)
+                await asyncio.sleep(0.05)
         yield ReplyFinished(message=reply("01234"))
 
-    limits = Limits(retries=0, first_byte_seconds=0.01, idle_seconds=60, quiet_seconds=20)
+    limits = Limits(retries=0, first_byte_seconds=0.01, idle_seconds=60, quiet_seconds=0.8)
     stage = Stage(Model(slow), limits=limits)
     assert (await stage.send()).text == "01234"
 
@@ -160,11 +160,11 @@ async def test_a_reply_that_grows_between_its_signs_of_life_is_left_alone():
 async def test_a_slow_stream_that_keeps_moving_is_left_alone():
     async def slow(request):
         for piece in "slow but steady":
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.06)
             yield TextPiece(text=piece)
         yield ReplyFinished(message=reply("slow but steady"))
 
-    stage = Stage(Model(slow), limits=Limits(retries=0, first_byte_seconds=0.1, idle_seconds=0.1))
+    stage = Stage(Model(slow), limits=Limits(retries=0, first_byte_seconds=0.8, idle_seconds=0.8))
     assert (await stage.send()).text == "slow but steady"
 
 

@@ -6,16 +6,12 @@ import asyncio
 
 import pytest
 
-from codeagent.agent.limits import Limits
 from codeagent.core.events import ApprovalAsked, ToolProgressed, ToolStarted, TurnEnd
 from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.agent.stage import Person, Read, Shell, Stage, Write
 from tests.server.replies import Call, Reply, Say, say
-
-LIMITS = Limits(retries=2, retry_seconds=0.01, first_byte_seconds=0.5, idle_seconds=0.5)
-
 
 STOPS = {AnthropicProvider: "max_tokens", OpenAIChatProvider: "length", OpenAIProvider: "max_output_tokens"}
 

@@ -295,6 +295,11 @@ def test_what_a_child_left_running_does_to_git_is_seen_by_the_next_command(repos
     assert repository.warned == ["A command changed .git/config."]
 
 
+def wait_for_the_end(jobs):
+    while jobs.all()[0].is_running:
+        time.sleep(0.02)
+
+
 async def test_a_job_is_held_as_well_and_a_look_says_what_it_was_kept_from(tmp_path):
     place = Place(tmp_path, "landlock")
     jobs = place.tool._shell.jobs
@@ -302,7 +307,7 @@ async def test_a_job_is_held_as_well_and_a_look_says_what_it_was_kept_from(tmp_p
     plan = await place.tool.plan(arguments, ToolContext(call_id="c"))
     await plan.run(lambda _: None)
     tool = JobTool(jobs, PathSandbox(place.root), SeenFiles(), plan.shell.confine)
-    await asyncio.sleep(0.3)
+    await asyncio.to_thread(wait_for_the_end, jobs)
     look = await tool.plan(JobArguments(id=1, action="output"), ToolContext(call_id="c"))
     assert "[the sandbox kept it from writing to ../outside/new]" in (await look.run(lambda _: None)).text
     assert not list(place.outside.iterdir())

@@ -1,6 +1,7 @@
 """A command started in the background is read and stopped through the job tool."""
 
 import asyncio
+import re
 import time
 
 import pytest
@@ -15,6 +16,16 @@ from codeagent.tools.job import JobArguments
 
 async def do(at, name, **arguments):
     return (await at.run_async(name, lambda _: None, **arguments)).text
+
+
+async def until(at, is_so):
+    """Waits until it is so of the first job."""
+
+    def wait():
+        while not is_so(at.jobs.all()[0]):
+            time.sleep(0.02)
+
+    await asyncio.to_thread(wait)
 
 
 async def test_a_background_command_comes_back_at_once_with_its_number(at):
@@ -37,28 +48,29 @@ async def test_output_is_what_came_since_the_last_look(at):
 
 async def test_a_stop_says_how_it_ended_and_gives_the_last_output(at):
     await do(at, "bash", command="echo last words; sleep 30", background=True)
-    await asyncio.sleep(0.3)
+    await until(at, lambda job: job.tail)
     assert (await do(at, "job", id=1, action="stop")).startswith("last words\n[job 1: stopped after ")
 
 
 async def test_an_ended_job_says_so(at):
     await do(at, "bash", command="exit 3", background=True)
-    await asyncio.sleep(0.3)
-    assert (await do(at, "job", id=1, action="output")).startswith("[job 1: exit code 3 after 0 s; no output")
+    await until(at, lambda job: not job.is_running)
+    said = await do(at, "job", id=1, action="output")
+    assert re.match(r"\[job 1: exit code 3 after \d+ s; no output", said)
 
 
 async def test_the_model_is_told_which_seen_files_the_job_changed(at):
     at.put("a.py", "a\n")
     await do(at, "read", path="a.py")
     await do(at, "bash", command="echo b >> a.py; echo done", background=True)
-    await asyncio.sleep(0.2)
+    await until(at, lambda job: job.tail)
     text = await do(at, "job", id=1, action="output")
     assert "[changed since you read them, read again before editing: a.py]" in text
 
 
 async def test_long_output_names_its_log_which_can_be_read(at):
     await do(at, "bash", command="seq 100000", background=True)
-    await asyncio.sleep(0.5)
+    await until(at, lambda job: not job.is_running)
     text = await do(at, "job", id=1, action="output")
     log = at.jobs.all()[0].log
     assert f"read or grep {log}" in text
@@ -93,7 +105,7 @@ async def test_a_job_edited_by_the_person_is_what_is_started(at):
     arguments = tool.Arguments(command="echo theirs", background=True)
     plan = await (await tool.plan(arguments, ToolContext(call_id="c"))).edited("echo mine")
     assert "this was run: echo mine" in (await plan.run(lambda _: None)).text
-    await asyncio.sleep(0.2)
+    await until(at, lambda job: job.tail)
     assert (await do(at, "job", id=1, action="output")).startswith("mine\n")
 
 

@@ -196,8 +196,10 @@ async def test_a_letter_with_another_key_right_behind_it_answers_nothing(stage_o
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
-        await stage.pilot.press("y", "enter")
-        await asyncio.sleep(0.3)
+        stage.app.post_message(events.Key("y", "y"))
+        stage.app.post_message(events.Key("enter", "\r"))
+        await stage.until(lambda: stage.app.main._typing._held is None)
+        await asyncio.sleep(2 * ALONE_SECONDS)
         assert asking.answers == {}
         assert stage.app.main.prompt.is_empty
         assert stage.conversation.queued == {}
