@@ -166,7 +166,8 @@ async def test_the_next_question_does_not_take_the_second_key_of_a_double_press(
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
-        await stage.pilot.press("y", "y")
+        stage.app.post_message(events.Key("y", "y"))
+        stage.app.post_message(events.Key("y", "y"))
         await stage.until(lambda: "c1" in asking.answers)
         await live(stage)
         assert list(asking.answers) == ["c1"]

@@ -94,14 +94,16 @@ def test_read_only_leaves_only_the_temporary_folder_writable(tmp_path):
 
 def test_bubblewrap_protects_the_parts_of_git_that_run_programs(tmp_path):
     (tmp_path / ".git/hooks").mkdir(parents=True)
-    words = Bubblewrap(program="bwrap", bounds=Bounds(root=tmp_path, writable=(tmp_path,))).wrapped(["true"], tmp_path)
+    bounds = Bounds(root=tmp_path, writable=(tmp_path,), protects_git=True)
+    words = Bubblewrap(program="bwrap", bounds=bounds).wrapped(["true"], tmp_path)
     hooks = str(tmp_path / ".git/hooks")
     assert ["--ro-bind", hooks, hooks] == list(words)[(at := list(words).index(hooks)) - 1 : at + 2]
     assert words[-2:] == ["--", "true"]
 
 
 def test_the_seatbelt_profile_quotes_paths_and_ends_with_what_is_denied():
-    profile = seatbelt_profile(Bounds(root=Path('/a "b'), writable=(Path('/a "b'),), has_network=False))
+    folder = Path('/a "b')
+    profile = seatbelt_profile(Bounds(root=folder, writable=(folder,), has_network=False, protects_git=True))
     assert '(subpath "/a \\"b")' in profile
     assert profile.splitlines()[-1] == "(deny network*)"
     assert '(deny file-write* (subpath "/a \\"b/.git/hooks")' in profile
