@@ -161,6 +161,16 @@ class CommandDetails:
     refused: tuple[str, ...] = ()
     colours: str = ""
 
+    @property
+    def edited_remark(self) -> str:
+        """What the model reads on top of the output when the person changed the command."""
+        return edited_remark(self.command)
+
+
+def edited_remark(command: str) -> str:
+    """What the model is told of a command that a person put in place of its own."""
+    return f"[the person changed the command; this was run: {command}]"
+
 
 @value
 class ReadDetails:

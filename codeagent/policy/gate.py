@@ -186,7 +186,8 @@ class ToolGate:
                 changed = await plan.edited(answer.edited)
             except ToolError as error:
                 return Denied(reason=f"The person changed the proposal, but it cannot be done so: {error}")
-            notes.append(_edit_note(plan.preview, answer.edited))
+            if not isinstance(plan.preview, CommandPreview):  # a command's result says itself what was run
+                notes.append("The person changed the proposed text; what was written is theirs.")
             return _Again(changed)
         if answer.hunks is not None and isinstance(plan.preview, DiffPreview):
             count = len(plan.preview.diff.hunks)
@@ -288,12 +289,6 @@ def _proposal(preview: Preview) -> str | None:
     if isinstance(preview, CommandPreview):
         return preview.command
     return preview.proposal if isinstance(preview, DiffPreview) else None
-
-
-def _edit_note(preview: Preview, edited: str) -> str:
-    if isinstance(preview, CommandPreview):
-        return f"The person changed the command; what ran is: {edited}"
-    return "The person changed the proposed text; what was written is theirs."
 
 
 def _hunk_note(preview: DiffPreview, refused: Sequence[int]) -> str:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeagent.core.approvals import Access, CommandPreview, Concern, ConcernKind, Touch
 from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, PathRefused, PlanFixed
 from codeagent.core.events import Progress
-from codeagent.core.messages import CommandDetails, Outcome, ToolResult
+from codeagent.core.messages import CommandDetails, Outcome, ToolResult, edited_remark
 from codeagent.core.output_colours import colours_of
 from codeagent.core.protocols import Interruption, Offer, Plan, ToolContext
 from codeagent.core.text import secrets_in
@@ -314,7 +314,7 @@ class CommandPlan:
             ),
             foreseen=(),
             touches=(Touch(path=None, access=access, written=text),),
-            remark=f"[the person changed the command; this was run: {text}]",
+            remark=edited_remark(text),
         )
 
     def _confine(self) -> Confine | None:

@@ -75,6 +75,10 @@ class Foldable(Block, Protocol):
         """Opens or closes it, whatever it was."""
         ...
 
+    def fold_back(self) -> None:
+        """Closes it, but for what it shows by itself where the person has not closed that."""
+        ...
+
     def copied(self) -> str:
         """Its content as plain text."""
         ...
@@ -206,6 +210,10 @@ class ThinkingBlock:
     def set_open(self, *, is_open: bool) -> None:
         """Opens or closes it, whatever it was."""
         self.is_open = is_open
+
+    def fold_back(self) -> None:
+        """Closes it."""
+        self.is_open = False
 
     def copied(self) -> str:
         """The thinking as plain text."""

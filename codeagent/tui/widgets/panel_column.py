@@ -56,11 +56,14 @@ class PanelColumn(ColumnView, can_focus=True):
         self.refresh()
 
     def toggle_all(self) -> None:
-        """Opens all panels, or closes all but those that are pinned."""
+        """Opens all panels, or closes all but those that are pinned; those that opened by themselves stay so."""
         self._all_open = not self._all_open
         for index in self._foldables:
             if (block := self._foldable(index)) is not None and not block.is_pinned:
-                block.set_open(is_open=self._all_open)
+                if self._all_open:
+                    block.set_open(is_open=True)
+                else:
+                    block.fold_back()
                 self.column.changed(index)
                 self.column.guess(index)
         if self._foldables:

@@ -85,10 +85,17 @@ def detail_pieces(name: str, result: ToolResult, seconds: float, inks: Inks) -> 
         pieces = [Piece(_ended(result, said), ink)]
     else:
         pieces = _good_detail(name, result, inks)
+    if is_edited(result):
+        pieces += [Piece(" · " if pieces else "", inks.faint), Piece("edited by you", inks.muted)]
     time = seconds_text(seconds)
     if isinstance(result.details, CommandDetails) and time:
         pieces += [Piece(" · " if pieces else "", inks.faint), Piece(time, inks.muted)]
     return pieces
+
+
+def is_edited(result: ToolResult) -> bool:
+    """Whether the person put another command in place of the model's."""
+    return isinstance(result.details, CommandDetails) and result.text.startswith(result.details.edited_remark)
 
 
 def _ended(result: ToolResult, said: str) -> str:
@@ -211,6 +218,8 @@ def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int
     text = result.text.rstrip("\n")
     if isinstance(result.details, CommandDetails):
         text = with_colours(text, result.details.colours)
+        if is_edited(result):  # which the heading tells, as it does the command
+            text = text.removeprefix(result.details.edited_remark).removeprefix("\n")
         if result.details.changes:
             text = _CHANGED.sub("", text)  # shown as diffs below
         text = text.removesuffix(f"[{result.details.ended}]").rstrip("\n")

@@ -229,8 +229,7 @@ class _Past:
     def _own_command(self, message: UserMessage) -> None:
         own = own_command(message, f"own past {len(self.blocks)}")
         self.blocks.append(blocks.PersonBlock(f"!{own.command}"))
-        self._start(own.result.call_id, "bash", own.arguments_json)
-        self._open[own.result.call_id].set_open(is_open=True)
+        self._start(own.result.call_id, "bash", own.arguments_json, is_open=True)
         self._end(own.result, own.seconds)
 
     def _text(self, text: str) -> None:
@@ -241,9 +240,9 @@ class _Past:
         parts = [*stream.feed(text), *stream.finish()]
         self.blocks += [blocks.TextBlock(part.source, number=part.number) for part in parts]
 
-    def _start(self, call_id: str, name: str, arguments_json: str) -> None:
+    def _start(self, call_id: str, name: str, arguments_json: str, *, is_open: bool = False) -> None:
         self._announced.pop(call_id, None)
-        self._open[call_id] = panel = ToolPanel(call_id, name, arguments_json)
+        self._open[call_id] = panel = ToolPanel(call_id, name, arguments_json, is_open=is_open)
         self.blocks.append(panel)
 
     def _end(self, result: ToolResult, seconds: float) -> None:

@@ -58,7 +58,10 @@ class ToolPanel:
 
     kind = Kind.TOOL
 
-    def __init__(self, call_id: str, name: str, arguments_json: str, *, started: float = 0.0) -> None:
+    def __init__(
+        self, call_id: str, name: str, arguments_json: str, *, started: float = 0.0, is_open: bool = False
+    ) -> None:
+        """``is_open`` when all of it is to be seen as long as the person does not close it."""
         self.call_id = call_id
         self.is_chosen = self.is_pinned = False
         self._stage = _Stage.QUEUED
@@ -74,7 +77,7 @@ class ToolPanel:
         self._started = started
         self._now = started
         self._frame: str = SPINNER[0]
-        self._fold = _Fold.CLOSED
+        self._fold = self._by_itself = _Fold.OPEN if is_open else _Fold.CLOSED
 
     @property
     def has_clock(self) -> bool:
@@ -137,8 +140,10 @@ class ToolPanel:
             self._result = replace(result, blocks=said)
         self._seconds = seconds
         self._output, self._drawn_preview = "", None
-        if is_trouble(result) and self._fold is _Fold.CLOSED:
-            self._fold = _Fold.BRIEF
+        if is_trouble(result) and self._by_itself is _Fold.CLOSED:
+            self._by_itself = _Fold.BRIEF
+        if self._fold is _Fold.CLOSED:
+            self._fold = self._by_itself
 
     def toggle(self) -> None:
         """Opens the panel, shows all of one that opened by itself and holds more, or closes it."""
@@ -146,10 +151,16 @@ class ToolPanel:
             self._fold = _Fold.OPEN
         else:
             self._fold = _Fold.CLOSED if self.is_open else _Fold.OPEN
+        if not self.is_open:
+            self._by_itself = _Fold.CLOSED
 
     def set_open(self, *, is_open: bool) -> None:
         """Opens or closes it, whatever it was."""
         self._fold = _Fold.OPEN if is_open else _Fold.CLOSED
+
+    def fold_back(self) -> None:
+        """Closes it, but for what it shows by itself where the person has not closed that."""
+        self._fold = self._by_itself
 
     def copied(self) -> str:
         """What the panel holds, as plain text: the diff's new lines, the command's output, the lines read."""

@@ -78,8 +78,8 @@ class Transcript(PanelColumn):
     def tool_started(self, call_id: str, name: str, arguments_json: str, *, is_open: bool = False) -> None:
         """A call is taken up; ``is_open`` when all of it is to be seen."""
         self._end_reply()
-        panel = ToolPanel(call_id, name, arguments_json, started=monotonic())
-        if self._all_open or is_open:
+        panel = ToolPanel(call_id, name, arguments_json, started=monotonic(), is_open=is_open)
+        if self._all_open:
             panel.set_open(is_open=True)
         index = self._append(panel)
         self._foldables.append(index)

@@ -221,6 +221,25 @@ def test_how_a_command_ended_is_said_once():
     assert [line.strip() for line in shown(block)[1:] if line] == ["F"]
 
 
+def test_a_command_that_the_person_changed_is_shown_once_and_named_theirs():
+    changed = command(1, "exit code 1")
+    block = panel(arguments='{"command": "pytest"}')
+    block.end(ended(details=changed, text=f"{changed.edited_remark}\nF\n[exit code 1]"), 2.0)
+    heading, *body = [line.strip() for line in shown(block) if line.strip()]
+    assert heading.split()[:4] == ["✗", "bash", "pytest", "-q"]
+    assert heading.endswith("exit code 1 · edited by you · 2.0 s")
+    assert body == ["F"]
+
+
+def test_a_changed_command_of_several_lines_is_shown_once():
+    text = "cd src\npytest -q"
+    changed = CommandDetails(command=text, cwd=".", ended="exit code 0", exit_code=0)
+    block = panel()
+    block.end(ended(details=changed, text=changed.edited_remark), 0)
+    block.set_open(is_open=True)
+    assert sum("pytest -q" in line for line in shown(block)) == 1
+
+
 def test_a_denied_call_shows_the_persons_words_and_not_what_the_model_is_told():
     block = panel()
     block.deny("use the other one")

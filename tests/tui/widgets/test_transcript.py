@@ -205,6 +205,38 @@ async def test_all_panels_open_and_close_together():
         assert not any("output" in line for line in screen(transcript))
 
 
+async def test_what_opened_by_itself_is_as_it_was_after_all_were_opened_and_closed():
+    async with opened() as (transcript, _, _pilot):
+        for call_id, code in (("a", 0), ("b", 2), ("c", 2)):
+            transcript.tool_started(call_id, "bash", '{"command": "make"}')
+            finish(transcript, call_id, code=code, text="\n".join(f"{call_id} {row}" for row in range(30)))
+        transcript.tool_started("own", "bash", '{"command": "ls"}', is_open=True)
+        finish(transcript, "own", text="own output")
+        transcript.choose("previous")
+        transcript.choose("previous")
+        transcript.toggle_chosen()
+        transcript.toggle_chosen()
+        transcript.unchoose()
+        before = screen(transcript)
+        assert "     own output" in before
+        assert "     b 29" in before
+        assert "     c 29" not in before
+        transcript.toggle_all()
+        transcript.toggle_all()
+        assert screen(transcript) == before
+
+
+async def test_a_call_that_fails_while_all_are_open_closes_to_how_it_would_have_opened():
+    async with opened() as (transcript, _, _pilot):
+        transcript.tool_started("0", "bash", '{"command": "make"}')
+        transcript.toggle_all()
+        transcript.tool_started("1", "bash", '{"command": "make"}')
+        finish(transcript, "1", code=2, text="\n".join(map(str, range(30))))
+        transcript.toggle_all()
+        shown = [line.text.strip() for line in transcript.column.lines(1)]
+        assert shown[1:3] == ["… 18 rows above; enter shows all", "18"]
+
+
 async def test_a_countdown_takes_one_place_and_goes_away():
     async with opened() as (transcript, _, _pilot):
         transcript.set_countdown("again in 2 s")
