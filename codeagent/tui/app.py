@@ -52,6 +52,7 @@ from codeagent.tui.modes import take_next_mode
 from codeagent.tui.offers import Offers
 from codeagent.tui.outgoing import Outgoing
 from codeagent.tui.prompt_commands import PromptCommands
+from codeagent.tui.running import Surveys
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.prompt import Prompt
@@ -94,8 +95,7 @@ class CodeagentApp(EndsAtFaults[str]):
         ``first`` stands on the terminal already and gives way to the app's own picture.
         """
         teach_alt_enter()
-        follows_terminal = appearance.follows_terminal
-        super().__init__(driver_class=driver_for(first, asks_background=follows_terminal, keymap=keymap or {}))
+        super().__init__(driver_class=driver_for(first, asks_background=appearance.follows_terminal, keymap=keymap))
         self._looks = Looks(self, theme, theme_folders, appearance)
         self.set_keymap(dict(keymap or {}))
         self.animation_level = "none"
@@ -112,7 +112,8 @@ class CodeagentApp(EndsAtFaults[str]):
         self._typing = PromptCommands(self, self.main.prompt, self._custom)
         self._first_prompt = prompt
         self._desk: Desk | None = None
-        self._outgoing = Outgoing(self.main, self.run_worker, self._rest)
+        self._around = Surveys(self.bridge.calls, self.run_worker, self.bridge.show_workspace)
+        self._outgoing = Outgoing(self.main, self.run_worker, self._around.look)
         self._interrupt, self._escape = KeyPress(within=_QUIT_SECONDS), KeyPress()
 
     def get_default_screen(self) -> MainScreen:
@@ -167,19 +168,12 @@ class CodeagentApp(EndsAtFaults[str]):
         self._drafts.connect(bench)
         for kept in self._outgoing.open(desk):
             self._send(kept.text, is_later=kept.delivery is Delivery.FOLLOW_UP)
-        await self._look_at_workspace()
+        self._around.begin(bench)
 
     def _give_up(self, error: CodeagentError) -> None:
         """There is no session to work with: leaves, saying why, with what was typed meanwhile."""
         message = last_words(error, self.main.unsent)
         self.exit(return_code=2 if isinstance(error, ConfigError) else 1, message=message)
-
-    def _rest(self) -> None:
-        self.run_worker(self._look_at_workspace, group="workspace", exclusive=True)
-
-    async def _look_at_workspace(self) -> None:
-        if self._desk is not None:
-            self.bridge.show_workspace(await self._desk.workbench.status())
 
     async def action_quit(self) -> None:
         """Keeps what was typed, denies what is open, stops the turn, and leaves."""

@@ -178,6 +178,7 @@ class Bridge:
             case JobChanged(job=job):
                 self._jobs = self._jobs | {job.number} if job.is_running else self._jobs - {job.number}
                 self._show(jobs=len(self._jobs))
+                self.calls.on_change()
             case NoticeGiven():
                 self._screen.end_greeting()
                 transcript.add_note(event.text, event.level)

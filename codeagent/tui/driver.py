@@ -208,14 +208,16 @@ class TerminalDriver(LinuxDriver):
             self.process_message(BackgroundTold(is_dark=bool(self._told)))
 
 
-def driver_for(first: FirstPicture | None, *, asks_background: bool, keymap: Mapping[str, str]) -> type[TerminalDriver]:
+def driver_for(
+    first: FirstPicture | None, *, asks_background: bool, keymap: Mapping[str, str] | None
+) -> type[TerminalDriver]:
     """The driver to start the app with; the first picture is taken over once."""
 
     class Terminal(TerminalDriver):
         first_picture = first
 
     Terminal.asks_background = asks_background and first is None
-    Terminal.with_alt = characters_with_alt(keymap)
+    Terminal.with_alt = characters_with_alt(keymap or {})
     return Terminal
 
 

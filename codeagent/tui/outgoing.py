@@ -11,7 +11,8 @@ from codeagent.core.desk import Desk
 from codeagent.core.errors import CodeagentError, SessionBusy
 from codeagent.core.events import Delivery, Level
 from codeagent.core.first_words import WAITS_FOR
-from codeagent.tui.own_command import OwnCommands, Start
+from codeagent.tui.own_command import OwnCommands
+from codeagent.tui.running import Start
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.queue import Queued
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import Protocol
 
 from textual.worker import Worker
 
@@ -17,17 +16,8 @@ from codeagent.core.desk import Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.core.events import ToolEnded, ToolPreviewed, ToolProgressed, ToolRunning, ToolStarted
 from codeagent.core.messages import Outcome, TextBlock, ToolResult
-from codeagent.tui.running import RunningCall, RunningCalls
+from codeagent.tui.running import RunningCall, RunningCalls, Start
 from codeagent.tui.screens.main import MainScreen
-
-
-class Start(Protocol):
-    """Starts work that the app owns, in a named group."""
-
-    def __call__(self, work: Coroutine[None, None, None], /, *, group: str) -> Worker[None]:
-        """Begins it at the loop's next turn."""
-        ...
-
 
 _GROUP = "own command"
 

@@ -1,12 +1,16 @@
-"""The calls under way, as the list of running work shows them, and which of them may still ask the person."""
+"""The calls under way, as the list of running work shows them, which may still ask, and what they left to look at."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from typing import Protocol
 
 from textual.timer import Timer
+from textual.worker import Worker
 
+from codeagent.core.desk import Workbench, WorkspaceStatus
 from codeagent.core.events import (
     ApprovalAsked,
     ApprovalSettled,
@@ -16,6 +20,7 @@ from codeagent.core.events import (
     ToolRunning,
     ToolStarted,
 )
+from codeagent.core.messages import ChangeDetails, CommandDetails
 from codeagent.core.values import value
 from codeagent.tui.screens.main import MainScreen
 
@@ -25,6 +30,10 @@ LONGEST_HOLD = 1.0
 _TAIL = 4_096
 
 CallEvent = ToolStarted | ToolPreviewed | ToolRunning | ToolProgressed | ToolEnded | ApprovalAsked | ApprovalSettled
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""
 
 
 @value
@@ -46,9 +55,13 @@ class RunningCall:
 
 
 class RunningCalls:
-    """Follows the events of calls; one that waits, for the person or for its turn, is not counted as running."""
+    """Follows the events of calls; one that waits, for the person or for its turn, is not counted as running.
+
+    ``on_change`` is called when one is over that may have changed files or the branch.
+    """
 
     def __init__(self) -> None:
+        self.on_change: Callable[[], None] = _nothing
         self._calls: dict[str, RunningCall] = {}
         self._number = 0
 
@@ -92,6 +105,8 @@ class RunningCalls:
                 self._calls[call_id] = RunningCall(call_id=call_id, name=name, number=self._number)
             case ToolEnded(result=result):
                 self._calls.pop(result.call_id, None)
+                if isinstance(result.details, ChangeDetails | CommandDetails):
+                    self.on_change()
             case ToolPreviewed(call_id=call_id, preview=preview, label=label):
                 self._change(call_id, label=label, is_command=preview.kind == "command")
             case ToolRunning(call_id=call_id, makes_way=makes_way):
@@ -130,3 +145,40 @@ class CallOrder:
             self._timer.stop()
             self._timer = None
         self._screen.approval.show_first()
+
+
+class Start(Protocol):
+    """Starts work that the app owns, in a named group."""
+
+    def __call__(self, work: Coroutine[None, None, None], /, *, group: str) -> Worker[None]:
+        """Begins it at the loop's next turn."""
+        ...
+
+
+class Surveys:
+    """Looks at branch and changes after what may have changed them; for all that happens meanwhile once more."""
+
+    def __init__(self, calls: RunningCalls, start: Start, show: Callable[[WorkspaceStatus], None]) -> None:
+        """Each of the ``calls`` may change something; ``show`` is given what was found."""
+        calls.on_change = self.look
+        self._start = start
+        self._show = show
+        self._bench: Workbench | None = None
+        self._due = 0
+
+    def begin(self, bench: Workbench) -> None:
+        """The workspace is this one from now on."""
+        self._bench = bench
+        self.look()
+
+    def look(self) -> None:
+        """Something was done: what is shown follows soon."""
+        self._due += 1
+        if self._due == 1:
+            self._start(self._look(), group="workspace")
+
+    async def _look(self) -> None:
+        while due := self._due:
+            if self._bench is not None:
+                self._show(await self._bench.status())
+            self._due -= due

@@ -255,12 +255,18 @@ class MemoryWorkbench:
         default_factory=lambda: FoundCommands(folder=Path("/home/me/.config/codeagent/commands"))
     )
     services: asyncio.Event | None = None
+    looks: int = 0
+    may_look: asyncio.Event | None = None
+    is_dirty: bool = True
     model_name: str = "anthropic/claude-test"
     """Set when they have answered which models they have; None when they are not asked."""
     paths: tuple[str, ...] = ("shop/cart.py", "shop/money.py", "tests/test_cart.py", "a[b].py")
 
     async def status(self) -> WorkspaceStatus:
-        return WorkspaceStatus(root=Path.home() / "src" / "shop", branch="main", is_dirty=True)
+        self.looks += 1
+        if self.may_look is not None:
+            await self.may_look.wait()
+        return WorkspaceStatus(root=Path.home() / "src" / "shop", branch="main", is_dirty=self.is_dirty)
 
     def mode(self) -> Mode:
         return self.current

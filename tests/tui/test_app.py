@@ -29,7 +29,7 @@ from codeagent.core.events import (
     TurnStarted,
     UsageReported,
 )
-from codeagent.core.messages import Outcome, TextBlock, ToolResult, Usage
+from codeagent.core.messages import ChangeDetails, Outcome, ReadDetails, TextBlock, ToolResult, Usage
 from codeagent.tui.widgets import prompt
 
 
@@ -503,3 +503,45 @@ async def test_what_is_typed_right_behind_the_key_that_closes_a_window_reaches_t
         for letter in "hello":
             stage.app.post_message(events.Key(letter, letter))
         await stage.until(lambda: stage.app.main.prompt.text == "hello")
+
+
+def edited(call_id):
+    return ToolEnded(result=ToolResult(call_id=call_id, blocks=(), details=ChangeDetails(diffs=())))
+
+
+async def test_the_branchs_star_comes_with_the_first_change_while_the_turn_goes_on(stage_of):
+    async with stage_of() as stage:
+        await stage.until(lambda: "main*" in stage.text)
+        stage.bench.is_dirty = False
+        stage.app.bridge.emit(TurnStarted(turn=1, text="go"))
+        stage.app.bridge.emit(edited("1"))
+        await stage.until(lambda: "main*" not in stage.text)
+        stage.bench.is_dirty = True
+        stage.app.bridge.emit(edited("2"))
+        await stage.until(lambda: "main*" in stage.text)
+
+
+async def test_however_much_is_changed_meanwhile_the_workspace_is_looked_at_once_more(stage_of):
+    async with stage_of() as stage:
+        await stage.until(lambda: "main*" in stage.text)
+        before, stage.bench.may_look = stage.bench.looks, asyncio.Event()
+        stage.app.bridge.emit(edited("0"))
+        await stage.until(lambda: stage.bench.looks == before + 1)
+        for number in range(1, 20):
+            stage.app.bridge.emit(edited(str(number)))
+        stage.bench.may_look.set()
+        await stage.until(lambda: stage.bench.looks == before + 2)
+        await stage.app.workers.wait_for_complete()
+        assert stage.bench.looks == before + 2
+
+
+async def test_what_only_reads_lets_nobody_look_at_the_workspace(stage_of):
+    async with stage_of() as stage:
+        await stage.until(lambda: "main*" in stage.text)
+        before = stage.bench.looks
+        details = ReadDetails(path="a.py", first_line=1, last_line=1, total_lines=1)
+        stage.app.bridge.emit(ToolEnded(result=ToolResult(call_id="1", blocks=(), details=details)))
+        stage.app.bridge.emit(edited("2"))
+        await stage.until(lambda: stage.bench.looks == before + 1)
+        await stage.pilot.pause()
+        assert stage.bench.looks == before + 1

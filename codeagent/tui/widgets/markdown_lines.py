@@ -6,6 +6,7 @@ as the text it is, and Rich or Textual markup has no meaning.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rich.style import Style
@@ -20,6 +21,8 @@ from codeagent.tui.widgets.table_lines import Table, table_lines
 _WIDEST_PROSE = 100
 _BULLETS = "•◦▪"
 _CODE_MARGIN = " "
+_TASK = re.compile(r"\[([ xX])\] ")
+_BOXES = {False: "☐ ", True: "✓ "}
 
 
 def markdown_lines(source: str, width: int, inks: Inks, *, number: int | None = None) -> list[Line]:
@@ -65,6 +68,7 @@ class _Page:
         self._inks = inks
         self._number = number
         self._depth = 0
+        self._task: MarkdownToken | None = None
 
     def blocks(self, tokens: Sequence[MarkdownToken], width: int, *, is_tight: bool = False) -> list[Line]:
         """The blocks of one container, an empty line between them unless it is a tight list item."""
@@ -106,7 +110,10 @@ class _Page:
         return [_before(line, bar) for line in self.blocks(group[1:-1], width - 2)]
 
     def _prose(self, inline: MarkdownToken, width: int, style: Style) -> list[Line]:
-        return wrap(inline_pieces(inline.children or (), self._inks, style), min(width, _WIDEST_PROSE))
+        pieces = inline_pieces(inline.children or (), self._inks, style)
+        if inline is self._task:
+            pieces = between(pieces, len("[x] "), sum(len(piece.text) for piece in pieces))
+        return wrap(pieces, min(width, _WIDEST_PROSE))
 
     def _items(self, group: Sequence[MarkdownToken], width: int) -> list[Line]:
         is_ordered = group[0].type == "ordered_list_open"
@@ -118,17 +125,28 @@ class _Page:
         is_tight = any(token.type == "paragraph_open" and token.hidden for token in group)
         lines: list[Line] = []
         for place, item in enumerate(items):
-            bullet = f"{number + place:>{digits}}. " if is_ordered else f"{_BULLETS[min(self._depth, 2)]} "
+            mark = self._mark(item, f"{number + place:>{digits}}. " if is_ordered else "")
             self._depth += not is_ordered
-            drawn = self.blocks(item[1:-1], width - len(bullet), is_tight=is_tight) or [EMPTY]
+            drawn = self.blocks(item[1:-1], width - len(mark.text), is_tight=is_tight) or [EMPTY]
             self._depth -= not is_ordered
             if lines and not is_tight:
                 lines.append(EMPTY)
-            mark = Piece(bullet, self._inks.muted, bullet if is_ordered else "- ")
-            blank = Piece(" " * len(bullet), self._inks.text)
+            blank = Piece(" " * len(mark.text), self._inks.text)
             lines.append(_before(drawn[0], mark))
             lines += [_before(line, blank) if line.pieces else line for line in drawn[1:]]
         return lines
+
+    def _mark(self, item: Sequence[MarkdownToken], number: str) -> Piece:
+        """What stands before an item: its number or a bullet; before a task its box, which its text then lacks."""
+        inline = next((token for token in item[1:3] if token.type == "inline"), None)
+        is_box = inline is not None and bool(_TASK.match(inline.content))  # an escaped bracket begins none
+        first = next(iter(inline.children or ()), None) if inline is not None and is_box else None
+        found = _TASK.match(first.content) if first is not None and first.type == "text" else None
+        if found is None:
+            return Piece(number or f"{_BULLETS[min(self._depth, 2)]} ", self._inks.muted, number or "- ")
+        self._task, is_done = inline, found[1] != " "
+        ink = self._inks.success if is_done else self._inks.muted
+        return Piece(number + _BOXES[is_done], ink, (number or "- ") + found[0])
 
     def _table(self, group: Sequence[MarkdownToken]) -> Table:
         rows: list[list[Pieces]] = []

@@ -35,6 +35,30 @@ def test_lists_nest_with_other_bullets_and_go_on_behind_them():
     ]
 
 
+def test_tasks_have_boxes_in_place_of_bullets():
+    source = "- [x] look\n- [ ] **mend** what is wrong\n  - [X] `a.py`\n  - plain\n"
+    source += "- [y] no\n- [x](https://a.b)\n\n1. [ ] first"
+    assert drawn(source, 22) == [
+        "✓ look",
+        "☐ mend what is wrong",
+        "  ✓ a.py",
+        "  ◦ plain",
+        "• [y] no",
+        "• x (https://a.b)",
+        "",
+        "1. ☐ first",
+    ]
+
+
+def test_tasks_copy_as_they_were_written():
+    source = "- [x] look\n- [ ] mend **what** is wrong in many places\n3. [x] test"
+    assert copied(markdown_lines(source, 16, INKS)).replace("\n\n", "\n") == source.replace("**", "")
+
+
+def test_a_bracket_that_is_no_box_stays():
+    assert drawn("- [x]\n- [x]y\n- \\[x\\] z") == ["• [x]", "• [x]y", "• [x] z"]
+
+
 def test_numbers_line_up_and_can_be_given():
     assert drawn("9. a\n9. b") == [" 9. a", "10. b"]
     assert [line.text for line in markdown_lines("1. a", 20, INKS, number=4)] == ["4. a"]
