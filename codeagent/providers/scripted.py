@@ -1,8 +1,9 @@
 """A model that plays a script instead of thinking: for the demo and for trying things out without a key.
 
-A script is JSON lines, one reply each: ``{"say": text, "calls": [{"name",
-"arguments"}], "delay": seconds}``. All keys may be missing; ``delay`` is the
-wait before the reply.
+A script is JSON lines, one reply each: ``{"say": text, "denied": text, "calls":
+[{"name", "arguments"}], "delay": seconds}``. All keys may be missing; ``denied``
+is said instead when a call of the reply before was denied, ``delay`` is the wait
+before the reply.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeagent.core.errors import ConfigError
 from codeagent.core.json_types import JsonObject, JsonValue
-from codeagent.core.messages import AssistantBlock, AssistantMessage, StopReason, TextBlock, ToolCall, Usage
+from codeagent.core.messages import AssistantBlock, AssistantMessage, Outcome, StopReason, TextBlock, ToolCall, Usage
 from codeagent.core.protocols import CallPiece, ModelEvent, ModelRequest, ReplyFinished, TextPiece
 from codeagent.core.text import storable
 from codeagent.providers.sse import as_object, as_text, parse_object
@@ -24,7 +25,7 @@ PREFIX = "scripted"
 CLOSING_TEXT = "That is the end of the script."
 NATURAL_PACE = 0.03
 _PIECE = 8
-_KEYS = frozenset({"say", "calls", "delay"})
+_KEYS = frozenset({"say", "denied", "calls", "delay"})
 _CHARACTERS_PER_TOKEN = 4
 
 
@@ -38,9 +39,10 @@ class ScriptedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedStep:
-    """One reply of a script; ``delay`` in seconds before it."""
+    """One reply of a script; ``delay`` in seconds before it, ``denied`` in place of ``say`` after a denial."""
 
     say: str = ""
+    denied: str = ""
     calls: tuple[ScriptedCall, ...] = ()
     delay: float = 0.0
 
@@ -75,6 +77,8 @@ class ScriptedProvider:
         """Streams the next step of the script."""
         step = self._steps[self._played] if self._played < len(self._steps) else ScriptedStep(say=CLOSING_TEXT)
         self._played += 1
+        if step.denied and _was_denied(request):
+            step = replace(step, say=step.denied)
         await asyncio.sleep(step.delay)
         for start in range(0, len(step.say), _PIECE):
             yield TextPiece(text=step.say[start : start + _PIECE])
@@ -108,6 +112,12 @@ class ScriptedProvider:
                 return chosen
 
 
+def _was_denied(request: ModelRequest) -> bool:
+    """Whether the person or a rule said no to a call of the reply before."""
+    latest = next((message for message in reversed(request.messages) if message.kind == "results"), None)
+    return latest is not None and any(result.outcome is Outcome.DENIED for result in latest.results)
+
+
 def read_script(path: Path) -> list[ScriptedStep]:
     """The steps of a script file; raises ConfigError naming the line that cannot be used."""
     try:
@@ -122,14 +132,18 @@ def _step(line: str, where: str) -> ScriptedStep:
     if step is None:
         raise ConfigError(f"{where} is not a JSON object.")
     if unknown := sorted(step.keys() - _KEYS):
-        raise ConfigError(f"{where} has an unknown key: {unknown[0]}.", hint="Known are say, calls and delay.")
-    say, calls, delay = step.get("say", ""), step.get("calls", []), step.get("delay", 0)
-    if not isinstance(say, str) or not isinstance(calls, list):
-        raise ConfigError(f"{where}: say is a text and calls is a list.")
+        raise ConfigError(f"{where} has an unknown key: {unknown[0]}.", hint="Known are say, denied, calls and delay.")
+    say, denied = step.get("say", ""), step.get("denied", "")
+    calls, delay = step.get("calls", []), step.get("delay", 0)
+    if not isinstance(say, str) or not isinstance(denied, str) or not isinstance(calls, list):
+        raise ConfigError(f"{where}: say and denied are texts and calls is a list.")
     if isinstance(delay, bool) or not isinstance(delay, int | float) or delay < 0:
         raise ConfigError(f"{where}: delay is a number of seconds.")
     return ScriptedStep(
-        say=storable(say), calls=tuple(_scripted_call(as_object(call), where) for call in calls), delay=delay
+        say=storable(say),
+        denied=storable(denied),
+        calls=tuple(_scripted_call(as_object(call), where) for call in calls),
+        delay=delay,
     )
 
 

@@ -8,10 +8,10 @@ import time
 import pytest
 
 from codeagent.core.errors import ConfigError
-from codeagent.core.messages import StopReason
+from codeagent.core.messages import Outcome, StopReason
 from codeagent.core.protocols import ModelRequest
 from codeagent.providers.scripted import CLOSING_TEXT, ScriptedCall, ScriptedProvider, ScriptedStep, read_script
-from tests.providers.conftest import called, replied, said
+from tests.providers.conftest import called, replied, result, results, said
 
 
 def request(*messages):
@@ -46,6 +46,21 @@ async def test_steps_are_played_in_order_and_then_the_script_is_over(script):
     assert first.stop is StopReason.TOOL_USE
     assert (second.text, second.stop) == ("two", StopReason.END_TURN)
     assert third.text == fourth.text == CLOSING_TEXT
+
+
+@pytest.mark.parametrize(
+    ("latest", "expected"),
+    [((), "fine"), ((Outcome.OK,), "fine"), ((Outcome.OK, Outcome.DENIED), "you said no"), ((Outcome.FAILED,), "fine")],
+)
+async def test_a_denial_is_answered_in_other_words(latest, expected):
+    provider = ScriptedProvider([ScriptedStep(say="fine", denied="you said no")], pace=0)
+    calls = [called(f"c{number}") for number in range(len(latest) + 1)]
+    before = (said("go"), replied(calls[-1]), results(result(calls[-1].id, outcome=Outcome.DENIED)))
+    after = (replied(*calls[:-1]), results(*(result(f"c{at}", outcome=one) for at, one in enumerate(latest))))
+
+    message, _ = await play(provider, *(before + after if latest else before[:1]))
+
+    assert message.text == expected
 
 
 async def test_text_is_streamed_in_small_pieces(script):
@@ -100,7 +115,8 @@ def test_the_model_is_named_after_its_file(script):
         ("no json", "line 2 is not a JSON object"),
         ("[]", "line 2 is not a JSON object"),
         ('{"text": "x"}', "unknown key: text"),
-        ('{"say": 5}', "say is a text"),
+        ('{"say": 5}', "say and denied are texts"),
+        ('{"denied": 5}', "say and denied are texts"),
         ('{"calls": {}}', "calls is a list"),
         ('{"calls": [{}]}', "needs a name"),
         ('{"delay": "long"}', "delay is a number"),
