@@ -99,6 +99,18 @@ async def test_what_the_person_changed_is_asked_about_and_kept_on_y(stage_of, wo
         assert work.text("test") == "mine\n"
 
 
+@pytest.mark.parametrize("columns", [60, 80, 120])
+async def test_all_keys_of_the_question_are_named_at_every_width(stage_of, work, columns):
+    work.turn(9, "two more", one="1\n", two="2\n")
+    (work.root / "one.py").write_text("mine\n")
+    async with stage_of(timeline=work.timeline, size=(columns, 24)) as stage:
+        await command(stage, "/undo")
+        await stage.until(lambda: "esc leave" in stage.text)
+        last = next(line for line in reversed(stage.text.splitlines()) if "╰" in line)
+        for key in ("y ", "all but yours", "o lose", "esc leave"):
+            assert key in last
+
+
 async def test_o_overwrites_what_the_person_changed(stage_of, work):
     (work.root / "test.py").write_text("mine\n")
     async with stage_of(timeline=work.timeline) as stage:

@@ -26,7 +26,7 @@ _REMARKS = {
 }
 
 
-_FRAME_ROWS = 4
+_FRAME_ROWS, _CORNERS = 4, 6
 _LOOK_SECONDS = 0.2
 _STOPS = "esc stop, nothing is changed then"
 _STOPPING = "stopping …"
@@ -41,7 +41,7 @@ class Decision(StrEnum):
 
 
 class ChangesScreen(ModalScreen[Decision | None]):
-    """Diffs of several files; with a reversal, ``y`` carries it out, and Esc always leaves all as it is."""
+    """Diffs of several files; with a reversal, its keys stand below, and Esc always leaves all as it is."""
 
     DEFAULT_CSS = """
     ChangesScreen { align: center middle; background: $background 60%; }
@@ -63,35 +63,43 @@ class ChangesScreen(ModalScreen[Decision | None]):
     def __init__(self, title: str, palette: Palette, diffs: tuple[FileDiff, ...] = ()) -> None:
         super().__init__()
         self._title = title
-        self._reversal: Reversal | None = None
         self._view = ChangesView(palette, ((diff, "") for diff in diffs))
         self._remark = ""
-        self._keys = "↑ ↓ scroll · esc leave"
+        self._answers: frozenset[Decision] = frozenset()
+        self._keys: tuple[str, ...] = ("↑ ↓ scroll · esc leave", "esc leave")
+        self._box = Vertical()
 
     @classmethod
     def of(cls, reversal: Reversal, palette: Palette) -> ChangesScreen:
         """The question whether a change is taken back, or brought back."""
         verb = "Bring back" if reversal.is_redo else "Take back"
         screen = cls(f"{verb} {reversal.what}", palette)
-        screen._reversal = reversal
         screen._view = ChangesView(palette, ((file.diff, _REMARKS[file.standing]) for file in reversal.files))
         screen._remark = "\n".join(reversal.remarks)
         if not reversal.files:
             screen._remark = screen._remark or "The files are that way already."
         has_more = len(reversal.files) > len(reversal.conflicts)
-        does = f"y {verb.lower()}" if has_more or not reversal.conflicts else ""
+        does = shortly = f"y {verb.lower()}" if has_more or not reversal.conflicts else ""
         if reversal.conflicts:
             is_lost = any(file.standing is Standing.CONFLICT for file in reversal.conflicts)
             others = "o lose what you changed" if is_lost else "o all, with what may be yours"
+            shorter = "o lose yours" if is_lost else "o all"
+            shortly = f"y all but yours · {shorter}" if does else shorter
             does = f"{does} all but yours · {others}" if does else others
-        screen._keys = f"{does} · ↑ ↓ scroll · esc leave all as it is"
+        screen._answers = frozenset({Decision.DO, Decision.OVERWRITE} if reversal.conflicts else {Decision.DO})
+        leave, scroll = "esc leave all as it is", "↑ ↓ scroll"
+        screen._keys = (
+            f"{does} · {scroll} · {leave}",
+            f"{does} · {leave}",
+            f"{does} · esc leave",
+            f"{shortly} · esc leave",
+        )
         return screen
 
     def compose(self) -> ComposeResult:
         """What is to be known, and the diffs."""
-        with Vertical() as box:
+        with self._box as box:
             box.border_title = Content(show_invisible(self._title))
-            box.border_subtitle = Content(self._keys)
             if self._remark:
                 yield Static(show_invisible(self._remark), id="remark", markup=False)
             yield self._view
@@ -105,13 +113,14 @@ class ChangesScreen(ModalScreen[Decision | None]):
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
+        fitting = (keys for keys in self._keys if len(keys) <= self._box.outer_size.width - _CORNERS)
+        self._box.border_subtitle = Content(next(fitting, self._keys[-1]))
         room = self.size.height - _FRAME_ROWS - self._remark.count("\n") - 2 * bool(self._remark)
         self._view.styles.height = max(min(self._view.rows, room), 1)
 
     def action_decide(self, decision: str) -> None:
         """Gives the answer, where there is a question and the answer makes sense."""
-        chosen = Decision(decision)
-        if self._reversal is not None and (chosen is Decision.DO or self._reversal.conflicts):
+        if (chosen := Decision(decision)) in self._answers:
             self.dismiss(chosen)
 
     def action_leave(self) -> None:
