@@ -1,7 +1,13 @@
-"""Which files ripgrep leaves out by itself because an ignore file says so; in doubt it does not."""
+"""Which files ripgrep leaves out by itself because an ignore file says so; in doubt it does not.
+
+Only lines count that all readers of such files take alike: a line ends with a line feed
+and nothing else, what ripgrep stops reading at takes everything back in, and patterns
+of unusual forms leave nothing out.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -12,14 +18,16 @@ from codeagent.workspace.git_places import is_there
 _LARGEST = 256 * 1024
 _FOR_RIPGREP = (".ignore", ".rgignore")
 _FOR_GIT = (".gitignore", ".git/info/exclude")
+_MOST_TAKEN_BACK = 200
+_TAKES_ALL_BACK = ("!*",)
+_PLAIN = re.compile(r"/?(?:\*\*/)?(?:[\w.@+ ?/-]|\*(?!\*))+(?:/\*\*)?", re.ASCII)
 
 
 def brought_back(folder: Path) -> Iterator[str]:
-    """Names that the ignore files of a folder take back in, hidden ones as well."""
+    """Patterns of names that the ignore files of a folder take back in, hidden ones as well."""
     for name in (*_FOR_RIPGREP, *_FOR_GIT):
-        for line in _lines(folder / name):
-            if line.startswith("!"):
-                yield line[1:].strip().rstrip("/").rpartition("/")[2].replace("\\", "")
+        found = [line[1:].strip() for line in _lines(folder / name) if line.startswith("!")]
+        yield from found if len(found) <= _MOST_TAKEN_BACK else ("*",)
 
 
 def is_surely_ignored(path: Path, top: Path) -> bool:
@@ -49,13 +57,23 @@ def is_surely_ignored(path: Path, top: Path) -> bool:
 
 @lru_cache(maxsize=64)
 def _spec(lines: tuple[str, ...]) -> IgnoreSpec:
-    return ignore_spec(lines)
+    return ignore_spec(line for line in lines if _PLAIN.fullmatch(line))
 
 
 def _lines(file: Path) -> tuple[str, ...]:
-    """The lines of an ignore file; none when there is no such file."""
+    """The lines of an ignore file; none when there is no such file, and ``!*`` where it cannot be read as a whole."""
     try:
+        if not file.is_file():
+            return _TAKES_ALL_BACK if is_there(file) and not file.is_dir() else ()
         with file.open("rb") as opened:
-            return tuple(opened.read(_LARGEST).decode("utf-8", "replace").splitlines())
+            data = opened.read(_LARGEST + 1)
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _TAKES_ALL_BACK
     except OSError:
         return ()
+    if len(data) > _LARGEST:
+        return _TAKES_ALL_BACK
+    if text.startswith("\ufeff!"):
+        text = text[1:]  # some versions read past the mark
+    return tuple(line.removesuffix("\r") for line in text.split("\n"))

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import glob
 import re
+import subprocess
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 from codeagent.policy.shell_words import Word
+from codeagent.workspace.shell_process import BASH
 
 PLAIN_PATH = re.compile(r"[\w@%+:,./~-]+")
 _OPTION_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|[\w-]+=|@|file://)?(?P<path>.+)", re.DOTALL)
+_MOST_ABOVE = 4
+_GLOB = re.compile(r"[*?\[]")
 _BELOW_HOME = re.compile(r"(?:.*[=:@])?\$(?:HOME|\{HOME\})(?P<end>/[\w@%+:,./~-]+)", re.DOTALL)
 _BELOW_UNKNOWN = re.compile(r".*(?:\$\w+|[})`])(?P<end>/[\w@%+:,./~-]+)", re.DOTALL)
 
@@ -18,7 +25,36 @@ _BELOW_UNKNOWN = re.compile(r".*(?:\$\w+|[})`])(?P<end>/[\w@%+:,./~-]+)", re.DOT
 def matches(word: Word, folder: Path) -> Iterator[str]:
     """The names that a pattern stands for now when the shell is in ``folder``; none for any other word."""
     pattern = str(Path.home()) + word.glob[1:] if word.has_tilde else word.glob
-    return glob.iglob(pattern, root_dir=folder)  # noqa: PTH207 - Path.glob leaves out broken links and takes ** deep
+    for text in _with_folder_above(pattern):
+        yield from glob.iglob(text, root_dir=folder)  # noqa: PTH207 - Path.glob leaves out broken links, takes ** deep
+
+
+def _with_folder_above(pattern: str) -> Iterator[str]:
+    """The pattern; for an older bash, to which ``.`` and ``..`` are names like others, also what ``.*`` stands for."""
+    parts = [(part, ".", "..") if _may_be_above(part) else (part,) for part in pattern.split("/")]
+    count = sum(len(part) > 1 for part in parts)
+    if not count or leaves_out_dots():
+        yield pattern
+    elif count > _MOST_ABOVE:
+        yield "/"
+    else:
+        yield from map("/".join, product(*parts))
+
+
+def _may_be_above(part: str) -> bool:
+    return part.startswith(".") and _GLOB.search(part) is not None and fnmatchcase("..", part)
+
+
+@cache
+def leaves_out_dots() -> bool:
+    """Whether the shell that runs commands has an option for that and it is set, as it is from bash 5.2 on."""
+    asked = [*BASH, "shopt -q globskipdots"]
+    try:
+        return (
+            subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False).returncode == 0
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
 
 
 def one_by_one(words: Iterable[Word]) -> Iterator[Word]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from codeagent.core.text import names_secret
 from codeagent.policy.awk_reading import read_awk
 from codeagent.policy.git_reading import read_git
+from codeagent.policy.name_patterns import of_names
 from codeagent.policy.options import Allowed, Given, names, read_options
 from codeagent.policy.read_only_table import DEEP, TABLE, Operands, Row
 from codeagent.policy.reading import Reading
@@ -129,6 +130,8 @@ def _read_by(name: str, row: Row, given: Given) -> Reading | str:
     if (is_deep or lists or name == "rg") and not operands and not given.names & {"type-list"}:
         operands = (Word("."),)
     follows = is_deep and bool(given.names & {"R", "dereference-recursive", "L", "follow"})
+    if name != "rg" or follows or any(word.text != "." for word in operands):
+        only = tuple(map(of_names, only))
     if name == "diff":
         follows = "no-dereference" not in given.names
     return Reading(

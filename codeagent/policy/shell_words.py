@@ -17,6 +17,8 @@ _BRACE = re.compile(r"\{[^{}]*(?:,|\.\.)")
 _BRACE_RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
 _GLOB = re.compile(r"[*?\[]")
 _UNUSUAL_GLOB = re.compile(r"\[[:.=]|[?*+@!]\(")
+_SIGN_IN_SET = re.compile(r"[]\[!^*?\\/.:=-]")
+_SET = re.compile(r"\[[!^]?\]?(?P<inside>[^]/\0]*)(?P<end>\0|[]/]|\Z)")
 _ANSI_C = re.compile(
     r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{1,2})|u(?P<short>[0-9a-fA-F]{1,4})"
     r"|U(?P<long>[0-9a-fA-F]{1,8})|(?P<letter>[abeEfnrtv\\'\"?])|(?P<odd>c|x\{))",
@@ -105,9 +107,15 @@ def _word(pieces: Sequence[Piece], source: str) -> Word:
     if not is_glob:
         return Word(text, has_tilde=has_tilde)
     pattern = "".join(_protected(piece.text) if piece.is_quoted else piece.text for piece in pieces)
-    if _UNUSUAL_GLOB.search(pattern):
+    if _UNUSUAL_GLOB.search(pattern) or _has_unusual_set(pieces):
         return Word(source, is_known=False, may_split=True, glob=source)
     return Word(text, glob=pattern.replace("[^", "[!"), has_tilde=has_tilde)
+
+
+def _has_unusual_set(pieces: Sequence[Piece]) -> bool:
+    """Whether a quoted sign may stand in ``[…]``, where it means itself: ``[x"]"]`` is a set of two characters."""
+    marked = (_SIGN_IN_SET.sub("\0", piece.text) if piece.is_quoted else piece.text for piece in pieces)
+    return any(found["end"] == "\0" or "[^" in found["inside"] for found in _SET.finditer("".join(marked)))
 
 
 def _protected(text: str) -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 
 from codeagent.core.approvals import Access, Decision
@@ -14,6 +13,7 @@ from codeagent.core.errors import PathRefused
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.found_files import FINDERS, given_to_commands
 from codeagent.policy.ignored import brought_back, is_surely_ignored
+from codeagent.policy.name_patterns import may_fit, of_names
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.shell_words import Word
@@ -77,7 +77,7 @@ def found_below(top: Path, reading: Reading, sandbox: PathSandbox, rules: RuleSe
 def _files_below(top: Path, reading: Reading) -> Iterator[tuple[Path | None, bool]]:
     """Each file that is read, and whether that means following a link; None when there are too many."""
     seen = 0
-    back = [name for folder in top.parents for name in brought_back(folder)] if reading.skips_hidden else []
+    back = [of_names(line) for folder in top.parents for line in brought_back(folder)] if reading.skips_hidden else []
     waiting = [str(top)]
     while waiting:
         folder = waiting.pop()
@@ -90,7 +90,7 @@ def _files_below(top: Path, reading: Reading) -> Iterator[tuple[Path | None, boo
             yield None, False
             return
         if reading.skips_hidden:
-            back += brought_back(Path(folder))
+            back += map(of_names, brought_back(Path(folder)))
         for entry in entries:
             if reading.skips_hidden and entry.name.startswith(".") and not _fits(entry.name, back):
                 continue
@@ -99,7 +99,7 @@ def _files_below(top: Path, reading: Reading) -> Iterator[tuple[Path | None, boo
                     waiting.append(entry.path)
                 continue
             follows = reading.follows_links and entry.is_symlink()
-            if follows or not reading.only or _fits(entry.name, reading.only):
+            if follows or not reading.only or _fits(entry.path[len(str(top)) :].lstrip("/"), reading.only):
                 yield Path(entry.path), follows
 
 
@@ -120,8 +120,8 @@ def _against(path: Path, reading: Reading, sandbox: PathSandbox, rules: RuleSet,
     return ""
 
 
-def _fits(name: str, patterns: list[str] | tuple[str, ...]) -> bool:
-    return any(fnmatch(name, pattern) for pattern in patterns)
+def _fits(path: str, patterns: list[str] | tuple[str, ...]) -> bool:
+    return any(may_fit(path, pattern) for pattern in patterns)
 
 
 def _is_inside(path: Path, sandbox: PathSandbox, *, names_only: bool) -> bool:

@@ -37,6 +37,8 @@ _NAMES = frozenset(
         "vcs",
     }
 )
+_OUTDATED = frozenset({"whatchanged", "pack-redundant"})
+"""Commands that git is about to drop, in the place of which an alias may stand since 2.52."""
 
 
 def program_in(config: Path, *, is_nested: bool, work_tree: Path | None = None) -> str:
@@ -99,6 +101,7 @@ def _runs_programs(section: str, name: str, value: str) -> bool:
         section in _SECTIONS
         or name in _NAMES
         or (section == "core" and name == "fsmonitor" and value.lower() not in _SWITCH)
+        or (section == "alias" and name in _OUTDATED)
         or (section == "diff" and name == "submodule" and value.lower() not in {"log", "short"})
         or (section == "remote" and name in {"url", "pushurl"} and "::" in value.replace('"', ""))
     )

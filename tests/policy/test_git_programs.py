@@ -51,6 +51,7 @@ def outcome(command, root, **question):
         ("remote.origin.url", "ext::sh -c ./pwn"),
         ("core.sshCommand", "./pwn"),
         ("protocol.ext.allow", "always"),
+        ("alias.whatchanged", "!./pwn"),
     ],
 )
 def test_git_is_not_harmless_where_the_repository_names_programs(root, setting):

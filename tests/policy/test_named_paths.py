@@ -7,6 +7,7 @@ import pytest
 
 from codeagent.core.approvals import Decision, Mode
 from codeagent.policy.check import Question, check_command
+from codeagent.policy.path_words import leaves_out_dots
 
 
 @pytest.fixture
@@ -287,3 +288,53 @@ def test_a_link_in_the_workspace_to_a_program_of_the_system_is_the_systems(root,
     (root / "venv/cat").symlink_to("/bin/cat")
     monkeypatch.setenv("PATH", f"{root}/venv:/usr/bin:/bin")
     assert outcome("cat README.md", root) == "allow"
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        '["!"i]d_rsa',
+        '["^"i]d_rsa',
+        '[i"]"]d_rsa',
+        r"[i\]]d_rsa",
+        '["["i]d_rsa',
+        "['*'i]d_rsa",
+        "[x[^i]d_rsa",
+        '[h"-"i]d_rsa',
+        "l[i$']']nk",
+    ],
+)
+@pytest.mark.parametrize("command", ["cat {}", "head -1 < {}", "for f in {}; do cat $f; done", "ls -L {}"])
+def test_a_quoted_sign_in_a_set_of_characters_hides_no_file(root, command, pattern):
+    (root / "id_rsa").write_text("x")
+    (root / "link").symlink_to("/etc")
+    assert outcome(command.format(pattern), root) == "ask"
+
+
+@pytest.mark.parametrize("pattern", ["[sR]*", 'src/["a"b].py', "[s]rc/'a'.py", "'[x]'/*", 'src/[a]"-"x*', "src/[[]*"])
+def test_quotes_around_a_set_are_followed(root, pattern):
+    assert outcome(f"ls {pattern}", root) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("command", "is_asked"),
+    [
+        ("cat .?/x", True),
+        ("ls .*", True),
+        ("cd .? && cat x", True),
+        ("cat src/.*/.*/x", True),
+        ("ls .[!.]*", False),
+        ("cat src/.*/README.md", False),
+        ("ls *", False),
+    ],
+)
+def test_to_an_older_bash_a_pattern_may_stand_for_the_folder_above(root, tmp_path, monkeypatch, command, is_asked):
+    (tmp_path / "x").write_text("x")
+    older = tmp_path / "bin/bash"
+    older.parent.mkdir()
+    older.write_text("#!/bin/sh\nexit 1\n")
+    older.chmod(0o755)
+    monkeypatch.setattr("codeagent.policy.path_words.BASH", (str(older),))
+    leaves_out_dots.cache_clear()
+    assert outcome(command, root) == ("ask" if is_asked else "allow")
+    leaves_out_dots.cache_clear()

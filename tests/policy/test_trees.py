@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
@@ -65,6 +66,74 @@ def test_an_ignore_file_can_bring_hidden_files_back(root, name):
     assert outcome("rg x src", root) == "ask"
     (root / name).write_text("!.gitkeep\n")
     assert outcome("rg x src", root) == "allow"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"x\x0cserver.pem\n",
+        b"x\rserver.pem\n",
+        "x\u2028server.pem\n".encode(),
+        b"\xff\nserver.pem\n",
+        b"server.pem\n" + b"#" * 300_000 + b"\n!server.pem\n",
+        b"server.pem\n!{.env,server.pem}\n",
+        b"server.pem\n!.[^x]nv\n",
+        b"\xef\xbb\xbf!.env\n",
+        b"!{.env,x}\n",
+        b"!.[^x]nv\n",
+        b"!\\.en\\v\n",
+    ],
+    ids=lambda text: repr(text[:20]),
+)
+def test_an_ignore_file_that_is_written_in_an_odd_way_hides_no_secret(root, text):
+    (root / "src/.env").write_text("x")
+    assert outcome("rg x src", root) == "allow"
+    (root / ".gitignore").write_bytes(b"server.pem\n")
+    if b"server" in text:
+        (root / "src/server.pem").write_text("x")
+    assert outcome("rg x src", root) == "allow"
+    (root / ".gitignore").write_bytes(text)
+    assert outcome("rg x src", root) == "ask"
+
+
+def test_an_ignore_file_that_never_ends_is_not_waited_for(root):
+    (root / "src/.env").write_text("x")
+    os.mkfifo(root / ".ignore")
+    assert outcome("rg x src", root) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        r"grep -r x . --include='\.env'",
+        "grep -r x . --include='[^y]env'",
+        "grep -r x . --include='[[:punct:]]env'",
+        r"grep -r x --include='.en\v' src",
+        "rg x -g '{.env,y}'",
+        "rg x -g '*.{env,py}'",
+        r"rg x -g '\.env'",
+        "rg x -g 'src/**'",
+        "rg x -g 'src/*'",
+        "rg x -g '{src,one}/**'",
+        "rg x src -g '[!y]env'",
+        "rg x --iglob '{.ENV,y}'",
+        "rg x -L -g 'one/**'",
+        "rg x one src -g 'one/**'",
+    ],
+)
+def test_a_pattern_of_names_may_fit_whatever_the_program_takes_it_for(root, command):
+    assert outcome(command, root) == "allow"
+    (root / "src/.env").write_text("x")
+    assert outcome(command, root) == "ask"
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["*.py", "*.{ts,tsx}", "*.[jt]s", "one/**", "one/*.txt", "**/one/*", "{one,two}/**", "{a,b{c,d}}.txt", "!src/**"],
+)
+def test_a_pattern_that_leaves_the_secret_out_needs_no_question(root, pattern):
+    (root / "src/.env").write_text("x")
+    assert outcome(f"rg x -g '{pattern}'", root) == "allow"
 
 
 CONTENTS = (
