@@ -83,13 +83,15 @@ class Brought:
 
     def context(self) -> tuple[ContextPart, ...]:
         """Each text of instructions with its size, and what became of its file since; call it on a thread."""
-        now = {one.source: one.text for one in replace(look_at_project(self.launch), is_trusted=True).instructions}
+        found = look_at_project(self.launch)
+        now = {one.source: one.text for one in replace(found, is_trusted=True).instructions}
         before = {one.source for one in self.instructions}
         parts = [
             ContextPart(name=one.source, tokens=tokens_of_text(one.text), note=one.note or _became(one, now))
             for one in self.instructions
         ]
-        is_new = "not in use: /new takes it up" if self.is_trusted else "not in use: not trusted, /trust asks"
+        would_count = self.is_trusted or found.standing.trust is Trust.TRUSTED
+        is_new = "not in use: /new takes it up" if would_count else "not in use: not trusted, /trust asks"
         return (*parts, *(ContextPart(name=name, tokens=0, note=is_new) for name in now if name not in before))
 
 

@@ -219,6 +219,14 @@ async def test_the_sizes_name_what_is_not_trusted(launch):
     ]
 
 
+async def test_the_sizes_name_what_is_trusted_since_the_session_began(launch):
+    (launch.root / "AGENTS.md").unlink()
+    brought = without_asking(look_at_project(launch))
+    (launch.root / "AGENTS.md").write_text("Use tabs.\n")
+    trust(launch.root, launch.places.trust_file)
+    assert [(part.name, part.note) for part in brought.context()] == [("AGENTS.md", "not in use: /new takes it up")]
+
+
 async def test_an_answer_that_cannot_be_kept_holds_for_the_run(launch):
     launch.places.state.parent.mkdir(parents=True)
     launch.places.state.write_text("in the way")

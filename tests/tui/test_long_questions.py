@@ -98,7 +98,7 @@ async def test_a_yes_from_the_reasons_still_waits_for_the_end_of_the_question(st
     async with stage_of(asking) as stage:
         await begin(stage)
         await stage.press_slowly("question_mark", "y")
-        assert "never in view" in stage.text
+        assert "never seen" in stage.text
         assert asking.answers == []
 
 

@@ -94,7 +94,7 @@ async def test_what_was_not_seen_to_its_end_takes_a_second_yes(stage_of):
     async with stage_of(first=question) as stage:
         await live(stage)
         await stage.press_slowly("y")
-        await stage.until(lambda: "lines were never in view: press again" in stage.text)
+        await stage.until(lambda: "lines were never seen" in stage.text)
         assert question.answers == []
         await stage.press_slowly("r")
         await stage.until(lambda: question.answers == [THIS_RUN])

@@ -112,7 +112,7 @@ class OpenQuestion:
         if not self.unread or was_warned:
             return ""
         lines = counted(self.unread, "line")
-        return f"{lines} {'was' if self.unread == 1 else 'were'} never in view: press again to answer anyway"
+        return f"press again: {lines} {'was' if self.unread == 1 else 'were'} never seen"
 
     def walk(self, by: int) -> None:
         """Goes to another hunk, stopping at the ends."""

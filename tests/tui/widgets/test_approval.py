@@ -394,7 +394,7 @@ async def test_a_long_command_is_approved_only_once_its_end_was_seen_or_y_was_pr
     async with stage_of(asking) as stage:
         await ask(stage)
         await stage.press_slowly("y")
-        assert "lines were never in view: press again" in stage.text
+        assert "lines were never seen" in stage.text
         assert asking.answers == {}
         await stage.press_slowly("y")
         assert asking.answers == {"c1": Approve()}
@@ -414,7 +414,7 @@ async def test_approving_all_says_first_what_was_not_seen(stage_of, ask_command)
     async with stage_of(asking) as stage:
         await ask(stage)
         await stage.press_slowly("Y")
-        assert "never in view: press again" in stage.text
+        assert "never seen" in stage.text
         assert asking.answers == {}
 
 

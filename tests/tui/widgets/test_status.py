@@ -13,7 +13,7 @@ async def shown(stage, status):
 
 
 NO_RULE = "This is asked each time: no rule can answer it"
-NOT_READ = "999 lines were never in view: press again to answer anyway"
+NOT_READ = "press again: 999 lines were never seen"
 BUSY = Status(mode=Mode.ASK, context=0.34, cost=0.12, running=2, is_connecting=False, is_working=True)
 
 
@@ -71,10 +71,10 @@ async def test_a_remark_goes_by_itself(stage_of):
 
 async def test_a_remark_is_shown_whole_where_there_is_no_room_for_both_sides(stage_of):
     question = replace(BUSY, waiting=1, is_answering=True, running=0)
-    for columns in (60, 80):
+    for columns, remarks in ((40, [NOT_READ]), (60, [NO_RULE, NOT_READ]), (80, [NO_RULE, NOT_READ])):
         async with stage_of(size=(columns, 24)) as stage:
             await shown(stage, question)
-            for remark in (NO_RULE, NOT_READ):
+            for remark in remarks:
                 stage.app.main.status.remark(remark, 600)
                 await stage.until(lambda remark=remark: stage.text.splitlines()[-1].endswith(remark))
             stage.app.main.status.forget_remark()
