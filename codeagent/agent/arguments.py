@@ -11,7 +11,7 @@ from typing import NoReturn
 from pydantic import ValidationError
 
 from codeagent.core.errors import BadArguments
-from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.json_types import DEEPEST, JsonObject, JsonValue, is_too_deep
 from codeagent.core.protocols import AnyTool, ArgumentsModel
 
 _LONGEST_QUOTE = 2_000
@@ -176,6 +176,8 @@ def _load(text: str, written: str) -> JsonValue:
 
 def _strict_loads(text: str) -> JsonValue:
     loaded: JsonValue = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_each_once)
+    if is_too_deep(loaded, text):
+        raise ValueError(f"nested more than {DEEPEST} levels deep")
     return loaded
 
 

@@ -41,7 +41,7 @@ from codeagent.core.events import (
     TurnStarted,
     UsageReported,
 )
-from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.json_types import JsonObject, JsonValue, is_too_deep
 from codeagent.core.text import Redactor
 
 
@@ -119,9 +119,10 @@ def _fields(event: AgentEvent) -> JsonObject | None:  # noqa: PLR0911 - one case
 
 def _parsed(text: str) -> JsonValue:
     try:
-        return json.loads(text or "{}")
+        found: JsonValue = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return text
+    return text if is_too_deep(found, text) else found
 
 
 Piece = TextStreamed | ThinkingStreamed | ToolProgressed

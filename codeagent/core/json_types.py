@@ -1,6 +1,24 @@
-"""What JSON can hold, as types."""
+"""Values that JSON can hold, and how deep they may be nested."""
 
 from __future__ import annotations
 
-JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+from collections.abc import Iterable
+
+JsonValue = str | int | float | bool | list["JsonValue"] | dict[str, "JsonValue"] | None
 JsonObject = dict[str, JsonValue]
+
+DEEPEST = 100
+"""Levels; some servers refuse a request with 128, and what is nested much deeper cannot be written again at all."""
+
+
+def is_too_deep(value: JsonValue, text: str | bytes) -> bool:
+    """Whether a value, read from the text, is nested deeper than can be sent on."""
+    opened = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
+    level = [value] if opened > DEEPEST else []
+    for _ in range(DEEPEST):
+        level = [part for one in level for part in _parts(one) if isinstance(part, list | dict)]
+    return bool(level)
+
+
+def _parts(value: JsonValue) -> Iterable[JsonValue]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -45,6 +45,7 @@ DEFAULT_MAX_TOKENS = 16_384
 _MARKED_TURNS = 2
 _BUDGETS: Mapping[Effort, int] = {"low": 4_096, "medium": 12_288, "high": 32_000}
 _LEAST_BUDGET = 1_024  # what the service takes
+_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 _MARK = b',"cache_control":{"type":"ephemeral"}}'
 
 
@@ -177,23 +178,25 @@ class MessagesDialect:
         return (Said(role="user", parts=tuple(parts or [to_json({"type": "text", "text": EMPTY_MESSAGE})])),)
 
     def reply(self, message: AssistantMessage) -> tuple[Said, ...]:
-        """Text, thinking that bears this provider's signature, and calls."""
-        parts: list[bytes] = []
+        """Text, thinking that bears this provider's signature, and calls; a message that ends in thought is refused."""
+        parts: list[JsonObject] = []
         for block, fields in with_fields(message.blocks, PROVIDER):
             match block:
                 case TextBlock():
                     if text := block.text.rstrip():
-                        parts.append(to_json({**fields, "type": "text", "text": text}))
+                        parts.append({**fields, "type": "text", "text": text})
                 case ThinkingBlock():
                     if block.provider == PROVIDER and block.signature:
                         thinking: JsonObject = {"thinking": block.text, "signature": block.signature}
-                        parts.append(to_json({**fields, "type": "thinking", **thinking}))
+                        parts.append({**fields, "type": "thinking", **thinking})
                 case OpaqueBlock():
                     if block.provider == PROVIDER and (item := parse_object(block.payload_json)):
-                        parts.append(to_json(item))
+                        parts.append(item)
                 case ToolCall():
                     parts.append(_call(block, fields))
-        return (Said(role="assistant", parts=tuple(parts)),) if parts else ()
+        while parts and parts[-1].get("type") in _THOUGHTS:
+            parts.pop()
+        return (Said(role="assistant", parts=tuple(map(to_json, parts))),) if parts else ()
 
     def results(self, calls: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[Said, ...]:
         """One ``tool_result`` for each call, in call order."""
@@ -209,9 +212,9 @@ def _image(block: ImageBlock) -> JsonObject:
     return {"type": "image", "source": {"type": "base64", "media_type": block.media_type, "data": block.data}}
 
 
-def _call(call: ToolCall, fields: JsonObject) -> bytes:
+def _call(call: ToolCall, fields: JsonObject) -> JsonObject:
     arguments = parse_arguments(call.arguments_json) or {}
-    return to_json({**fields, "type": "tool_use", "id": call.id, "name": clean_name(call.name), "input": arguments})
+    return {**fields, "type": "tool_use", "id": call.id, "name": clean_name(call.name), "input": arguments}
 
 
 def _result(call: ToolCall, result: ToolResult) -> bytes:

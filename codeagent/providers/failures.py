@@ -20,7 +20,7 @@ from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.seldom import seldom
 from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
-from codeagent.providers.sse import as_object, as_text, parse_object
+from codeagent.providers.sse import as_list, as_object, as_text, parse_object
 
 _CHECK_PROXY = "Check HTTPS_PROXY and NO_PROXY."
 _LONGEST_MESSAGE = 600
@@ -255,7 +255,8 @@ class Service:
         return ProviderRejected(f"{text}{_quoted(said)}", hint=hint, status=status)
 
     def _safe(self, text: str) -> str:
-        words = _TAG().sub(" ", text[:_LONGEST_PAGE]) if _PAGE().match(text) else text
+        text = text[:_LONGEST_PAGE]
+        words = _TAG().sub(" ", text) if _PAGE().match(text) else text
         short = " ".join(clean(words).split())
         if len(self.secret) >= _SHORTEST_SECRET:
             short = short.replace(self.secret, "[redacted]")
@@ -298,8 +299,16 @@ def _error_of(body: JsonValue) -> tuple[str, str]:
         return "", error
     details = as_object(error)
     kind = as_text(details.get("code")) or as_text(details.get("type"))
-    said = as_text(details.get("message")) or as_text(details.get("detail")) or as_text(as_object(body).get("message"))
-    return kind, said
+    detail = details.get("detail")
+    said = as_text(details.get("message")) or as_text(detail) or as_text(as_object(body).get("message"))
+    return kind, said or "; ".join(filter(None, map(_misfit_in, as_list(detail))))
+
+
+def _misfit_in(found: JsonValue) -> str:
+    """What a server written with FastAPI says of one field of a request that it does not take."""
+    place = ".".join(str(part) for part in as_list(as_object(found).get("loc")))
+    said = as_text(as_object(found).get("msg"))
+    return f"{place}: {said}" if place and said else said
 
 
 def _is_too_long(status: int, said: str) -> bool:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, Protocol, assert_never
 
-from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.json_types import JsonObject, JsonValue, is_too_deep
 from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -25,6 +26,7 @@ from codeagent.core.messages import (
     OpaqueBlock,
     Outcome,
     ResultsMessage,
+    StopReason,
     TextBlock,
     ToolCall,
     ToolResult,
@@ -39,6 +41,7 @@ NO_OUTPUT = "(no output)"
 NO_RESULT = "No result was recorded for this call; it may or may not have run."
 EMPTY_MESSAGE = "(empty message)"
 CONTINUE = "Continue."
+UNDERSTOOD = "Understood."
 _LONGEST_RAW_ARGUMENTS = 4_000
 _FIELDS: Mapping[str, str] = {"text": "text_fields", "thinking": "thinking_fields", "tool_call": "call_fields"}
 
@@ -165,11 +168,14 @@ class EncodedHistory:
                 assert_never(message)
 
     def _taking_turns(self, role: Role | None, said: Sequence[Said]) -> list[Said]:
-        """The model speaks only when spoken to: a word of the user's side wherever that is missing."""
+        """The model speaks only when spoken to: a word of the user's side wherever that is missing, or of its own."""
         turns: list[Said] = []
         for one in said:
             if one.role == "assistant" and role in {None, "assistant"}:
                 turns += self._note(CONTINUE)
+            if one.role == "user" and role == "tool" and self._left_out.has_bridges:
+                bridge = AssistantMessage(blocks=(TextBlock(text=UNDERSTOOD),), stop=StopReason.END_TURN)
+                turns += self._dialect.reply(bridge)
             turns.append(one)
             role = one.role
         return turns
@@ -238,12 +244,12 @@ def clean_name(name: str) -> str:
 
 
 def parse_arguments(arguments_json: str) -> JsonObject | None:
-    """The arguments as an object, or None when the model wrote anything else."""
+    """The arguments as an object, or None when the model wrote anything else, or what no service takes back."""
     try:
-        value: JsonValue = json.loads(arguments_json, parse_constant=_refuse_constant)
+        value: JsonValue = json.loads(arguments_json, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not is_too_deep(value, arguments_json) else None
 
 
 def sound_arguments(arguments_json: str) -> str:
@@ -258,8 +264,13 @@ def sound_arguments(arguments_json: str) -> str:
     return to_json(arguments or {}).decode()
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if math.isfinite(number) else _no_number(digits)
 
 
 def result_texts(call: ToolCall, result: ToolResult) -> list[str]:

@@ -51,6 +51,9 @@ _ABOUT_THINKING = seldom(
 )
 """What only its own service can read: thinking, and blocks, items and fields that nobody else knows."""
 
+_ABOUT_ROLES = seldom(r"user\W+(?:role|after role|after)\W+tool\b|roles must alternate", re.IGNORECASE)
+"""Mistral's service, and its chat templates in servers, want an answer before the person says something more."""
+
 _TOLD_TOGETHER = frozenset({
     "", "type", "role", "content", "text", "id", "index", "name", "input", "data", "status", "summary", "msg", "loc",
     "thinking", "redacted_thinking", "signature", "reasoning", "encrypted_content",
@@ -63,12 +66,16 @@ IMAGE_REFUSED = "the service refused it"
 
 @value
 class LeftOut:
-    """What is not sent: every image or those that were refused, fields that were, and what the model thought."""
+    """What is not sent: every image or those that were refused, fields that were, and what the model thought.
+
+    With ``has_bridges``, a word of the model's stands between results and what the person says next.
+    """
 
     all_images: bool = False
     images: frozenset[ImageBlock] = frozenset()
     fields: frozenset[str] = frozenset()
     thinking: bool = False
+    has_bridges: bool = False
 
     def __bool__(self) -> bool:
         return self.all_images or bool(self.images) or bool(self.fields) or self.thinking
@@ -117,6 +124,12 @@ class Taken:
         if refusal.status is not None and status not in _REFUSALS | _FAULTS:
             return known
         said = self._words.sub("", refusal.message)
+        if _ABOUT_ROLES().search(said):
+            return replace(known, has_bridges=True)
+        return self._without(said, status, messages)
+
+    def _without(self, said: str, status: int, messages: Sequence[Message]) -> LeftOut:
+        known = self.left_out
         is_about_images = _ABOUT_IMAGES().search(said) is not None
         sent = {image for image in _images(messages) if not known.leaves(image)}
         if sent and is_about_images and status != _TOO_LARGE and not _ABOUT_ONE().search(said):

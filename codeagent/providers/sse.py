@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.json_types import JsonObject, JsonValue, is_too_deep
 from codeagent.core.text import storable
 
 _OTHER_FIELDS = (b":", b"event:", b"id:", b"retry:")
@@ -91,12 +91,27 @@ def parse_object(payload: bytes | str) -> JsonObject | None:
         value: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not is_too_deep(value, payload) else None
 
 
 def to_json(value: JsonValue) -> bytes:
-    """The value as compact JSON that is always valid UTF-8: half characters become U+FFFD."""
-    return storable(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).encode()
+    """The value as compact JSON that every service can read.
+
+    Half characters become U+FFFD; numbers that JSON has no word for, which some servers send all the same, null.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        text = json.dumps(_without_odd_numbers(value), ensure_ascii=False, separators=(",", ":"))
+    return storable(text).encode()
+
+
+def _without_odd_numbers(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {key: _without_odd_numbers(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_without_odd_numbers(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def as_object(value: JsonValue) -> JsonObject:

@@ -124,6 +124,11 @@ def cut_off(call: Call) -> Callable[[str], Sequence[Answer]]:
     return lambda protocol: [Reply(parts=(Say(TEXT), call), stop=CUT[protocol]), *WELL]
 
 
+def nested(depth: int) -> str:
+    """Arguments so many lists deep, which some readers take and then cannot write again."""
+    return '{"say": ' + "[" * depth + "]" * depth + "}"
+
+
 CASES: dict[str, Case] = {
     # refusals
     **{f"{status}": again(Refuse(status=status)) for status in (408, 409, 425, 429, 500, 502, 503, 504, 529)},
@@ -180,10 +185,20 @@ CASES: dict[str, Case] = {
     # what the model does
     "an empty reply": Case(answers=[Reply(parts=())], notes=(), told=("",)),
     "white space": Case(answers=[say(" \n")], notes=(), told=("",)),
+    "thinking alone": Case(answers=[Reply(parts=(Think("Hm."),))], notes=(), told=("",)),
+    "thinking that is cut off": Case(answers=lambda p: [Reply(parts=(Think("Hm"),), stop=CUT[p]), *WELL]),
+    "thinking at the end": taken(Reply(parts=(Say(TEXT), note(), Think("Hm.")))),
+    "thinking before white space": Case(answers=[Reply(parts=(Think("Hm."), Say(" ")))], notes=(), told=("",)),
     "arguments that are no JSON": Case(answers=[say("", Call("note", '{"say": one}')), *WELL]),
     "arguments that are a list": Case(answers=[say("", Call("note", '["one"]')), *WELL]),
     "arguments that end early": Case(answers=[say("", Call("note", '{"say": "on')), *WELL]),
     "arguments with half a character": Case(answers=[say("", Call("note", '{"say": "\\ud83d"}')), *WELL]),
+    **{
+        f"arguments nested {depth} deep": Case(answers=[say("", Call("note", nested(depth))), *WELL])
+        for depth in (101, 130, 957, 5_000, 100_000)
+    },
+    "arguments with a number that is too large": Case(answers=[say("", Call("note", '{"say": 1e999}')), *WELL]),
+    "arguments with what is no number": Case(answers=[say("", Call("note", '{"say": NaN}')), *WELL]),
     "a call cut off": Case(answers=cut_off(Call("note", '{"say": "on'))),
     "a whole call at the cut": Case(answers=cut_off(note())),
     "an unknown tool": Case(answers=[say("", Call("no such tool!", {})), *WELL]),

@@ -2,7 +2,9 @@
 
 import json
 
-from codeagent.cli.stream import event_line
+import pytest
+
+from codeagent.cli.stream import KeyFilter, event_line
 from codeagent.core.approvals import Deny, Mode
 from codeagent.core.events import (
     ApprovalSettled,
@@ -54,6 +56,13 @@ def test_a_call_ends_with_outcome_code_and_text():
         "text": "no",
         "seconds": 1.235,
     }
+
+
+@pytest.mark.parametrize("depth", [101, 900, 5_000])
+def test_arguments_that_are_nested_too_deeply_are_told_as_they_were_written(depth):
+    written = '{"path": ' + "[" * depth + "]" * depth + "}"
+    line = event_line(ToolStarted(call_id="1", name="read", arguments_json=written), KeyFilter(["a secret key"]).json)
+    assert json.loads(line)["arguments"] == written
 
 
 def test_an_answer_is_one_word():

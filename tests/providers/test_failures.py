@@ -49,6 +49,11 @@ async def failure(provider, *messages) -> ProviderError:
     return caught.value
 
 
+def test_each_field_that_a_server_does_not_take_is_named():
+    body = '{"detail": [{"loc": ["body", "messages", 0], "msg": "Field required"}, {"msg": "Odd"}, 5]}'
+    assert "body.messages.0: Field required; Odd." in str(SERVICE.refused(422, {}, body))
+
+
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
 async def test_a_busy_service_is_worth_another_try(model_server, provider, status):
     model_server.reply(Refuse(status=status, message="Come back later", retry_after="7"))

@@ -139,6 +139,30 @@ async def test_thinking_that_a_service_refuses_is_left_out(model_server, claude,
         assert b'"old"' not in model_server.requests[-1].raw
 
 
+MISTRAL = (400, "Unexpected role 'user' after role 'tool'")
+TEMPLATE = (500, "After the optional system message, conversation roles must alternate user/assistant/...")
+
+
+@pytest.mark.parametrize("refusal", [MISTRAL, TEMPLATE])
+async def test_a_server_that_wants_an_answer_before_the_next_word_gets_one_from_then_on(model_server, chat, refusal):
+    model_server.will_not_take = {b'"done"},{"role":"user"': refusal}
+    history = (said("go"), replied(called()), results(result()), said("wait"))
+    model_server.reply(say("Ok."), say("Still here."))
+    assert (await ask(chat, *history)).text == "Ok."
+    assert (await ask(chat, *history, replied("Ok."), said("and?"))).text == "Still here."
+    roles = [message["role"] for message in model_server.requests[-1].messages]
+    assert roles == ["system", "user", "assistant", "tool", "assistant", "user", "assistant", "user"]
+    assert len(model_server.requests) == 3
+
+
+async def test_images_of_a_result_come_after_such_an_answer_too(model_server, chat):
+    model_server.will_not_take = {b'plan.png"},{"role":"user"': MISTRAL}
+    model_server.reply(say("Ok."))
+    assert (await ask(chat, *HISTORY)).text == "Ok."
+    roles = [message["role"] for message in model_server.requests[-1].messages]
+    assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+
+
 async def test_an_image_in_a_failed_result_is_sent_in_a_form_that_is_taken(model_server, provider):
     failed = ToolResult(call_id="call_1", blocks=(PLAN,), outcome=Outcome.FAILED)
     await ask(provider, said("look"), replied(called()), results(failed))

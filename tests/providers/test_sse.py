@@ -67,6 +67,16 @@ def test_json_is_always_valid_utf8(text):
     assert json.loads(to_json([text]).decode("utf-8")) == [storable(text)]
 
 
+def test_numbers_that_json_has_no_word_for_become_null():
+    assert to_json({"a": [float("inf"), {"b": float("nan")}, 1.5]}) == b'{"a":[null,{"b":null},1.5]}'
+
+
+@pytest.mark.parametrize("depth", [101, 200, 960])
+def test_what_is_nested_too_deeply_to_be_sent_back_is_no_object(depth):
+    assert parse_object('{"a":' * depth + "1" + "}" * depth) is None
+    assert parse_object('{"a":' * 100 + '"[[[[{{"' + "}" * 100) is not None
+
+
 def test_half_characters_are_replaced_and_whole_ones_joined():
     assert to_json("a\ud83d") == '"a\ufffd"'.encode()
     assert to_json("\ud83d\ude00") == '"\U0001f600"'.encode()

@@ -115,6 +115,8 @@ def _check_messages(messages: object) -> None:
         blocks = _blocks(message.get("content"), f"messages.{at}")
         if role == "assistant":
             waiting = _check_assistant(blocks, f"messages.{at}", used)
+            if (last := blocks[-1].get("type")) in {"thinking", "redacted_thinking"}:
+                raise Refused(f"messages.{at}: The final block in an assistant message cannot be `{last}`.")
         else:
             _check_user(blocks, f"messages.{at}", waiting)
             waiting = []

@@ -49,6 +49,7 @@ _APIS = {
     "/v1/chat/completions": chat_api,
     "/v1/responses": responses_api,
 }
+_DEEPEST = 127
 _PACKET = 16_384  # bytes; at full speed, events share packets as they do on a real line
 
 
@@ -230,7 +231,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not key or (scripted.key is not None and key != scripted.key):
             return {}, 401, f"invalid api key: {key}" if key else "x-api-key header is required"
         try:
-            body = json.loads(raw.decode("utf-8"))
+            body = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+            _check_depth(body)
             json.dumps(body, ensure_ascii=False).encode("utf-8")  # an escaped half of a surrogate pair fails here
             self._api.check(body)
         except messages_api.Refused as refused:
@@ -370,6 +372,23 @@ class _Handler(BaseHTTPRequestHandler):
     def _sleep(self, seconds: float) -> None:
         if seconds:
             self.server.scripted.closing.wait(seconds)
+
+
+def _refuse_constant(word: str) -> float:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _check_depth(value: object) -> None:
+    """Servers written in Rust give up at 128 levels."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            part
+            for one in level
+            for part in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+        ]
+    if level:
+        raise ValueError("recursion limit exceeded")
 
 
 def load_script(path: Path) -> list[Answer]:
