@@ -78,7 +78,8 @@ class DiffPreview:
 class CommandPreview:
     """A shell command, whole; ``timeout`` in seconds, 0 for a background command without one.
 
-    ``held_back`` says what the sandbox keeps it from; then this is about running it without the sandbox.
+    ``held_back`` says what the sandbox keeps it from; then this is about running it without the sandbox,
+    once more when it ``has_run``.
     ``let_through``: what of git's own files the sandbox lets it write to this once, in words.
     """
 
@@ -88,6 +89,7 @@ class CommandPreview:
     timeout: float
     background: bool = False
     held_back: str = ""
+    has_run: bool = False
     let_through: str = ""
 
 

@@ -19,8 +19,20 @@ _NAMES_ONLY = names(
 """What these do with a file shows nothing of what is in it."""
 
 _ALTERNATIVES = names("-o -or , ! -not")
+_NAMING = names("-name -iname -path -ipath -wholename -iwholename")
 _EXPRESSION = ("-", "(", "!", ",")
 _FD_ALL = names("-H --hidden -u --unrestricted -uu")
+
+
+def found_by(words: Sequence[Word]) -> Reading:
+    """The files whose names ``find`` or ``fd`` would print."""
+    by_fd = base_name(words[0].text).startswith("fd")
+    return _by_fd(words[1:]) if by_fd else _by_find(words[1:]) or Reading()
+
+
+def shows_names_only(words: Sequence[Word]) -> bool:
+    """Whether what a command does with a file shows nothing of what is in it."""
+    return _only_names(words)
 
 
 def given_to_commands(words: Sequence[Word]) -> Reading | None:
@@ -38,9 +50,12 @@ def _only_names(words: Sequence[Word]) -> bool:
 def _by_find(words: Sequence[Word]) -> Reading | None:
     texts = [word.text for word in words]
     start = next(
-        (at for at, text in enumerate(texts) if text.startswith(_EXPRESSION) and text not in {"-L", "-P", "-H"}), 0
+        (at for at, text in enumerate(texts) if text.startswith(_EXPRESSION) and text not in {"-L", "-P", "-H"}),
+        len(texts),
     )
-    paths = tuple(word for word in words[:start] if not word.text.startswith("-")) or (Word("."),)
+    paths = tuple(word for word in words[:start] if not word.text.startswith("-"))
+    if not all(word.is_known for word in paths) or not paths:
+        paths = (*paths, Word("."))  # what is not known may be a test as well
     end = next((at for at, text in enumerate(texts) if text.startswith(("-exec", "-ok"))), len(texts))
     tests = _behind_prune(texts[start:end])
     if ("-type", "d") in pairwise(tests) and not _ALTERNATIVES & set(tests):
@@ -58,6 +73,7 @@ def _behind_prune(tests: list[str]) -> list[str]:
 
 def _patterns(tests: Sequence[str]) -> tuple[str, ...]:
     """The name that every file has; ``( -name A -o -name B )`` are two. Empty when it is not as simple as that."""
+    tests = _without_exceptions(tests)
     found = [value for option, value in pairwise(tests) if option == "-name"]
     if not _ALTERNATIVES & set(tests):
         return tuple(found[:1])
@@ -66,6 +82,19 @@ def _patterns(tests: Sequence[str]) -> tuple[str, ...]:
     joints = [*group[2::3], "-o"]
     is_plain = group[0::3] == ["-name"] * len(joints) and set(joints) <= {"-o", "-or"} and not _ALTERNATIVES & set(rest)
     return tuple(group[1::3]) if is_plain else ()
+
+
+def _without_exceptions(tests: Sequence[str]) -> list[str]:
+    """What is left of the tests without ``-not -path X``, which leaves out files and brings in none."""
+    left: list[str] = []
+    at = 0
+    while at < len(tests):
+        if tests[at] in {"-not", "!"} and tests[at + 1 : at + 2] and tests[at + 1] in _NAMING:
+            at += 3
+        else:
+            left.append(tests[at])
+            at += 1
+    return left
 
 
 def _by_fd(words: Sequence[Word]) -> Reading:

@@ -19,24 +19,29 @@ from codeagent.core.approvals import (
     VerdictPart,
 )
 from codeagent.core.protocols import Cover
+from codeagent.policy.beyond_sandbox import beyond_sandbox
 from codeagent.policy.commands import Analysis, Command, analyze
+from codeagent.policy.fed_readers import FedReaders
 from codeagent.policy.finding import Finding, ask_each_time
+from codeagent.policy.from_root import from_root
 from codeagent.policy.git_programs import configured_programs
 from codeagent.policy.losses import Losses
 from codeagent.policy.named_paths import NamedPaths
+from codeagent.policy.own_processes import OwnProcesses
 from codeagent.policy.own_programs import own_program
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
-from codeagent.policy.rules import RuleSet, exact_rule, path_pattern, remedy
+from codeagent.policy.rules import Rule, RuleSet, exact_rule, path_pattern, remedy
 from codeagent.policy.shell_script import Direction, SimpleCommand
+from codeagent.policy.shell_words import Word
 from codeagent.policy.surely_written import surely_written
 from codeagent.policy.trees import whole_reading
 from codeagent.policy.undoable import Undoable
+from codeagent.policy.verdicts import ORDER, joined, path_verdict, sentence
 from codeagent.policy.versions import chosen_by, steering_files
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.paths import PathSandbox
 
-_ORDER = (Decision.ALLOW, Decision.ASK, Decision.DENY)
 _WRITERS = frozenset(
     {"tee", "touch", "truncate", "cp", "mv", "rm", "rmdir", "mkdir", "ln", "chmod", "chown", "chgrp", "dd", "install"}
     | {"rsync", "patch", "sed", "tar", "unzip", "shred", "sponge", "perl", "curl", "wget"}
@@ -95,7 +100,7 @@ class Judge:
         if not touches:
             return self._tool(tool)
         parts = tuple(self.touch(tool, touch, around) for touch in touches)
-        return _joined(parts)
+        return joined(parts)
 
     def command(self, command: str, cwd: Path, around: Surroundings) -> Verdict:
         """The verdict on a shell command that starts in ``cwd``."""
@@ -121,27 +126,27 @@ class Judge:
         shown = touch.written or (self._sandbox.show(touch.path) if touch.path else "the workspace")
         paths = (touch.path or root,)
         if access is Access.WRITE and around.mode is Mode.PLAN:
-            return _path_verdict(shown, Decision.DENY, "plan mode changes nothing.", "--mode ask")
+            return path_verdict(shown, Decision.DENY, "plan mode changes nothing.", "--mode ask")
         for decision in (Decision.DENY, Decision.ASK):
             rule = self._rules.find_path(decision, access, paths, root)
             if rule and decision is Decision.DENY:
-                return _path_verdict(shown, decision, f"the rule {rule} denies it.")
+                return path_verdict(shown, decision, f"the rule {rule} denies it.")
             if touch.concern and touch.concern.kind is ConcernKind.SENSITIVE:
-                return _path_verdict(shown, Decision.ASK, touch.concern.reason)
+                return path_verdict(shown, Decision.ASK, touch.concern.reason)
             if rule and decision is Decision.ASK:
-                return _path_verdict(shown, decision, f"the rule {rule} asks about it.")
+                return path_verdict(shown, decision, f"the rule {rule} asks about it.")
         is_outside = touch.concern is not None
         rule = self._rules.find_path(Decision.ALLOW, access, paths, root, places_only=is_outside)
         if rule:
-            return _path_verdict(shown, Decision.ALLOW, f"the rule {rule} allows it.")
+            return path_verdict(shown, Decision.ALLOW, f"the rule {rule} allows it.")
         flag = remedy((f"{tool}({path_pattern(self._sandbox.show(paths[0]))})",))
         if touch.concern:
-            return _path_verdict(shown, Decision.ASK, touch.concern.reason, flag)
+            return path_verdict(shown, Decision.ASK, touch.concern.reason, flag)
         if access is Access.READ:
-            return _path_verdict(shown, Decision.ALLOW, "it only reads in the workspace.")
+            return path_verdict(shown, Decision.ALLOW, "it only reads in the workspace.")
         if around.mode in {Mode.EDITS, Mode.AUTO}:
-            return _path_verdict(shown, Decision.ALLOW, f"{around.mode} mode changes files in the workspace.")
-        return _path_verdict(
+            return path_verdict(shown, Decision.ALLOW, f"{around.mode} mode changes files in the workspace.")
+        return path_verdict(
             shown,
             Decision.ASK,
             "changes are asked about in ask mode.",
@@ -166,6 +171,8 @@ class CommandCase:
         self._losses = Losses(paths)
         self._paths = paths
         self._around = around
+        self._processes = OwnProcesses(analysis)
+        self._fed = FedReaders(analysis, paths)
         self._programs = cache(partial(configured_programs, roots=paths.roots))
         self._own_program = cache(partial(own_program, roots=paths.roots))
         self.undoable = Undoable(analysis, self._losses, self.changes, around.cover, paths.roots)
@@ -185,7 +192,7 @@ class CommandCase:
             )
             for ruling in rulings
         )
-        worst = max(rulings, key=lambda ruling: (_ORDER.index(ruling.decision), ruling.is_covered), default=None)
+        worst = max(rulings, key=lambda ruling: (ORDER.index(ruling.decision), ruling.is_covered), default=None)
         decision, because = (worst.decision, worst.because) if worst else (Decision.ALLOW, "It runs nothing.")
         doubts = self.analysis.problems
         if doubts and decision is not Decision.DENY and not self._lets_doubts():
@@ -240,12 +247,12 @@ class CommandCase:
                 return Ruling(command=command, decision=Decision.DENY, because=because)
         denied = next((finding for finding in findings if finding.decision is Decision.DENY), None)
         if denied:
-            return Ruling(command=command, decision=Decision.DENY, because=_sentence(denied.because))
+            return Ruling(command=command, decision=Decision.DENY, because=sentence(denied.because))
         if self._around.mode is Mode.PLAN and (changes or command.problems or any(c.problems for c in command.inner)):
             why = changes or next(problem.reason for c in command.everything() for problem in c.problems)
             return Ruling(command=command, decision=Decision.DENY, because=f"Plan mode only reads: {why}.")
         for because in self._each_time(command, findings):
-            return Ruling(command=command, decision=Decision.ASK, because=_sentence(because))
+            return Ruling(command=command, decision=Decision.ASK, because=sentence(because))
         for found in command.everything():
             rule = self._rules.find_command(Decision.ASK, found.words)
             if rule:
@@ -274,14 +281,17 @@ class CommandCase:
         """What rules and mode allow; a rule for exactly this command covers the places that it names as well."""
         far = next((finding for finding in findings if finding.is_far), None)
         if self._around.runs_commands and far:
-            return Ruling(command=command, decision=Decision.ASK, because=_sentence(far.because))
+            return Ruling(command=command, decision=Decision.ASK, because=sentence(far.because))
         if self._around.runs_commands:
+            if beyond := self._beyond_sandbox(command):
+                rule = exact_rule(command.words)
+                return Ruling(command=command, decision=Decision.ASK, because=beyond, rules=(rule,) if rule else ())
             because = f"{_AUTO}{', confined' if self._around.is_confined else ''}."
             is_covered = any(self._losses.sentences(command))
             if is_covered:
                 because = f"{because[:-1]}, and undo brings back what this one would delete."
             return Ruling(command=command, decision=Decision.ALLOW, because=because, is_covered=is_covered)
-        rule = self._rules.find_command(Decision.ALLOW, command.words) if command.words else None
+        rule = self._allowing(command)
         needs_rule = bool(command.words and changes and not rule)
         is_covered = needs_rule or (rule is not None and rule.is_exact)
         asked = [found for found in findings if found.is_write or found.is_unknown or not is_covered]
@@ -291,17 +301,40 @@ class CommandCase:
             return Ruling(command=command, decision=Decision.ALLOW, because=because)
         wanted = [found.rule for found in asked]
         if needs_rule:
-            wanted.append(exact_rule(command.words))
+            wanted.append(self._exact_rule(command))
         return Ruling(
             command=command,
             decision=Decision.ASK,
-            because=_sentence(changes if needs_rule else asked[0].because),
+            because=sentence(changes if needs_rule else asked[0].because),
             rules=tuple(dict.fromkeys(wanted)) if all(wanted) else (),
         )
+
+    def _written_from_root(self, command: Command) -> tuple[tuple[Word, ...], ...]:
+        return from_root(command, self._paths.folders(command.simple.places), self._paths.roots[0])
+
+    def _allowing(self, command: Command) -> Rule | None:
+        """The rule that allows it; one for a relative program is about the one in the workspace's root."""
+        rule = self._rules.find_command(Decision.ALLOW, command.words) if command.words else None
+        if rule is not None and rule.is_everything:
+            return rule
+        found = (self._rules.find_command(Decision.ALLOW, words) for words in self._written_from_root(command) if words)
+        return next(filter(None, found), None)
+
+    def _exact_rule(self, command: Command) -> str:
+        """The rule that would allow just it, or an empty string."""
+        return next(map(exact_rule, self._written_from_root(command)), "")
+
+    def _beyond_sandbox(self, command: Command) -> str:
+        """What a confined command does where the sandbox cannot hold it, unless a rule allows just this."""
+        if not self._around.is_confined or self._allowing(command):
+            return ""
+        reasons = (beyond_sandbox(found.words, self._processes.holds) for found in command.everything())
+        return next(filter(None, reasons), "")
 
     def _findings(self, command: Command) -> Iterator[Finding]:
         """What stands against the files that the command and all in it name."""
         for found in command.everything():
+            yield from self._fed.by(found)
             simple = found.simple
             for redirection in simple.redirections:
                 if redirection.direction is Direction.READS:
@@ -344,27 +377,3 @@ class CommandCase:
         if not self._around.runs_commands:
             return False
         return not (self._rules.has_command_limits() and any(problem.is_hidden for problem in self.analysis.problems))
-
-
-def _joined(verdicts: Sequence[Verdict]) -> Verdict:
-    """The strictest of several verdicts, with all their parts."""
-    if not verdicts:
-        return Verdict(decision=Decision.ALLOW, because="It runs nothing.")
-    worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.decision))
-    return Verdict(
-        decision=worst.decision,
-        because=worst.because,
-        parts=tuple(part for verdict in verdicts for part in verdict.parts),
-        remedy=worst.remedy,
-    )
-
-
-def _path_verdict(shown: str, decision: Decision, because: str, remedy: str = "") -> Verdict:
-    part = VerdictPart(words=(shown,), decision=decision, because=because)
-    return Verdict(decision=decision, because=_sentence(because), parts=(part,), remedy=remedy)
-
-
-def _sentence(text: str) -> str:
-    if text.startswith(("it ", "what ", "the rule ", "where ", "changes ", "plan mode ", "edits mode ", "auto mode ")):
-        text = text[:1].upper() + text[1:]
-    return text if text.endswith(".") else f"{text}."

@@ -76,6 +76,10 @@ class NamedPaths:
             found += here
         return tuple(dict.fromkeys(found))
 
+    def is_free(self, name: Path) -> bool:
+        """Whether nothing stands against reading a file of this name, wherever it is in the workspace."""
+        return not self._rules.concerns_reading and not self._sandbox.is_sensitive(self.roots[0] / name)
+
     def unseen(self) -> Iterator[Finding]:
         """What stands against a command that names more files than can be looked at."""
         if len(self._known) >= _MOST_LOOKED_AT:

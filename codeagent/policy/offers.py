@@ -65,7 +65,8 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
     """Plain sentences on what could be lost or overlooked, and whether undo would bring it back."""
     found: list[str] = []
     if isinstance(preview, CommandPreview) and preview.held_back:
-        found.append(f"{preview.held_back} It would run without the sandbox: it can then write wherever you can.")
+        how = "run once more, without" if preview.has_run else "run without"
+        found.append(f"{preview.held_back} It would {how} the sandbox: it can then write wherever you can.")
     if isinstance(preview, CommandPreview) and preview.let_through:
         found.append(f"The sandbox would let it write to git's hooks and settings this once: to {preview.let_through}.")
     if case is not None:

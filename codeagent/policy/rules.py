@@ -115,6 +115,11 @@ class Rule:
         return bool(words) and not any(word.has_star for word in words)
 
     @property
+    def is_everything(self) -> bool:
+        """Whether it is about all that the tool does."""
+        return self.pattern is None or self.pattern.strip() == "*"
+
+    @property
     def names_a_place(self) -> bool:
         """Whether a path pattern is absolute, and so speaks of places outside the workspace."""
         return self.pattern is not None and self.pattern.startswith(("/", "~"))

@@ -47,9 +47,9 @@ def surely_written(commands: Iterable[Command], paths: NamedPaths) -> tuple[Path
 
 def _written(command: Command, folder: Path) -> Iterator[Path]:
     targets = [one.target for one in command.simple.redirections if one.direction is not Direction.READS]
-    texts = [_text(target) for target in targets if target.is_fixed and not target.text.isdecimal()]
+    texts = [_text(target) for target in targets if _is_clear(target) and not target.text.isdecimal()]
     name, words = base_name(command.simple.name), command.words
-    if words and all(word.is_fixed for word in words):
+    if words and all(map(_is_clear, words)):
         texts += _operands(words, _VALUED[name]) if name in _VALUED else written_names(words, folder)
         yield from _settings([word.text for word in words], folder) if name == "git" else ()
     for text in texts:
@@ -57,6 +57,10 @@ def _written(command: Command, folder: Path) -> Iterator[Path]:
             continue
         if not (name in _TAKES_AWAY and (folder / text).is_symlink()):  # the link goes, not what it leads to
             yield (folder / text).resolve()
+
+
+def _is_clear(word: Word) -> bool:
+    return word.is_known and not word.glob and (not word.has_tilde or word.text == "~" or word.text.startswith("~/"))
 
 
 def _text(word: Word) -> str:

@@ -229,7 +229,7 @@ class CommandPlan:
         if not self.missed:
             return None
         held_back = f"The sandbox kept it from {in_words(self.missed)}."
-        preview = replace(self.preview, held_back=held_back)
+        preview = replace(self.preview, held_back=held_back, has_run=True)
         plan = replace(self, preview=preview, remark="[run once more, without the sandbox]", missed=[])
         return Offer(plan=plan, what="run once more without the sandbox")
 

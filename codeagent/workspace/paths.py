@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from codeagent.core.approvals import Access, Concern, ConcernKind, Touch
@@ -16,12 +18,15 @@ from codeagent.workspace.sensitive import (
     SECRETS,
     is_shell_start,
     plain_names,
+    secret_folders,
     secret_reason,
     start_reason,
 )
 
 _LONGEST_NAME = 255
 _LONGEST_PATH = 4095
+_MOST_ENTRIES = 2_000
+"""Of so many names in a folder it is looked whether they are secret ones."""
 
 
 @value
@@ -147,6 +152,10 @@ class PathSandbox:
                 return Concern(
                     kind=ConcernKind.SENSITIVE, reason=f"{written}{place} is asked about each time: {reason}."
                 )
+        secret = _other_secret_name(real, self._secret_places(real), lambda path: bool(self._secret(path)))
+        if secret is not None:
+            because = f"{written}{place} is asked about each time: it is the same file as {self.show(secret)}."
+            return Concern(kind=ConcernKind.SENSITIVE, reason=because)
         if is_outside:
             return Concern(kind=ConcernKind.OUTSIDE, reason=f"{written} is outside the workspace: it is {real}.")
         return None
@@ -155,6 +164,13 @@ class PathSandbox:
         if path in self._secrets:
             return SECRETS
         return secret_reason(self._names_in_root(path), self._at_home(path))
+
+    def _secret_places(self, path: Path) -> Iterator[Path]:
+        """Where the secrets are looked for that a hard link could give another name."""
+        yield from self._roots
+        yield from (parent for parent in path.parents if self._is_inside(parent))
+        yield from (self._home / place for place in secret_folders())
+        yield from (path.parent for path in self._secrets)
 
     def _start(self, path: Path) -> str:
         reason = start_reason(self._names_in_root(path))
@@ -201,6 +217,25 @@ class PathSandbox:
             if names[: len(home)] == home:
                 return names[len(home) :]
         return None
+
+
+def _other_secret_name(path: Path, folders: Iterable[Path], is_secret: Callable[[Path], bool]) -> Path | None:
+    """The secret file in one of ``folders`` that is the same as ``path``; None for a file with one name only."""
+    try:
+        here = path.lstat()
+    except (OSError, ValueError):
+        return None
+    if here.st_nlink < 2 or not stat.S_ISREG(here.st_mode):  # noqa: PLR2004 - its own name is one
+        return None
+    for folder in dict.fromkeys(folders):
+        try:
+            with os.scandir(folder) as entries:
+                for entry in islice(entries, _MOST_ENTRIES):
+                    if is_secret(Path(entry.path)) and path.samefile(entry.path):
+                        return Path(entry.path)
+        except OSError:
+            continue
+    return None
 
 
 def _check_text(path: str) -> None:

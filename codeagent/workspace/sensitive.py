@@ -204,6 +204,12 @@ def secret_reason(names: tuple[str, ...], at_home: tuple[str, ...] | None) -> st
     return SECRETS if is_secret else ""
 
 
+def secret_folders() -> tuple[str, ...]:
+    """The folders, relative to the home folder, in which secret files lie."""
+    places = ("/".join(place) for place in _SECRETS_AT_HOME)
+    return tuple(dict.fromkeys(("", *places, *("/".join(place[:-1]) for place in _SECRETS_AT_HOME))))
+
+
 def start_reason(names: tuple[str, ...]) -> str:
     """Why writing asks, or an empty string; ``names`` are the compared components below the workspace root."""
     if not _GIT_FOLDERS.isdisjoint(names):

@@ -184,6 +184,17 @@ def test_a_write_that_the_sandbox_refuses_is_asked_about_once(place):
     assert result.details.exit_code == 0
 
 
+def test_the_home_folder_is_known_as_well(place):
+    class No(Yes):
+        async def ask(self, request):
+            self.requests.append(request)
+            return Approve(edited="touch new" if len(self.requests) == 1 else None)
+
+    for command in ("echo x >> ~/notes.txt", "touch ~/notes.txt", "cp a ~/"):
+        (request, _), _, _ = ask_and_run(place, command, person=No())
+        assert request.preview.held_back.startswith("The sandbox would keep it from writing to ~/")
+
+
 def test_what_the_sandbox_lets_through_stays_in_it(place):
     (request,), _, _ = ask_and_run(place, "touch new")
     assert request.is_confined

@@ -401,3 +401,23 @@ def test_no_path_whatever_its_shape_is_written_outside_without_a_refusal(sandbox
     assert touch.path is not None
     assert touch.path.is_relative_to(world / "project")
     assert touch.path == touch.path.resolve()
+
+
+@pytest.mark.parametrize("secret", ["project/.env", "project/src/key.pem", "home/.ssh/id_rsa", "home/.netrc"])
+@pytest.mark.parametrize("name", ["project/src/notes.txt", "outside/notes.txt"])
+def test_a_hard_link_to_a_secret_is_asked_about_as_the_secret_is(sandbox, world, secret, name):
+    (world / secret).write_text("KEY=x")
+    (world / name).hardlink_to(world / secret)
+    if secret == "project/src/key.pem" and name.startswith("outside"):
+        (world / "project/key.pem").hardlink_to(world / secret)
+    touch = sandbox.resolve(str(world / name), READ)
+    assert touch.concern.kind is ConcernKind.SENSITIVE
+    assert "it is the same file as " in touch.concern.reason
+    assert sandbox.examine(str(world / name), READ).concern.kind is ConcernKind.SENSITIVE
+
+
+def test_a_hard_link_to_an_ordinary_file_is_an_ordinary_file(sandbox, world):
+    (world / "project/.env").write_text("KEY=x")
+    (world / "project/b.py").hardlink_to(world / "project/src/a.py")
+    for access in Access:
+        assert kind(sandbox, "b.py", access) == "inside"

@@ -1,0 +1,123 @@
+"""In auto mode the sandbox answers for what runs; what it cannot hold is asked about."""
+
+import os
+import socket
+import subprocess
+import tempfile
+
+import pytest
+
+from codeagent.core.approvals import Decision, Mode
+from codeagent.policy.check import Question, check_command
+
+AUTO = Question(mode=Mode.AUTO, is_confined=True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kill 1",
+        "kill -9 1",
+        "kill -TERM -1",
+        "kill -s KILL 1",
+        "kill $PID",
+        "PID=$(pgrep x); sleep 1 & kill $PID",
+        "PID=$!; PID=1; sleep 1 & kill $PID",
+        "kill $!",
+        "lsof -ti:3000 | xargs kill",
+        "kill $(lsof -ti:3000)",
+        "pkill -f vite",
+        "/usr/bin/killall node",
+        "fuser -k 3000/tcp",
+        "bash -c 'kill 1'",
+        "docker run -v /:/host alpine",
+        "docker compose -f x.yml up -d",
+        "docker -H tcp://x rm -f web",
+        "podman exec web sh",
+        "docker-compose down",
+        "sudo docker build .",
+        "nohup docker run x &",
+        "crontab -r",
+        "crontab jobs.txt",
+        "echo 'touch x' | at now",
+        "systemctl restart nginx",
+        "systemctl --user enable --now x",
+        "systemd-run --user touch x",
+        "service nginx stop",
+        "launchctl load x.plist",
+        "tmux new-session -d 'touch x'",
+        "tmux send-keys -t 0 'touch x' Enter",
+        "screen -dmS x touch x",
+        "xdg-open README.md",
+        "ssh host uname",
+        "scp README.md host:",
+        "rsync -a src/ me@host:src/",
+        "ls && (cd src; kill 1)",
+    ],
+)
+def test_what_the_sandbox_cannot_hold_is_asked_about(project, command):
+    verdict = check_command(command, AUTO, project)
+    assert verdict.decision is Decision.ASK
+    assert verdict.because[-1] == "."
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kill -0 1",
+        "kill -l",
+        "kill -l 9",
+        "sleep 9 & kill %1",
+        "sleep 9 & kill $!",
+        "npm start & PID=$!; sleep 1; curl localhost; kill $PID",
+        'python3 -m http.server & SERVER=$!\nsleep 1\nkill -9 "$SERVER"',
+        "sleep 9 & kill $(jobs -p)",
+        "pkill -P $$",
+        "fuser 3000/tcp",
+        "docker ps -a",
+        "docker --version",
+        "docker compose -f x.yml logs web",
+        "docker container ls",
+        "podman images",
+        "crontab -l",
+        "atq",
+        "systemctl status nginx",
+        "systemctl --user list-timers",
+        "service nginx status",
+        "tmux ls",
+        "tmux capture-pane -p",
+        "ssh -V",
+        "rsync -a src/ out/",
+        "scp a.txt b.txt",
+        "pgrep node",
+        "ssh-keygen -l -f README.md",
+    ],
+)
+def test_looking_and_what_the_line_started_itself_are_not(project, command):
+    assert check_command(command, AUTO, project).decision is Decision.ALLOW
+
+
+def test_a_process_that_came_of_this_one_may_be_ended_and_no_other(project):
+    with subprocess.Popen(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=subprocess.PIPE, text=True) as shell:
+        grandchild = shell.stdout.readline().strip()
+        for pid in (str(shell.pid), grandchild):
+            assert check_command(f"kill {pid}", AUTO, project).decision is Decision.ALLOW
+        assert check_command(f"kill {grandchild} {os.getppid()}", AUTO, project).decision is Decision.ASK
+        subprocess.run(["kill", grandchild], check=True)
+
+
+def test_the_socket_of_a_service_is_known_by_what_it_is(project):
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as service:
+        service.bind(f"{folder}/docker.sock")
+        for words in (f"nc -U {folder}/docker.sock", f"socat - UNIX-CONNECT:{folder}/docker.sock"):
+            verdict = check_command(words, AUTO, project)
+            assert verdict.because == f"It may speak to a service outside of the sandbox, through {folder}/docker.sock."
+
+
+def test_a_rule_allows_it_and_the_question_names_that_rule(project):
+    verdict = check_command("docker compose up -d", AUTO, project)
+    assert verdict.because == "docker has it done by a service outside of the sandbox."
+    assert verdict.remedy == "--allow 'bash(docker compose up -d)'"
+    allowed = Question(mode=Mode.AUTO, is_confined=True, allow=("bash(docker compose *)",))
+    assert check_command("docker compose up -d", allowed, project).decision is Decision.ALLOW
+    assert check_command("docker run x", allowed, project).decision is Decision.ASK
