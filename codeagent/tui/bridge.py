@@ -76,7 +76,7 @@ class Bridge:
         self._is_closed = False
         self._called_off: set[str] = set()
         self.calls = RunningCalls()
-        self._order = CallOrder(screen, self.calls)
+        self._order = CallOrder(screen, self.calls, self._count)
         self._jobs: frozenset[int] = frozenset()
         self._retry: tuple[RetryScheduled, float] | None = None
         self._retry_timer: Timer | None = None

@@ -127,9 +127,11 @@ class RunningCalls:
 class CallOrder:
     """Shows the questions that are held back as soon as no earlier call of the step can ask before them."""
 
-    def __init__(self, screen: MainScreen, calls: RunningCalls) -> None:
+    def __init__(self, screen: MainScreen, calls: RunningCalls, on_shown: Callable[[], None]) -> None:
+        """``on_shown`` is called when questions were shown because they had waited long enough."""
         self._screen = screen
         self._calls = calls
+        self._on_shown = on_shown
         self._timer: Timer | None = None
 
     def look(self) -> None:
@@ -138,7 +140,11 @@ class CallOrder:
         if first is None or not self._calls.may_ask_before(first):
             self._show()
         elif self._timer is None:
-            self._timer = self._screen.set_timer(LONGEST_HOLD, self._show)
+            self._timer = self._screen.set_timer(LONGEST_HOLD, self._give_up)
+
+    def _give_up(self) -> None:
+        self._show()
+        self._on_shown()
 
     def _show(self) -> None:
         if self._timer is not None:

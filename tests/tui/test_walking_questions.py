@@ -174,6 +174,7 @@ async def test_a_call_that_takes_long_to_ask_holds_the_others_back_for_a_moment_
         await stage.until(lambda: asking.group is not None)
         asking.ask(second)
         await stage.until(lambda: dialog.in_view is not None)
+        await stage.until(lambda: stage.app.main.status.status.waiting == 1)
         await until_it_listens(stage)
         asking.ask(first)
         await stage.until(lambda: "2 of 2 waiting" in stage.text)
