@@ -25,6 +25,8 @@ _PATCHES = names(
 _MAY_HOLD_KEYS = re.compile(r"extraheader|token|password|secret|credential|cookie|proxy|\.key", re.IGNORECASE)
 _WITHOUT_PATHS = names("branch tag describe remote stash reflog shortlog config for-each-ref var worktree")
 _CONFIG_PLACES = names("local global system worktree")
+_VERB_FIRST = {"stash": names("list show"), "worktree": names("list")}
+"""Where an option stands in the place of these, git takes what follows for something else: ``git stash -m list``."""
 _VERBS = {"show": 1, "get-url": 2}
 """How many operands ``git remote`` has when it only shows what is written down here."""
 _SIGNATURE = re.compile(r"%G|%\(signature", re.IGNORECASE)
@@ -203,6 +205,8 @@ def read_git(words: Sequence[Word]) -> Reading | str:  # noqa: PLR0911 - one ret
     allowed = _COMMANDS.get(command)
     if allowed is None:
         return f"`git {command}` may change something"
+    if command in _VERB_FIRST and rest and rest[0].text not in _VERB_FIRST[command]:
+        return f"`git {command} {rest[0].text}` may change something"
     given = read_options(rest, allowed)
     if isinstance(given, str):
         return f"`git {command}`: {given}"

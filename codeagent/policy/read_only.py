@@ -13,10 +13,12 @@ from codeagent.policy.name_patterns import of_names
 from codeagent.policy.options import Allowed, Given, names, read_options
 from codeagent.policy.read_only_table import DEEP, TABLE, Operands, Row
 from codeagent.policy.reading import Reading
+from codeagent.policy.sed_reading import read_sed
 from codeagent.policy.shell_loops import is_harmless_variable
 from codeagent.policy.shell_words import MAY_BE_KEY, Word, shows_key
 from codeagent.policy.versions import read_version
 from codeagent.policy.wrappers import inside
+from codeagent.policy.xxd_reading import read_xxd
 
 _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin"})
 _JQ_LOADS = re.compile(r"\b(?:import|include|modulemeta|env|input_filename)\b|\$ENV")
@@ -29,11 +31,6 @@ _COMPARING = names("test [ [[")
 _XARGS_OPTION = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].*|--null|--no-run-if-empty", re.DOTALL)
 _XARGS_WHOLE = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].+|--.*", re.DOTALL)
 _TAR_LIST = re.compile(r"-?t[vzjJ]*f")
-
-# One sed command: an address or two, then p.
-_SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\[^\n])*/[IM]?)"
-_SED_PRINT = rf"[ \t]*(?:{_SED_ADDRESS}(?:,(?:{_SED_ADDRESS}|[+~]\d+))?)[ \t]*p[ \t]*"
-_SED_SCRIPT = re.compile(rf"{_SED_PRINT}(?:[;\n]{_SED_PRINT})*;?")
 
 _FIND_FLAGS = names(
     "-L -P -H -print -print0 -ls -prune -empty -not ! -o -or -a -and ( ) , -xdev -mount -depth -d -follow -readable"
@@ -87,6 +84,8 @@ def _by_table(name: str, words: Sequence[Word]) -> Reading | str:
     given = read_options(words, row.allowed)
     if isinstance(given, str):
         return f"`{name}`: {given}"
+    if row.most is not None and given.operands and given.operands[-1] != words[-1]:
+        return f"{name} may take its last option for a file to write"
     return _operand_doubt(name, row, given) or _read_by(name, row, given)
 
 
@@ -207,28 +206,6 @@ def _command(words: Sequence[Word]) -> Reading | str:
     if len(words) > 1 and words[0].text in {"-v", "-V"} and all(word.is_fixed for word in words):
         return Reading()
     return "command runs another command"
-
-
-def _sed(words: Sequence[Word]) -> Reading | str:
-    given = read_options(
-        words,
-        Allowed(
-            flags="nErsuz",
-            valued="e",
-            longs=names("quiet silent regexp-extended separate unbuffered null-data"),
-            long_valued=names("expression"),
-        ),
-    )
-    if isinstance(given, str):
-        return f"sed: {given}"
-    if not given.names & {"n", "quiet", "silent"}:
-        return "sed is only known to be harmless with -n"
-    scripts, files = given.of("e", "expression"), given.operands
-    if not scripts:
-        scripts, files = files[:1], files[1:]
-    if not scripts or not all(word.is_fixed and _SED_SCRIPT.fullmatch(word.text) for word in scripts):
-        return "sed is only known to be harmless with addresses and p"
-    return Reading(paths=files)
 
 
 def _find(words: Sequence[Word]) -> Reading | str:
@@ -385,7 +362,7 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Reading | str]] = {
     "tar": _tar,
     "unzip": _unzip,
     "command": _command,
-    "sed": _sed,
+    "sed": read_sed,
     "find": _find,
     "test": _test,
     "[": _test,
@@ -393,5 +370,6 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Reading | str]] = {
     "git": read_git,
     "date": _date,
     "jq": _jq,
+    "xxd": read_xxd,
     "ps": _ps,
 }

@@ -21,7 +21,7 @@ class Operands(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """How one command is kept harmless; ``most`` is the largest number of operands."""
+    """How one command is kept harmless; ``most`` is the largest number of operands, and none may precede an option."""
 
     allowed: Allowed = field(default_factory=Allowed)
     operands: Operands = Operands.PATHS
@@ -253,7 +253,6 @@ TABLE: Mapping[str, Row] = {
             "address-radix skip-bytes read-bytes format",
         )
     ),
-    "xxd": Row(allowed=Allowed.of("abCeipu", "cgslo"), most=1),
     "jq": Row(
         allowed=Allowed.of(
             "rcnseSCMajR",

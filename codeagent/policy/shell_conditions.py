@@ -77,6 +77,8 @@ class _Parts:
             kind = child.type
             if kind in _PARTS:
                 self.collect(child, depth + 1)
+            elif kind == "~":
+                self._source.problem("a home folder is compared, which is not looked through")
             elif kind == "test_operator" or not child.is_named:
                 self._add([Word(self._source.text(child).strip())], is_bare=True)
             elif kind == "regex":
