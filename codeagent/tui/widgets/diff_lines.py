@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from operator import add
-from typing import overload
 
 from rich.style import Style
 
@@ -22,6 +21,7 @@ from codeagent.tui.widgets.diff_layout import NONE, Entry, Layout, Side, end_mar
 from codeagent.tui.widgets.diff_painter import DiffPainter, with_words
 from codeagent.tui.widgets.inks import Inks, inks_of
 from codeagent.tui.widgets.lines import Cut, Line, Piece, Pieces, between, wrap
+from codeagent.tui.widgets.stacks import LazyLines
 
 OPEN_FOLD = "open fold"
 """The link of what a click on it shows: the unchanged lines around a hunk."""
@@ -40,7 +40,7 @@ class _LaidOut:
     rows: dict[tuple[int, int, bool], list[Line]] = field(default_factory=dict)
 
 
-class DiffLines(Sequence[Line]):
+class DiffLines(LazyLines):
     """The lines of a diff, coloured when looked at.
 
     ``hunk_starts`` are the rows at which the hunks begin, each with its own
@@ -104,16 +104,8 @@ class DiffLines(Sequence[Line]):
     def __len__(self) -> int:
         return self._layout.height
 
-    @overload
-    def __getitem__(self, index: int) -> Line: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Line]: ...
-    def __getitem__(self, index: int | slice) -> Line | list[Line]:
-        if isinstance(index, slice):
-            return [self[row] for row in range(*index.indices(len(self)))]
-        row = index + len(self) if index < 0 else index
-        if not 0 <= row < len(self):
-            raise IndexError(index)
+    def line_at(self, row: int) -> Line:
+        """The line in this row, in its colours."""
         hunk, entry, local = self._layout.find(row)
         if hunk == NONE:
             return self._notes[local]

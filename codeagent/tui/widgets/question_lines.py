@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import assert_never, overload
+from typing import assert_never
 
 from rich.style import Style
 
@@ -32,33 +32,10 @@ from codeagent.tui.widgets.header import from_home
 from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.lines import EMPTY, Cut, Line, Piece, wrap
 from codeagent.tui.widgets.project_lines import project_lines
+from codeagent.tui.widgets.stacks import Stack
 
 _INDENT = 6
 """Below the verdict on a part of a command, so many cells in, stands the reason."""
-
-
-class Stacked(Sequence[Line]):
-    """Lines from several places as one sequence, none of them copied; a long diff stays as lazy as it is."""
-
-    def __init__(self, *parts: Sequence[Line]) -> None:
-        self._parts = parts
-
-    def __len__(self) -> int:
-        return sum(map(len, self._parts))
-
-    @overload
-    def __getitem__(self, index: int) -> Line: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Line]: ...
-    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        at = index + len(self) if index < 0 else index
-        for part in self._parts:
-            if at < len(part):
-                return part[at]
-            at -= len(part)
-        raise IndexError(index)
 
 
 @value
@@ -87,7 +64,7 @@ def question_lines(
         case DiffPreview():
             diff = render_diff(preview.diff, width, palette) if diff is None else diff
             starts = tuple(start + len(top) for start in diff.hunk_starts)
-            return QuestionLines(lines=Stacked(top, diff), hunk_starts=starts, diff=diff)
+            return QuestionLines(lines=Stack([top, diff]), hunk_starts=starts, diff=diff)
         case CommandPreview():
             command = command_lines(preview.command, width, palette)
             return QuestionLines(lines=[*top, *command, EMPTY, *_circumstances(request, preview, width, palette)])

@@ -1,0 +1,32 @@
+"""Lines from several places are one sequence, counted from either end."""
+
+import pytest
+
+from codeagent.tui.themes import load_themes
+from codeagent.tui.widgets.inks import inks_of
+from codeagent.tui.widgets.lines import Line, Piece
+from codeagent.tui.widgets.stacks import Shifted, Stack
+
+INKS = inks_of(load_themes()["dark"])
+ROWS = [Line(pieces=(Piece(text, INKS.text, ""),), whole="") for text in "abcde"]
+STACK = Stack([ROWS[:2], [], Stack([ROWS[2:3], ROWS[3:]])])
+
+
+@pytest.mark.parametrize("index", range(-5, 5))
+def test_a_stack_has_the_rows_of_its_parts(index):
+    assert STACK[index] is ROWS[index]
+
+
+@pytest.mark.parametrize("index", [slice(None), slice(1, 4), slice(-2, None), slice(None, None, -1), slice(7, 9)])
+def test_a_part_of_a_stack_is_a_list(index):
+    assert STACK[index] == ROWS[index]
+
+
+@pytest.mark.parametrize("index", [-6, 5])
+def test_beyond_its_ends_there_is_nothing(index):
+    with pytest.raises(IndexError):
+        STACK[index]
+
+
+def test_a_row_is_moved_when_it_is_looked_at():
+    assert [line.text for line in Shifted(STACK, 2, INKS)[-2:]] == ["  d", "  e"]
