@@ -1,4 +1,4 @@
-"""What lies on the person's clipboard, image or text, asked of the program that knows it on this machine."""
+"""The person's clipboard: what lies on it, asked of the program that knows it, and the way to it through tmux."""
 
 from __future__ import annotations
 
@@ -43,6 +43,28 @@ async def read_clipboard(environ: Mapping[str, str] | None = None) -> Clip:
     if environ.get("SSH_CONNECTION"):
         return Clip(problem="The clipboard is on the other side of ssh: paste with the terminal's own key")
     return Clip(problem="No program reads the clipboard here: install wl-clipboard or xclip, or drag the image in")
+
+
+async def give_to_tmux(text: str) -> None:
+    """Puts a text into tmux's own buffer, from where it goes on to the terminal's clipboard; silent where it cannot."""
+    try:
+        program = await asyncio.create_subprocess_exec(
+            *("tmux", "load-buffer", "-w", "-"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return
+    try:
+        async with asyncio.timeout(_SECONDS):
+            await program.communicate(text.encode("utf-8", "replace"))
+    except TimeoutError:
+        return
+    finally:
+        if program.returncode is None:
+            await _end(program)
 
 
 async def _typed(lists: list[str], reads: list[str], *, text_type: str) -> Clip:

@@ -130,6 +130,13 @@ async def read_clipboard() -> Clip:
     return await clipboard.read_clipboard()
 
 
+async def give_to_tmux(text: str) -> None:
+    """Lets tmux have a text that was copied, and the terminal around it."""
+    from codeagent.tui import clipboard
+
+    await clipboard.give_to_tmux(text)
+
+
 @cache
 def markdown_parser() -> Callable[[str], Sequence[MarkdownToken]]:
     """Parses CommonMark with tables and strikethrough; HTML is text."""

@@ -138,7 +138,7 @@ class Looks:
         return self._suits_terminal if name == AUTO else name
 
 
-_VARIANTS = {"-contrast": "in strong contrast", "-colour-blind": "changes in blue and orange, not green and red"}
+_VARIANTS = {"-contrast": "in strong contrast", "-colour-blind": "changes in blue and orange"}
 
 
 def _kind_of(palette: Palette) -> str:

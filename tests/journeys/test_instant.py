@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 
 import pytest
 
@@ -232,6 +233,30 @@ def test_in_tmux_what_is_typed_early_arrives_and_nothing_else(place, model_serve
         terminal.press("ctrl+c", "ctrl+d")
         terminal.wait_for_exit(20)
     assert "early words" in json.dumps(model_server.requests[0].messages)
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_in_tmux_what_is_copied_reaches_its_buffer_and_the_mouse_works(place, model_server, tmp_path):
+    said = "\n\n".join(f"Line {number} of the answer." for number in range(40))
+    model_server.reply(Reply(parts=(Say(said),)))
+    socket = tmp_path / "tmux"
+    tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]
+    words = [*tmux, "new-session", f"{os.sys.executable} -m codeagent"]
+    with Terminal(words, cwd=place.root, environ=place.environ, columns=100, lines=30) as terminal:
+        terminal.wait(STANDS, 30)
+        terminal.type("tell\r")
+        terminal.wait("Line 39 of the answer", 30)
+        terminal.send("\x1b[<64;20;8M" * 4)  # the wheel, up
+        terminal.wait_gone("Line 39 of the answer")
+        terminal.type("/copy\r")
+        terminal.wait("copied")
+        terminal._until(lambda: said.encode() in shown_by(*tmux, "show-buffer"), 15, "nothing in the buffer")
+        terminal.press("ctrl+d")
+        terminal.wait_for_exit(20)
+
+
+def shown_by(*words: str) -> bytes:
+    return subprocess.run(words, capture_output=True, check=False).stdout
 
 
 @pytest.mark.parametrize(("focus", "is_called"), [("\x1b[O", True), ("\x1b[O\x1b[I", False), ("", False)])
