@@ -161,10 +161,18 @@ class Start(Protocol):
         ...
 
 
+class StartLater(Protocol):
+    """Starts work that is made only when it begins: where the app is being closed, it is not."""
+
+    def __call__(self, work: Callable[[], Coroutine[None, None, None]], /, *, group: str) -> Worker[None]:
+        """Begins it at the loop's next turn."""
+        ...
+
+
 class Surveys:
     """Looks at branch and changes after what may have changed them; for all that happens meanwhile once more."""
 
-    def __init__(self, calls: RunningCalls, start: Start, show: Callable[[WorkspaceStatus], None]) -> None:
+    def __init__(self, calls: RunningCalls, start: StartLater, show: Callable[[WorkspaceStatus], None]) -> None:
         """Each of the ``calls`` may change something; ``show`` is given what was found."""
         calls.on_change = self.look
         self._start = start
@@ -181,7 +189,7 @@ class Surveys:
         """Something was done: what is shown follows soon."""
         self._due += 1
         if self._due == 1:
-            self._start(self._look(), group="workspace")
+            self._start(self._look, group="workspace")
 
     async def _look(self) -> None:
         while due := self._due:
