@@ -211,7 +211,7 @@ async def test_new_starts_an_empty_session_and_the_old_one_no_longer_reaches_the
         assert stage.desks[0][0].sent == ["remember me"]
 
 
-async def test_new_during_a_turn_stops_it_first(stage_of):
+async def test_new_at_a_question_waits_and_follows_once_the_turn_is_stopped(stage_of):
     async def turn(emit, approver):
         await approver.ask(summary_question())
 
@@ -219,6 +219,8 @@ async def test_new_during_a_turn_stops_it_first(stage_of):
         await stage.type("go\n")
         await stage.until(lambda: "this summary in place" in stage.text)
         await stage.type("/new\n")
+        await stage.until(lambda: "waits for the turn to end" in stage.text)
+        await stage.pilot.press("escape")
         await stage.until(lambda: len(stage.desks) == 2 and "What shall we do?" in stage.text)
         assert not stage.desks[0][0].is_running
         assert "this summary in place" not in stage.text
