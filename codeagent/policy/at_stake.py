@@ -11,6 +11,7 @@ from pathlib import Path
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.git import is_joining, not_looked_at, uncommitted
+from codeagent.workspace.git_places import is_there
 
 _MOST_MATCHES = 1_000
 _RM_LETTERS = frozenset("rRfvd")
@@ -82,7 +83,8 @@ def _rm(words: Sequence[Word], folder: Path) -> Stake:
 
 
 def _is_link(folder: Path, name: str) -> bool:
-    return (folder / name.rstrip("/")).is_symlink()
+    path = folder / name.rstrip("/")
+    return is_there(path) and path.is_symlink()
 
 
 def _tracked(operands: Sequence[str], folder: Path) -> Stake:
@@ -111,7 +113,7 @@ def _restore(words: Sequence[str], folder: Path) -> Stake:
 
 def _checkout(words: Sequence[str], folder: Path) -> Stake:
     """``git checkout -- PATHS`` and ``git checkout PATH`` do the same; with a commit they change the index as well."""
-    if words[:1] == ["--"] or (len(words) == 1 and (folder / words[0]).exists()):
+    if words[:1] == ["--"] or (len(words) == 1 and is_there(folder / words[0])):
         return _restore(words, folder)
     return None
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from codeagent.policy.shell_words import Word
+from codeagent.workspace.git_places import is_there
 
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
 _SHOWN = 3
@@ -66,7 +67,7 @@ def git_loss_here(words: Sequence[Word], folder: Path) -> str:
     if len(words) != 3 or words[0].text != "git" or not words[2].is_known or words[2].text.startswith("-"):  # noqa: PLR2004 - git, its command, one word
         return ""
     command, operand = words[1].text, words[2]
-    is_file = bool(operand.glob) or (folder / operand.text).exists()
+    is_file = bool(operand.glob) or is_there(folder / operand.text)
     if command == "checkout" and is_file:
         return f"Uncommitted changes in {operand.text} would be lost."
     if command == "reset" and not is_file and operand.text not in {"HEAD", "@"}:

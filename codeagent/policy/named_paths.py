@@ -30,6 +30,7 @@ from codeagent.policy.rules import RuleSet, path_pattern
 from codeagent.policy.shell_script import Places, Redirection
 from codeagent.policy.shell_words import Word
 from codeagent.policy.trees import found_below
+from codeagent.workspace.files import is_file
 from codeagent.workspace.git_places import is_there
 from codeagent.workspace.paths import PathSandbox
 
@@ -147,7 +148,7 @@ class NamedPaths:
         folders = self.folders(places)
         if not target.is_fixed or not folders:
             return True
-        return any((folder / target.text).is_file() for folder in folders)
+        return any(is_file(folder / target.text) for folder in folders)
 
     def mentioned(self, words: Iterable[Word], places: Places | None, *, is_writer: bool) -> Iterator[Finding]:
         """What stands against the words of a program that is not known: each could be a path."""

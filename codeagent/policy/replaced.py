@@ -10,6 +10,7 @@ from pathlib import Path
 
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
+from codeagent.workspace.files import is_file, is_folder
 
 _MOST_WORDS = 1_000
 _MOST_FILES = 1_000
@@ -37,7 +38,7 @@ def replaced_files(words: Sequence[Word], folder: Path | None) -> Replaced:
     found = list(islice(_names(base_name(words[0].text), names, folder), _MOST_FILES + 1))
     if len(found) > _MOST_FILES:
         return None
-    return tuple(path for name in dict.fromkeys(found) if name and (path := folder / name).is_file())
+    return tuple(path for name in dict.fromkeys(found) if name and is_file(path := folder / name))
 
 
 def written_names(words: Sequence[Word], folder: Path) -> tuple[str, ...]:
@@ -120,7 +121,7 @@ def _copied(operands: Sequence[str], targets: Sequence[str], folder: Path, *, is
     target = targets[-1] if targets else next(iter(operands[-1:]), "")
     for source in sources:
         name = "." if source.endswith(("/.", "/..")) else Path(source).name
-        goes_below = bool(targets) or ((folder / target).is_dir() and not is_exact)
+        goes_below = bool(targets) or (is_folder(folder / target) and not is_exact)
         places = [f"{target}/{name}"] if goes_below else [target]
         if source.endswith("/"):
             places.append(target)  # rsync, and cp on some systems, take what is in the folder
@@ -131,7 +132,7 @@ def _copied(operands: Sequence[str], targets: Sequence[str], folder: Path, *, is
 
 def _inside(source: Path, place: str) -> Iterator[str]:
     """The names that the files below a folder get in their new place."""
-    if source.is_dir() and not source.is_symlink():
+    if is_folder(source) and not source.is_symlink():
         for found, _, files in os.walk(source):
             for file in files:
                 yield f"{place}/{Path(found, file).relative_to(source)}"

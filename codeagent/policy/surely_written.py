@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from codeagent.policy.commands import Command
@@ -55,8 +56,9 @@ def _written(command: Command, folder: Path) -> Iterator[Path]:
     for text in texts:
         if not text or text in _NEVER_WRITTEN or "\0" in text:
             continue
-        if not (name in _TAKES_AWAY and (folder / text).is_symlink()):  # the link goes, not what it leads to
-            yield (folder / text).resolve()
+        with suppress(OSError, RuntimeError):  # what cannot be a path is written to by nobody
+            if not (name in _TAKES_AWAY and (folder / text).is_symlink()):  # the link goes, not what it leads to
+                yield (folder / text).resolve()
 
 
 def _is_clear(word: Word) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -96,7 +97,8 @@ def _named(command: str, cwd: Path) -> Iterator[Path]:
     for word in _words(command):
         for text in dict.fromkeys((word, word.partition("=")[2])):
             if text and "\0" not in text:
-                yield (cwd / Path(text).expanduser()).resolve() if text.startswith("~") else (cwd / text).resolve()
+                with suppress(OSError, RuntimeError):  # a circle of links, a name that is too long, nobody's home
+                    yield (cwd / Path(text).expanduser()).resolve()
 
 
 def _is_among(written: Path, named: Sequence[Path]) -> bool:

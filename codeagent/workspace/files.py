@@ -100,6 +100,14 @@ def encode(text: str, encoding: Encoding) -> bytes:
         ) from None
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file, or a link to one; what may not be looked at, or cannot be a name, is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def is_folder(path: Path) -> bool:
     """Whether there is a folder, or a link to one; what may not be looked at is none."""
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codeagent.core.approvals import Decision
+from codeagent.core.approvals import Decision, Mode
 from codeagent.policy.check import Question, check_command
 from codeagent.policy.commands import analyze
 from codeagent.policy.judge import Judge, Surroundings
@@ -83,3 +83,31 @@ def test_a_character_that_ends_texts_is_never_let_through(command, workspace: Pa
     assert verdict.decision is Decision.ASK
     assert verdict.is_opaque
     assert "NUL" in verdict.because
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x/" * 3_000, "loop", "loop/x"], ids=["long", "deep", "circle", "below"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x > {}",
+        "touch {}",
+        "tee {}",
+        "cp a {}",
+        "mv {} b",
+        "rm -rf {}",
+        "rm {}/",
+        "sed -i s/a/b/ {}",
+        "git checkout {}",
+        "git restore {}",
+        "chmod -R 700 {}",
+        "x={}; cat $x",
+        "find {} | xargs cat",
+        "ls {} | xargs cat",
+        "cd {} && ./x",
+        "nc -U /{}",
+    ],
+)
+def test_what_cannot_be_a_path_is_judged_all_the_same(tmp_path, command, name):
+    (tmp_path / "loop").symlink_to("loop")
+    for question in (Question(), Question(mode=Mode.AUTO, is_confined=True)):
+        assert check_command(command.format(name), question, tmp_path).because
