@@ -304,18 +304,28 @@ def test_a_command_of_ones_own_is_sent_with_its_arguments_and_what_was_piped(pla
     assert "Review cart.py closely.\n\na diff" in json.dumps(model_server.requests[0].body).replace("\\n", "\n")
 
 
-def test_a_command_that_does_not_exist_is_refused_before_any_request(place, model_server):
+@pytest.mark.parametrize(
+    ("name", "hint"), [("nope", "would make one"), ("deploy", "codeagent trust"), ("quit", "would make one")]
+)
+def test_a_command_that_does_not_exist_is_refused_before_any_request(place, model_server, name, hint):
+    bring_deploy(place)
+    finished = place.run("-p", f"/{name}")
+    assert finished.returncode == 2
+    assert f"There is no command /{name} without a screen." in finished.stderr
+    assert hint in finished.stderr
+    assert model_server.requests == []
+
+
+def test_a_command_of_a_project_runs_once_it_is_trusted(place, model_server):
+    bring_deploy(place)
+    model_server.reply(Reply(parts=(Say("Deployed."),)))
+    assert place.run("-p", "/deploy", "--trust").stdout == "Deployed.\n"
+
+
+def bring_deploy(place):
     folder = place.root / ".codeagent" / "commands"
     folder.mkdir(parents=True)
     (folder / "deploy.md").write_text("Deploy it.")
-    for name, hint in (("nope", "would make one"), ("deploy", "codeagent trust"), ("quit", "would make one")):
-        finished = place.run("-p", f"/{name}")
-        assert finished.returncode == 2
-        assert f"There is no command /{name} without a screen." in finished.stderr
-        assert hint in finished.stderr
-    assert model_server.requests == []
-    model_server.reply(Reply(parts=(Say("Deployed."),)))
-    assert place.run("-p", "/deploy", "--trust").stdout == "Deployed.\n"
 
 
 def test_a_folder_that_was_named_and_is_not_there_is_told(place, model_server):
