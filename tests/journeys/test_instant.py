@@ -255,6 +255,16 @@ def test_in_tmux_what_is_copied_reaches_its_buffer_and_the_mouse_works(place, mo
         terminal.wait_for_exit(20)
 
 
+@pytest.mark.parametrize(("background", "tint"), [("15;0", b"48;5;22"), ("0;15", b"48;5;194")])
+def test_with_256_colours_an_added_line_is_tinted(place, model_server, background, tint):
+    model_server.reply(Reply(parts=(Call("write", {"path": "new.py", "content": "total = 1\n"}),)))
+    with place.open(environ={"COLORTERM": "", "COLORFGBG": background}) as terminal:
+        terminal.wait(STANDS)
+        terminal.type("write it\r")
+        terminal.wait("total = 1")
+        assert tint in terminal.raw
+
+
 def shown_by(*words: str) -> bytes:
     return subprocess.run(words, capture_output=True, check=False).stdout
 
