@@ -30,6 +30,7 @@ _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _COMPARING = names("test [ [[")
 _XARGS_OPTION = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].*|--null|--no-run-if-empty", re.DOTALL)
 _XARGS_WHOLE = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].+|--.*", re.DOTALL)
+_TREE_WORD = re.compile(r"-[^LPI]*(?:L\d*|[PI])?|--.*", re.DOTALL)  # elsewhere the next word is their value
 _TAR_LIST = re.compile(r"-?t[vzjJ]*f")
 
 _FIND_FLAGS = names(
@@ -84,6 +85,8 @@ def _by_table(name: str, words: Sequence[Word]) -> Reading | str:
     given = read_options(words, row.allowed)
     if isinstance(given, str):
         return f"`{name}`: {given}"
+    if name == "tree" and not all(_TREE_WORD.fullmatch(word.text) for word in words if word.text.startswith("-")):
+        return "tree may take a letter in the value of an option for another one"
     if row.most is not None and given.operands and given.operands[-1] != words[-1]:
         return f"{name} may take its last option for a file to write"
     return _operand_doubt(name, row, given) or _read_by(name, row, given)
