@@ -40,16 +40,19 @@ def is_surely_ignored(path: Path, top: Path) -> bool:
     repository = next((folder for folder in folders if is_there(folder / ".git")), None)
     is_ignored = False
     for folder in folders:
+        is_above = folder in top.parents
         names = [*_FOR_RIPGREP]
         if repository is not None and folder.is_relative_to(repository):
             names += _FOR_GIT
-        for lines in map(_lines, (folder / name for name in names)):
-            if any(line.startswith("!") for line in lines):
+        for found in map(_lines, (folder / name for name in names)):
+            if any(line.startswith("!") for line in found):
                 return False
+            # Paths written above the place that is searched are not followed by all versions.
+            lines = tuple(line for line in found if "/" not in line.rstrip("/")) if is_above else found
             if not lines:
                 continue
             spec = _spec(lines)
-            if top.is_relative_to(folder) and top != folder and spec.match_file(f"{top.relative_to(folder)}/"):
+            if is_above and spec.match_file(f"{top.relative_to(folder)}/"):
                 return False
             is_ignored = is_ignored or spec.match_file(path.relative_to(folder))
     return is_ignored

@@ -96,6 +96,17 @@ def test_an_ignore_file_that_is_written_in_an_odd_way_hides_no_secret(root, text
     assert outcome("rg x src", root) == "ask"
 
 
+@pytest.mark.parametrize("line", ["src/server.pem", "/src/server.pem", "src/*", "**/server.pem"])
+def test_a_path_in_an_ignore_file_above_the_folder_that_is_searched_does_not_count(root, line):
+    (root / "src/server.pem").write_text("x")
+    (root / ".ignore").write_text(f"{line}\n")
+    assert outcome("rg x", root) == "allow"
+    assert outcome("rg x src", root) == "ask"
+    assert outcome("cd src && rg x", root) == "ask"
+    (root / ".ignore").write_text("*.pem\n")
+    assert outcome("rg x src", root) == "allow"
+
+
 def test_an_ignore_file_that_never_ends_is_not_waited_for(root):
     (root / "src/.env").write_text("x")
     os.mkfifo(root / ".ignore")
