@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from textual import events
+from textual.widgets import Input
 
 from codeagent.core.approvals import Approve, Deny, Withdraw
 from codeagent.core.events import NoticeGiven
@@ -261,6 +262,7 @@ async def test_ctrl_d_deletes_where_a_sentence_is_typed(stage_of, ask_diff):
         await begin(stage)
         await live(stage)
         await stage.press_slowly("t")
+        await stage.until(lambda: isinstance(stage.app.focused, Input))
         await stage.type("nay")
         await stage.pilot.press("home", "ctrl+d", "enter")
         await stage.until(lambda: asking.answers == {"c1": Deny(feedback="ay")})
