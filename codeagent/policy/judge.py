@@ -220,8 +220,11 @@ class CommandCase:
         if not simple.words:
             return ""
         found = reading(simple.words)
-        if isinstance(found, str):
-            return found
+        return found if isinstance(found, str) else self._chosen_for(command, found)
+
+    def _chosen_for(self, command: Command, found: Reading) -> str:
+        """The files and settings that choose what a command runs which only reads by its words; empty when none do."""
+        simple = command.simple
         names = [one.simple.name for one in command.everything()]
         own = next((why for name in names if (why := self._own_program(name))), "")
         files = steering_files(found, names)
@@ -232,6 +235,16 @@ class CommandCase:
         if chosen or not found.uses_git:
             return f"{chosen} chooses the program that runs" if chosen else ""
         return next((why for folder in folders if (why := self._programs(folder))), "")
+
+    def overlooked(self) -> Iterator[str]:
+        """What the words of the command do not say: where its files really are, and which programs it would run."""
+        for command in self.analysis.commands:
+            found = reading(command.simple.words) if command.simple.words else ""
+            if not isinstance(found, str) and (chosen := self._chosen_for(command, found)):
+                yield sentence(chosen)
+            yield from (sentence(one.because) for one in self._findings(command) if one.decision is Decision.ASK)
+            if self._around.runs_commands and (beyond := self._beyond_sandbox(command)):
+                yield sentence(beyond)
 
     def _rule(self, command: Command) -> Ruling:  # noqa: PLR0911 - strictest first, one return a reason
         """Strictest first: refusals, deny rules, what is asked each time, ask rules, what allows, the mode."""

@@ -74,6 +74,7 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
         if case.undoable.lost and isinstance(preview, CommandPreview):
             found += _stake(preview, case, show)
         found += case.undoable.not_kept
+        found += case.overlooked()
         found += [f"It is not certain what this does: {doubt.reason}." for doubt in case.analysis.doubts]
     if isinstance(preview, CommandPreview) and has_invisible(preview.command):
         found.append("It holds characters that cannot be seen; they are shown as <U+…>.")

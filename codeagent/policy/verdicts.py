@@ -31,6 +31,8 @@ def path_verdict(shown: str, decision: Decision, because: str, remedy: str = "")
 
 def sentence(text: str) -> str:
     """The text with a capital and a full stop; what begins with a command's or a file's name stays as it is."""
-    if text.startswith(("it ", "what ", "the rule ", "where ", "changes ", "plan mode ", "edits mode ", "auto mode ")):
+    if text.startswith(
+        ("it ", "what ", "the rule ", "the repository", "where ", "changes ", "plan mode ", "edits mode ", "auto mode ")
+    ):
         text = text[:1].upper() + text[1:]
     return text if text.endswith(".") else f"{text}."

@@ -90,7 +90,7 @@ class PathSandbox:
         if touch.access is Access.WRITE and touch.path is not None:
             if not self._is_inside(touch.path):
                 raise PathRefused(
-                    f"{path} is outside the workspace: it is {touch.path}.",
+                    f"{path} is {_outside(path, touch.path)}.",
                     hint=f"Only files in {self.root} and folders added with --add-dir are written.",
                 )
             if path.endswith(("/", "/.", "/..")) or path in {".", "..", "~"}:
@@ -143,7 +143,7 @@ class PathSandbox:
         is_outside = not self._is_inside(real) and not (
             access is Access.READ and any(real.is_relative_to(folder) for folder in self._readable)
         )
-        place = f" (outside the workspace: it is {real})" if is_outside else ""
+        place = f" ({_outside(written, real)})" if is_outside else ""
         for path in views.different:
             reason = self._secret(path)
             if access is Access.WRITE and not reason:
@@ -157,7 +157,7 @@ class PathSandbox:
             because = f"{written}{place} is asked about each time: it is the same file as {self.show(secret)}."
             return Concern(kind=ConcernKind.SENSITIVE, reason=because)
         if is_outside:
-            return Concern(kind=ConcernKind.OUTSIDE, reason=f"{written} is outside the workspace: it is {real}.")
+            return Concern(kind=ConcernKind.OUTSIDE, reason=f"{written} is {_outside(written, real)}.")
         return None
 
     def _secret(self, path: Path) -> str:
@@ -291,3 +291,8 @@ def _without_dots(path: Path) -> Path:
         else:
             parts.append(part)
     return Path(*parts)
+
+
+def _outside(written: str | Path, real: Path) -> str:
+    """Where a path leads; said in full where the way it is written does not say so."""
+    return "outside the workspace" if str(written) == str(real) else f"outside the workspace: it is {real}"

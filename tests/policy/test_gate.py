@@ -188,6 +188,35 @@ async def test_auto_mode_asks_before_work_is_destroyed_and_says_what_would_be_lo
 
 
 @pytest.mark.parametrize(
+    ("mode", "command", "said"),
+    [
+        (Mode.ASK, "cat .env", ".env is asked about each time: it may hold secrets."),
+        (Mode.ASK, "cat link", "link is outside the workspace: it is {outside}."),
+        (Mode.ASK, "cat {outside}", "{outside} is outside the workspace."),
+        (Mode.ASK, "git status", "The repository's settings ({config}) name programs that git runs: core.fsmonitor."),
+        (Mode.AUTO, "ls && cat .env", ".env is asked about each time: it may hold secrets."),
+    ],
+)
+async def test_what_the_words_of_a_command_do_not_say_is_said_above_it(root, mode, command, said):
+    person = Person(Deny())
+    (root / ".git").mkdir()
+    (root / ".git" / "config").write_text("[core]\n\tfsmonitor = ./evil\n")
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    outside = root.parent / "outside.txt"
+    outside.write_text("x")
+    (root / "link").symlink_to(outside)
+    names = {"outside": outside, "config": root / ".git" / "config"}
+    await Desk(root, person, mode=mode, confined=True).check("bash", command=command.format(**names))
+    assert person.requests[0].warnings == (said.format(**names),)
+
+
+async def test_auto_mode_says_above_a_command_what_the_sandbox_cannot_hold(root):
+    person = Person(Deny())
+    await Desk(root, person, mode=Mode.AUTO, confined=True).check("bash", command="docker run x")
+    assert "docker" in person.requests[0].warnings[0]
+
+
+@pytest.mark.parametrize(
     ("command", "said"),
     [
         ("rm -rf file.txt", "file.txt would be deleted."),
