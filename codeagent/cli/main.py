@@ -109,9 +109,11 @@ def output_problem(error: OSError) -> str:
 
 
 def complain(text: str) -> None:
-    """Says on standard error what went wrong, as far as that takes it."""
-    with suppress(OSError):
-        print(f"codeagent: {text}", file=sys.stderr)
+    """Says on standard error what went wrong, as far as that takes it; what it does not take is let go of."""
+    try:
+        print(f"codeagent: {text}", file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def report(fault: Exception) -> int:
