@@ -60,6 +60,8 @@ def found_below(top: Path, reading: Reading, sandbox: PathSandbox, rules: RuleSe
     """What in the folder ``top`` stands against the reading; a rule that denies comes first."""
     shown = sandbox.show(top)
     asked: Finding | None = None
+    against = ""
+    is_secret = sandbox.search_filter()
     for path, follows in _files_below(top, reading):
         if path is None:
             return asked or ask_each_time(f"it reads all of {shown}, which holds more files than are looked at.")
@@ -67,7 +69,11 @@ def found_below(top: Path, reading: Reading, sandbox: PathSandbox, rules: RuleSe
         if rule and not _is_left_out(path, top, reading):
             because = f"it reads all of {shown}, and the rule {rule} denies {sandbox.show(path)} in it."
             return Finding(decision=Decision.DENY, because=because)
-        if asked is None and (against := _against(path, reading, sandbox, rules, follows=follows)):
+        if asked is None and not reading.names_only and is_secret(path):
+            against = f"where {sandbox.show(path)} may hold secrets."
+        elif asked is None:
+            against = _against(path, reading, sandbox, rules, follows=follows)
+        if asked is None and against:
             asked = None if _is_left_out(path, top, reading) else ask_each_time(f"it reads all of {shown}, {against}")
         if asked is not None and not rules.limits_reading:
             return asked
@@ -110,8 +116,6 @@ def _is_left_out(path: Path, top: Path, reading: Reading) -> bool:
 def _against(path: Path, reading: Reading, sandbox: PathSandbox, rules: RuleSet, *, follows: bool) -> str:
     """Why to ask about a file, as the end of a sentence; empty when nothing stands against it."""
     if not reading.names_only:
-        if sandbox.is_sensitive(path):
-            return f"where {sandbox.show(path)} may hold secrets."
         rule = rules.find_path(Decision.ASK, Access.READ, (path,), sandbox.root)
         if rule:
             return f"and the rule {rule} asks about {sandbox.show(path)} in it."

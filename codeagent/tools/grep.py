@@ -107,12 +107,12 @@ class GrepTool:
                 most_in_file=MOST_MATCHES + 1,
                 deadline=time.monotonic() + SECONDS,
             )
-            left_out = LeftOut(self._rule_against, path)
+            left_out, is_secret = LeftOut(self._rule_against, path), self._sandbox.search_filter()
             report = _Report(folder=folder, sandbox=self._sandbox, context=arguments.context)
             for found in by_ripgrep(search, self._ripgrep, stop) if self._ripgrep else by_walk(search, stop):
                 if is_tree and found.name and wanted is not None and not wanted.fullmatch(found.name):
                     continue
-                if is_tree and found.name and self._sandbox.is_sensitive(folder / found.name):
+                if is_tree and found.name and is_secret(folder / found.name):
                     continue
                 if is_tree and found.name and left_out.takes(folder / found.name):
                     continue

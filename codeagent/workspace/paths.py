@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -116,6 +117,21 @@ class PathSandbox:
         """Whether an absolute path is asked about each time, told by its name alone; quick enough for a search."""
         return bool(self._secret(path) or (access is Access.WRITE and start_reason(self._names_in_root(path))))
 
+    def search_filter(self) -> Callable[[Path], bool]:
+        """Tells of each file that one search finds whether it is asked about each time.
+
+        By its name, or as another name (a hard link) of such a file; a folder is looked through once in a search.
+        """
+        near = cache(self._linked_secrets)
+
+        def is_secret(path: Path) -> bool:
+            if self.is_sensitive(path):
+                return True
+            linked = _linked_file(path)
+            return linked is not None and linked in near(path.parent)
+
+        return is_secret
+
     def show(self, path: Path) -> str:
         """The path for people: relative in the workspace, with ``~`` in the home folder, else absolute."""
         if path.is_relative_to(self.root):
@@ -172,6 +188,12 @@ class PathSandbox:
         yield from (self._home / place for place in secret_folders())
         yield from (path.parent for path in self._secrets)
 
+    def _linked_secrets(self, folder: Path) -> frozenset[tuple[int, int]]:
+        """The secret files with more than one name that a file in ``folder`` may be another name of."""
+        places = dict.fromkeys(self._secret_places(folder / "_"))
+        secrets = (path for place in places for path in _secrets_in(place, lambda path: bool(self._secret(path))))
+        return frozenset(filter(None, map(_file_behind, secrets)))
+
     def _start(self, path: Path) -> str:
         reason = start_reason(self._names_in_root(path))
         if reason:
@@ -221,21 +243,39 @@ class PathSandbox:
 
 def _other_secret_name(path: Path, folders: Iterable[Path], is_secret: Callable[[Path], bool]) -> Path | None:
     """The secret file in one of ``folders`` that is the same as ``path``; None for a file with one name only."""
+    linked = _linked_file(path)
+    if linked is None:
+        return None
+    secrets = (secret for folder in dict.fromkeys(folders) for secret in _secrets_in(folder, is_secret))
+    return next((secret for secret in secrets if _file_behind(secret) == linked), None)
+
+
+def _secrets_in(folder: Path, is_secret: Callable[[Path], bool]) -> Iterator[Path]:
+    """The secret files right in a folder, as far as its names are looked through."""
+    try:
+        with os.scandir(folder) as entries:
+            yield from filter(is_secret, (Path(entry.path) for entry in islice(entries, _MOST_ENTRIES)))
+    except OSError:
+        return
+
+
+def _file_behind(path: Path) -> tuple[int, int] | None:
+    """The same for a path that may be a link."""
+    try:
+        return _linked_file(_real(path))
+    except PathRefused:
+        return None
+
+
+def _linked_file(path: Path) -> tuple[int, int] | None:
+    """What tells a file with more than one name from all others; None for every other file."""
     try:
         here = path.lstat()
     except (OSError, ValueError):
         return None
     if here.st_nlink < 2 or not stat.S_ISREG(here.st_mode):  # noqa: PLR2004 - its own name is one
         return None
-    for folder in dict.fromkeys(folders):
-        try:
-            with os.scandir(folder) as entries:
-                for entry in islice(entries, _MOST_ENTRIES):
-                    if is_secret(Path(entry.path)) and path.samefile(entry.path):
-                        return Path(entry.path)
-        except OSError:
-            continue
-    return None
+    return here.st_dev, here.st_ino
 
 
 def _check_text(path: str) -> None:

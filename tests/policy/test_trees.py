@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from codeagent.core.approvals import Decision, Mode
 from codeagent.policy.check import Question, check_command
 
 
@@ -41,6 +42,19 @@ def test_grep_told_to_go_into_folders_reads_all_of_them(root, command):
     (root / "src/.env").write_text("x")
     assert outcome(command, root) == "ask"
     assert outcome("grep -d skip x README.md", root) == "allow"
+
+
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.PLAN, Mode.AUTO])
+@pytest.mark.parametrize("command", ["grep -r x s", "rg x", "rg x s", "find s -type f -exec cat {} +", "tar cf - s"])
+def test_a_hard_link_to_a_secret_is_one(root, mode, command):
+    (root / "s").mkdir()
+    (root / "s/linked").write_text("x")
+    os.link(root / "s/linked", root / "s/other")
+    question = Question(mode=mode, is_confined=True)
+    before = check_command(command, question, root).decision
+    os.link(root / "s/other", root / ".env")
+    assert before is Decision.ALLOW or mode is not Mode.AUTO
+    assert check_command(command, question, root).decision in {Decision.ASK, before} - {Decision.ALLOW}
 
 
 @pytest.mark.parametrize("command", ["grep -r x s*", "grep -r x */", 'for d in s*; do grep -r x "$d"; done'])

@@ -47,6 +47,15 @@ def test_exactly_a_hundred_matches_are_all(searching):
     assert not searching.run("grep", pattern="x", context=1).details.truncated
 
 
+def test_another_name_of_a_secret_file_is_skipped_as_well(searching):
+    secret = searching.put(".env", "word\n")
+    searching.put("sub/plain.txt", "word\n")
+    for name in ("plain.txt", "sub/a.txt"):
+        os.link(secret, secret.parent / name)
+    assert searching.text("grep", pattern="word") == "sub/plain.txt\n1→word"
+    assert searching.text("grep", pattern="word", path="sub") == "sub/plain.txt\n1→word"
+
+
 def test_ignored_binary_and_secret_files_are_skipped_and_hidden_ones_are_not(searching):
     searching.put(".gitignore", "build/\n*.log\n!keep.log\n")
     for name in ("build/a", "x.log", ".env", "id_rsa", "sub/server.key", ".git/config", ".codeagent-tmp-1-2-3"):
