@@ -7,7 +7,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from codeagent.config.key_problems import key_problems
@@ -40,7 +40,7 @@ def look_around(settings: Settings, root: Path, environ: Mapping[str, str], keys
             needed_for="faster searches; codeagent's own search takes its place",
             remedy="Install ripgrep with your system's package manager.",
         ),
-        _sandbox(settings, root),
+        _sandbox(settings, root, find_places(environ).own),
         _workspace(root),
         *_folders(environ),
         *_keys(settings),
@@ -120,17 +120,25 @@ def _program(name: str, *, needed_for: str, remedy: str) -> Check:
     return Check(name=name, state=CheckState.GOOD, finding=shown.stdout.partition("\n")[0].strip() or path)
 
 
-def _sandbox(settings: Settings, root: Path) -> Check:
+def _sandbox(settings: Settings, root: Path, own: Sequence[Path]) -> Check:
     level = Level(settings.sandbox.level)
     if level is Level.OFF:
         return Check(name="sandbox", state=CheckState.LIMITED, finding="off", remedy="Commands may write anywhere.")
-    found = find_confinement(level, root, write_folders(settings), has_network=settings.sandbox.network)
+    network = settings.sandbox.network
+    found = find_confinement(level, root, write_folders(settings), has_network=network, own=own)
     if found is None:
         return Check(
             name="sandbox",
             state=CheckState.LIMITED,
             finding="nothing here can confine commands; auto mode asks before each",
             remedy="Use Linux 6.2 or newer, or install bubblewrap.",
+        )
+    if not found.keeps_closed:
+        return Check(
+            name="sandbox",
+            state=CheckState.LIMITED,
+            finding=f"{in_words(found, level)}; auto mode asks before each command",
+            remedy="Install bubblewrap, or work in a folder that codeagent's own settings do not lie in.",
         )
     return Check(name="sandbox", state=CheckState.GOOD, finding=in_words(found, level))
 

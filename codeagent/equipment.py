@@ -102,16 +102,16 @@ def equip(needs: Needs) -> Equipment:
     """Makes it, and cleans up after earlier runs; raises ConfigError for a rule that means nothing."""
     launch, settings, keeping = needs.brought.launch, needs.settings, needs.keeping
     root = launch.root.resolve()
-    confinement, held = confine_commands(settings, root)
-    extra = [Path(folder).expanduser() for folder in settings.permissions.add_dirs]
     places = launch.places
+    confinement, held = confine_commands(settings, root, places.own)
+    extra = [Path(folder).expanduser() for folder in settings.permissions.add_dirs]
     paths = PathSandbox(root, extra, readable=keeping.readable, protected=places.own, secrets=[places.keys_file])
     clear_old(keeping.changes)
     store = ChangeStore(root, keeping.changes, keeping.session_id)
     undoing = open_undoing(
         store, keeping.seen, needs.tell, paths.show, is_running=needs.is_running, mode=needs.modes.get
     )
-    gate = make_gate(needs, paths, undoing.cover, is_confined=confinement is not None)
+    gate = make_gate(needs, paths, undoing.cover, is_confined=confinement is not None and confinement.keeps_closed)
     jobs = Jobs(partial(tell_person, emit=needs.tell), undoing.hook.keep_changes)
     return Equipment(
         needs=needs,
@@ -161,12 +161,16 @@ def tools_of(
     )
 
 
-def confine_commands(settings: Settings, root: Path) -> tuple[confine.Confinement | None, Held]:
+def confine_commands(settings: Settings, root: Path, own: Sequence[Path]) -> tuple[confine.Confinement | None, Held]:
     """How commands are confined, and what the screen says of it."""
     level = confine.Level(settings.sandbox.level)
-    found = confine.find_confinement(level, root, write_folders(settings), has_network=settings.sandbox.network)
+    found = confine.find_confinement(
+        level, root, write_folders(settings), has_network=settings.sandbox.network, own=own
+    )
     if found is None:
         return None, Held(missing="sandbox off" if level is confine.Level.OFF else "no sandbox here")
+    if not found.keeps_closed:
+        return found, Held(missing="sandbox has a gap")
     kinds = ["read-only"] if level is confine.Level.READ_ONLY else []
     kinds += [] if settings.sandbox.network else ["offline"]
     return found, Held(word=" ".join(["sandboxed", *kinds]))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from codeagent.workspace.sensitive import places_at_home
 
 GIT_PARTS = ("hooks", "config", "info")
 """The parts of a repository's inside that can make programs run later."""
@@ -67,12 +69,16 @@ class Bounds:
     """What confined commands may do: write below ``writable``, use the network or not.
 
     ``protects_git``: in the repository of each writable folder the parts that make programs run are not writable.
+    ``closed`` lies below ``writable`` and is not writable all the same; ``own`` are those of it that are
+    the program's own folders, to be closed before they are made.
     """
 
     root: Path
     writable: tuple[Path, ...]
     has_network: bool = True
     protects_git: bool = False
+    closed: tuple[Path, ...] = ()
+    own: tuple[Path, ...] = ()
 
     def may_write(self, path: Path) -> bool:
         """Whether a command may write there; links are followed."""
@@ -80,7 +86,19 @@ class Bounds:
         links = [folder / ".git" for folder in self.writable] if self.protects_git else []
         if real in links or any(real.is_relative_to(link / part) for link in links for part in GIT_PARTS):
             return False
+        if any(real.is_relative_to(place) for place in self.closed):
+            return False
         return any(real.is_relative_to(folder) for folder in (*self.writable, *devices(), MEMORY))
+
+    def around_closed(self) -> tuple[Path, ...]:
+        """The folders between the writable ones and what is closed in them, outermost first."""
+        between = {
+            parent
+            for place in self.closed
+            for parent in place.parents
+            if any(parent != top and parent.is_relative_to(top) for top in self.writable)
+        }
+        return tuple(sorted(between, key=lambda path: len(path.parts)))
 
     def refused(self, output: str, cwd: Path, *, by_mounts: bool = False) -> tuple[Refusal, ...]:
         """What a command that ran in ``cwd`` was kept from, as far as its output says so: paths, or the network.
@@ -115,6 +133,22 @@ class Bounds:
             return not self.may_write(path) and _is_writable(path)
         except (OSError, ValueError):
             return False
+
+
+def closed_places(writable: Sequence[Path], chosen: Sequence[Path], own: Sequence[Path]) -> tuple[Path, ...]:
+    """What commands must not write although it lies in a writable folder, links followed.
+
+    That is ``own``, the program's folders, and what holds secrets or is run by itself in the home folder; but
+    nothing that has one of the folders in it that the person ``chose`` to work in.
+    """
+    home = Path.home()
+    named = dict.fromkeys(path.resolve() for path in (*own, *(home / place for place in places_at_home())))
+    return tuple(
+        path
+        for path in named
+        if any(path != top and path.is_relative_to(top) for top in writable)
+        and not any(folder.resolve().is_relative_to(path) for folder in chosen)
+    )
 
 
 def devices() -> tuple[Path, ...]:

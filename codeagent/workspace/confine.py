@@ -19,8 +19,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from codeagent.workspace import landlock
-from codeagent.workspace.bounds import GIT_PARTS, MEMORY, Bounds, Refusal, devices
+from codeagent.workspace.bounds import GIT_PARTS, MEMORY, Bounds, Refusal, closed_places, devices
 from codeagent.workspace.git_watched import git_folders
+from codeagent.workspace.private import make_private_folder
 
 _TRIAL_SECONDS = 5
 _CACHES = (
@@ -64,13 +65,16 @@ class Bubblewrap:
     bounds: Bounds
     name: str = "bubblewrap"
     cannot_stop: str = _OTHER_PROGRAMS
+    keeps_closed: bool = True
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
-        """The words that run ``words`` confined."""
+        """The words that run ``words`` confined. Raises OSError."""
         options = list(_EVERYTHING_READ_ONLY) + _few_rights()
         for path in self.bounds.writable:
             if path.exists():
                 options += ["--bind", str(path), str(path)]
+        for option, path in (*_binds_around(self.bounds), *_closing_binds(self.bounds)):
+            options += [option, str(path), str(path)]
         for folder in self.bounds.writable if self.bounds.protects_git else ():
             for option, path in _git_binds(folder):
                 options += [option, str(path), str(path)]
@@ -102,11 +106,17 @@ class Landlock:
     name: str = "Landlock"
 
     @property
+    def keeps_closed(self) -> bool:
+        """Whether it keeps commands from all that is closed to them: it cannot where that is in a writable folder."""
+        return not self.bounds.closed
+
+    @property
     def cannot_stop(self) -> str:
         """What gets past it, in words."""
         open_doors = [
             "changing modes and times of files",
             "changes of .git's hooks and settings (shown afterwards)",
+            *(() if self.keeps_closed else ("changes of codeagent's own settings and of files that start programs",)),
             _OTHER_PROGRAMS,
         ]
         if not self.bounds.has_network:
@@ -144,6 +154,7 @@ class SandboxExec:
     bounds: Bounds
     name: str = "sandbox-exec"
     cannot_stop: str = _OTHER_PROGRAMS
+    keeps_closed: bool = True
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
         """The words that run ``words`` confined."""
@@ -178,6 +189,17 @@ def _few_rights() -> list[str]:
     return ["--cap-drop", "ALL", *kept, *shut]
 
 
+def _binds_around(bounds: Bounds) -> Iterator[tuple[str, Path]]:
+    """Mounts the folders around what is closed on themselves, so that they cannot be moved away with it."""
+    for folder in bounds.own:
+        make_private_folder(folder)
+    yield from (("--bind", folder) for folder in bounds.around_closed() if folder.is_dir())
+
+
+def _closing_binds(bounds: Bounds) -> Iterator[tuple[str, Path]]:
+    yield from (("--ro-bind", place) for place in bounds.closed if place.exists())
+
+
 def _git_binds(root: Path) -> Iterator[tuple[str, Path]]:
     """Mounts ``.git`` on itself, so that it cannot be moved away, and what makes programs run read-only."""
     link = root / ".git"
@@ -193,11 +215,14 @@ def _git_binds(root: Path) -> Iterator[tuple[str, Path]]:
 Confinement = Bubblewrap | Landlock | SandboxExec
 
 
-def find_confinement(level: Level, root: Path, write_dirs: Sequence[Path], *, has_network: bool) -> Confinement | None:
+def find_confinement(
+    level: Level, root: Path, write_dirs: Sequence[Path], *, has_network: bool, own: Sequence[Path] = ()
+) -> Confinement | None:
     """The strongest confinement that works here; None when the level is off or there is nothing.
 
     ``root`` and ``write_dirs`` are writable at the level workspace-write, with
-    the temporary folder and the caches of common package tools.
+    the temporary folder and the caches of common package tools. ``own`` are the
+    program's folders, which are closed to commands wherever they lie.
     """
     if level is Level.OFF:
         return None
@@ -210,7 +235,14 @@ def find_confinement(level: Level, root: Path, write_dirs: Sequence[Path], *, ha
         writable = [temporary] if is_apart else []
     else:
         writable = [root, *write_dirs, temporary, *caches]
-    bounds = Bounds(root=root, writable=tuple(dict.fromkeys(writable)), has_network=has_network)
+    closed = closed_places(writable, (root, *write_dirs), own)
+    bounds = Bounds(
+        root=root,
+        writable=tuple(dict.fromkeys(writable)),
+        has_network=has_network,
+        closed=closed,
+        own=tuple(folder for folder in dict.fromkeys(path.resolve() for path in own) if folder in closed),
+    )
     guarded = replace(bounds, protects_git=True)
     if sys.platform == "darwin":
         return SandboxExec(bounds=guarded) if _MAC_SANDBOX.exists() else None
@@ -235,6 +267,8 @@ def in_words(found: Confinement, level: Level) -> str:
     if temporary in bounds.writable:
         shown.append(f"{temporary} (temporary files)")
     places = f"to {', '.join(shown)}" if shown else "nowhere, as the workspace lies among temporary files"
+    if bounds.closed and found.keeps_closed:
+        places += ", but not to codeagent's own folders and to what holds keys or starts programs in ~"
     only = "only " if level is Level.READ_ONLY and shown else ""
     network = "network open" if bounds.has_network else "network closed"
     limits = f"; it cannot stop {found.cannot_stop}" if found.cannot_stop else ""
@@ -247,12 +281,16 @@ def seatbelt_profile(bounds: Bounds) -> str:
     links = [folder / ".git" for folder in bounds.writable] if bounds.protects_git else []
     protected = " ".join(f"(subpath {json.dumps(str(link / part))})" for link in links for part in GIT_PARTS)
     kept = " ".join(f"(literal {json.dumps(str(link))})" for link in links)
+    closed = " ".join(f"(subpath {json.dumps(str(place))})" for place in bounds.closed)
+    around = " ".join(f"(literal {json.dumps(str(folder))})" for folder in bounds.around_closed())
     lines = [
         "(version 1)",
         "(allow default)",
         '(deny file-write* (subpath "/"))',
         f"(allow file-write* {allowed})",
         *((f"(deny file-write* {protected})", f"(deny file-write-unlink {kept})") if links else ()),
+        *((f"(deny file-write* {closed})",) if closed else ()),
+        *((f"(deny file-write-unlink {around})",) if around else ()),
     ]
     if not bounds.has_network:
         lines.append("(deny network*)")

@@ -91,18 +91,16 @@ _STARTS_AT_HOME = frozenset(
         ".gitconfig",
     }
 )
-_START_FOLDERS_AT_HOME = tuple(
-    tuple(place.split("/"))
-    for place in (
-        ".config/fish",
-        ".config/git",
-        ".config/autostart",
-        ".config/systemd",
-        ".config/environment.d",
-        ".local/bin",
-        "library/launchagents",
-    )
+_START_FOLDERS_BELOW_HOME = (
+    ".config/fish",
+    ".config/git",
+    ".config/autostart",
+    ".config/systemd",
+    ".config/environment.d",
+    ".local/bin",
+    "Library/LaunchAgents",
 )
+_START_FOLDERS_AT_HOME = tuple(tuple(place.lower().split("/")) for place in _START_FOLDERS_BELOW_HOME)
 
 _START_FILES = {
     ".envrc": "direnv runs it when somebody enters the folder",
@@ -208,6 +206,11 @@ def secret_folders() -> tuple[str, ...]:
     """The folders, relative to the home folder, in which secret files lie."""
     places = ("/".join(place) for place in _SECRETS_AT_HOME)
     return tuple(dict.fromkeys(("", *places, *("/".join(place[:-1]) for place in _SECRETS_AT_HOME))))
+
+
+def places_at_home() -> tuple[str, ...]:
+    """What holds secrets or is run by itself in the home folder, relative to it."""
+    return (*("/".join(place) for place in _SECRETS_AT_HOME), *sorted(_STARTS_AT_HOME), *_START_FOLDERS_BELOW_HOME)
 
 
 def start_reason(names: tuple[str, ...]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeagent.workspace import landlock
+from codeagent.workspace.bounds import closed_places
 from codeagent.workspace.confine import (
     Bounds,
     Bubblewrap,
@@ -129,3 +130,63 @@ def test_read_only_keeps_an_added_folder_among_temporary_files_as_it_is(tmp_path
     (tmp_path / "tmp/more").mkdir(parents=True)
     found = find_confinement(Level.READ_ONLY, tmp_path, (tmp_path / "tmp/more",), has_network=True)
     assert found is None or found.bounds.writable == ()
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home folder that is the workspace, with settings of codeagent and a start-up file in it."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setenv("HOME", str(home := tmp_path / "home"))
+    (home / ".config/codeagent").mkdir(parents=True)
+    (home / ".config/codeagent/config.toml").write_text("")
+    (home / ".bashrc").write_text("")
+    return home
+
+
+WAYS_IN = {
+    "settings": "echo x > .config/codeagent/config.toml",
+    "settings not there yet": "mkdir -p .local/state/codeagent; echo x > .local/state/codeagent/grants.json",
+    "folder moved away": "mv .config c2; mkdir -p .config/codeagent; echo x > .config/codeagent/config.toml",
+    "folder deleted": "rm -rf .config; mkdir -p .config/codeagent; echo x > .config/codeagent/config.toml",
+    "exchanged": "echo x > new; mv -f new .config/codeagent/config.toml",
+    "start-up file": "echo x > .bashrc",
+    "start-up file exchanged": "rm -f .bashrc; echo x > .bashrc",
+}
+
+
+@pytest.mark.parametrize("script", WAYS_IN.values(), ids=WAYS_IN)
+def test_codeagents_own_folders_and_start_up_files_stay_as_they_are_in_a_writable_home(home, script):
+    own = (home / ".config/codeagent", home / ".local/state/codeagent")
+    found = find_confinement(Level.WORKSPACE_WRITE, home, (), has_network=True, own=own)
+    if not isinstance(found, Bubblewrap):
+        pytest.skip("bubblewrap does not work here")
+    run_in(found, script)
+    kept = {home / ".config/codeagent/config.toml": "", home / ".bashrc": ""}
+    assert {path: path.read_text() for path in kept} == kept
+    assert list((home / ".local/state/codeagent").iterdir()) == []
+    assert run_in(found, "echo x > new && mkdir -p .config/other && echo x > .config/other/file")[0] == 0
+    assert found.keeps_from(home / ".config/codeagent/config.toml")
+    assert not found.keeps_from(home / ".config/other/file")
+
+
+def test_landlock_does_not_claim_to_keep_what_lies_in_a_writable_folder(home):
+    own = (home / ".config/codeagent",)
+    closed = closed_places([home], [home], own)
+    assert {*own, home / ".bashrc", home / ".ssh"} <= set(closed)
+    found = Landlock(bounds=Bounds(root=home, writable=(home,), closed=closed, own=own))
+    assert not found.keeps_closed
+    assert "codeagent's own settings" in found.cannot_stop
+    assert Landlock(bounds=Bounds(root=home, writable=(home / "project",))).keeps_closed
+
+
+def test_a_workspace_inside_a_place_that_starts_programs_stays_writable(home):
+    project = home / ".config/fish"
+    assert not any(project.is_relative_to(place) for place in closed_places([project, home], [project], ()))
+
+
+def test_the_seatbelt_profile_closes_places_and_the_folders_around_them():
+    folder = Path("/home/me")
+    own = folder / ".config/codeagent"
+    profile = seatbelt_profile(Bounds(root=folder, writable=(folder,), closed=(own,), own=(own,)))
+    assert '(deny file-write* (subpath "/home/me/.config/codeagent"))' in profile
+    assert '(deny file-write-unlink (literal "/home/me/.config"))' in profile
