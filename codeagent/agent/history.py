@@ -59,7 +59,7 @@ class History:
         self._messages = list(messages)
         self._bookmarks = bookmarks or Bookmarks()
         self._record = record
-        self._ids = {call.id for message in self._messages for call in _calls(message)}
+        self._ids = _ids_in(self._messages)
         self._next_number: dict[str, int] = {}
         self._asides: list[UserMessage] = []
 
@@ -118,6 +118,7 @@ class History:
         self._bookmarks.check(turn)
         await self._record.keep(ConversationRewound(turn=turn))
         self._messages = self._bookmarks.rewind(turn, self._messages)
+        self._ids |= _ids_in(self._messages)  # a compaction before a restart had left some of them out
         self._on_left(self._messages)
 
     async def take_rewind_back(self) -> None:
@@ -126,6 +127,7 @@ class History:
         messages = self._bookmarks.restore()
         await self._record.keep(ConversationRestored(turn=turn or 0))
         self._messages = messages
+        self._ids |= _ids_in(messages)
 
     async def _add(self, message: Message) -> None:
         await self._record.keep(HistoryAppended(message=message))
@@ -252,6 +254,10 @@ def user_message(text: str, origin: Origin, images: Iterable[ImageBlock] = ()) -
 def _is_blank(block: AssistantBlock) -> bool:
     """Services refuse blank texts in a history, also those that they wrote themselves."""
     return isinstance(block, TextBlock) and not block.text.strip()
+
+
+def _ids_in(messages: Iterable[Message]) -> set[str]:
+    return {call.id for message in messages for call in _calls(message)}
 
 
 def _calls(message: Message) -> tuple[ToolCall, ...]:

@@ -6,6 +6,7 @@ import pytest
 
 from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.history import restore
+from codeagent.agent.session import before
 from codeagent.core.errors import NothingToUndo
 from codeagent.core.events import ConversationRestored, ConversationRewound
 from codeagent.core.messages import Origin, UserMessage
@@ -68,6 +69,22 @@ async def test_a_rewind_taken_back_is_restored_as_such():
     assert said(restore(stage.events)) == []
     await stage.session.take_rewind_back()
     assert said(restore(stage.events)) == ["first", "second", "third"]
+
+
+async def test_call_ids_stay_used_once_when_a_restored_session_takes_a_rewind_back():
+    async def act(say, progress):
+        return "done"
+
+    first = Stage(Model(reply("", call("c1", "p")), reply("one")), Probe("p", act))
+    await first.send("first")
+    await first.session.rewind(1)
+    bookmarks = Bookmarks()
+    history = restore(first.events, bookmarks)
+    steps = reply("", call("c1", "p")), reply("two")
+    second = Stage(Model(*steps), Probe("p", act), history=history, before=before(first.events, bookmarks))
+    await second.session.take_rewind_back()
+    await second.send("second")
+    assert len({one.id for message in second.session.messages for one in getattr(message, "calls", ())}) == 2
 
 
 async def test_what_happened_between_turns_is_told_before_the_next_message():
