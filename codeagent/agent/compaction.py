@@ -14,7 +14,7 @@ from codeagent.agent.meter import Meter, tokens_of, tokens_of_text
 from codeagent.agent.pins import Pins
 from codeagent.agent.record import Record
 from codeagent.agent.reply import Asker
-from codeagent.agent.shrinking import cut_point, long_results, shorten, shrunk
+from codeagent.agent.shrinking import cut_point, long_results, shorten, shrunk, words_under_way
 from codeagent.core.approvals import ApprovalRequest, Approve, Decision, Deny, TextPreview, Verdict, Withdraw
 from codeagent.core.context import CompactionReason, CompactionStarted, HistoryCompacted
 from codeagent.core.desk import Approver
@@ -37,6 +37,8 @@ _CHARACTERS = 3  # a token, counted so low that what is cut by it surely fits
 _MOST_SUMMARY, _LEAST_SUMMARY = 8_000, 400
 _MOST_FAILURES = 3
 _PINS_SHARE, _USUAL_WINDOW = 4, 32_000
+_WORDS_SHARE, _MOST_WORDS = 8, 12_000
+_MORE_ROOM = 2  # times as much for a summary that did not fit, as of a model that thinks before it writes
 _GIVEN_UP = "It is not tried by itself again. /compact tries once more, /new starts a new session."
 
 Pay = Callable[[AssistantMessage], Awaitable[None]]
@@ -158,8 +160,9 @@ class Compactor:
             if plan.cleared or plan.shortened:
                 return self._measured(messages, plan)
             raise _NotSummedUp("There is nothing that could be summed up.")
-        plan = replace(plan, cleared=())
-        summary = await self._summary(reason, older, kept, room, focus, pay)
+        most_words = min(_MOST_WORDS, room // _WORDS_SHARE) >> max(self._overflows - 1, 0)
+        plan = replace(plan, cleared=(), words=words_under_way(messages, cut, most_words * _CHARACTERS))
+        summary = await self._summary(reason, older, plan.words, room, focus, pay)
         if summary is None:
             return None
         pinned = await self._pins.text(kept, room // _PINS_SHARE * _CHARACTERS)
@@ -169,7 +172,7 @@ class Compactor:
         self,
         reason: CompactionReason,
         older: Sequence[Message],
-        kept: Sequence[Message],
+        words: Sequence[str],
         room: int,
         focus: str,
         pay: Pay,
@@ -183,8 +186,9 @@ class Compactor:
                 if reason is not CompactionReason.OVERFLOW:
                     raise
                 text = _excerpt(older, room)
-            summary = with_certainties(text, older, kept)
-            if reason is not CompactionReason.OVERFLOW and tokens_of_text(summary) >= sum(map(tokens_of, older)):
+            summary = with_certainties(text, older)
+            after = tokens_of_text("".join([summary, *words]))
+            if reason is not CompactionReason.OVERFLOW and after >= sum(map(tokens_of, older)):
                 raise _NotSummedUp("The summary is no shorter than what it would stand for; nothing was changed.")
             verdict = await self._judged(summary, len(older))
             match verdict:
@@ -201,6 +205,19 @@ class Compactor:
         return None
 
     async def _ask(self, request: ModelRequest, pay: Pay) -> str:
+        """A whole summary; one that the output limit cuts off is asked for once more, with more room."""
+        most = request.max_tokens or _MOST_SUMMARY
+        reply = await self._reply(request, pay)
+        if reply.stop is StopReason.MAX_TOKENS:
+            reply = await self._reply(replace(request, max_tokens=most * _MORE_ROOM), pay)
+        text = reply.text.strip()
+        if reply.stop is StopReason.MAX_TOKENS:
+            raise _NotSummedUp("The summary was cut off by the model's output limit, so it was not used.")
+        if not text or reply.stop in {StopReason.REFUSAL, StopReason.CONTEXT_EXCEEDED}:
+            raise _NotSummedUp("The model gave no summary of the conversation.")
+        return shorten(text, most * _MORE_ROOM * _CHARACTERS)
+
+    async def _reply(self, request: ModelRequest, pay: Pay) -> AssistantMessage:
         try:
             reply = await self._asker.ask(self._provider(), request)
         except ProviderError as error:
@@ -209,10 +226,7 @@ class Compactor:
             for lost in self._asker.take_lost():
                 await pay(lost)
         await pay(reply)
-        text = reply.text.strip()
-        if not text or reply.stop in {StopReason.REFUSAL, StopReason.CONTEXT_EXCEEDED}:
-            raise _NotSummedUp("The model gave no summary of the conversation.")
-        return shorten(text, (request.max_tokens or _MOST_SUMMARY) * _CHARACTERS)
+        return reply
 
     async def _judged(self, summary: str, replaced: int) -> Approve | Deny | Withdraw:
         approver = self._judges.approver

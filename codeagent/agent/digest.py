@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
 from codeagent.agent.meter import path_of
@@ -13,7 +13,6 @@ from codeagent.core.protocols import ModelRequest
 _LONGEST_SAID = 6_000
 _LONGEST_RESULT = 1_500
 _LONGEST_ARGUMENTS = 600
-_LONGEST_LAST_WORDS = 4_000
 _CHANGING = frozenset({"write", "edit"})
 
 SYSTEM = (
@@ -35,12 +34,15 @@ What is done and checked, what is not; errors that are still there, with their t
 ## Next
 The open steps, the one under way first.
 
-Leave out what no longer matters. Do not greet, and do not comment on the summary."""
+Leave out what no longer matters. Write at most {most_words} words. Do not greet, and do not comment on the summary."""
+_TOKENS_A_WORD = 2
 
 
 def summary_request(messages: Sequence[Message], focus: str, most_characters: int, most_tokens: int) -> ModelRequest:
     """The request for a summary; the session goes in as text of at most ``most_characters``."""
-    wanted = _WANTED if not focus else f"{_WANTED}\nThe person asks to keep above all: {focus}"
+    wanted = _WANTED.format(most_words=most_tokens // _TOKENS_A_WORD)
+    if focus:
+        wanted += f"\nThe person asks to keep above all: {focus}"
     text = f"<session>\n{session_text(messages, most_characters)}\n</session>\n\n{wanted}"
     message = UserMessage(blocks=(TextBlock(text=text),), origin=Origin.HARNESS)
     return ModelRequest(system=SYSTEM, messages=(message,), tools=(), max_tokens=most_tokens)
@@ -51,9 +53,8 @@ def session_text(messages: Sequence[Message], most_characters: int) -> str:
     return shorten("\n\n".join(map(_as_text, messages)), most_characters)
 
 
-def with_certainties(summary: str, older: Sequence[Message], kept: Sequence[Message]) -> str:
-    """The summary with what must not be left to a model: the person's last words, and the changed files."""
-    parts = [summary.strip()]
+def with_certainties(summary: str, older: Sequence[Message]) -> str:
+    """The summary with what must not be left to a model: the changed files."""
     changed = dict.fromkeys(
         path
         for message in older
@@ -61,17 +62,9 @@ def with_certainties(summary: str, older: Sequence[Message], kept: Sequence[Mess
         for call in message.calls
         if call.name in _CHANGING and (path := path_of(call))
     )
-    if missing := [path for path in changed if path not in summary]:
-        parts.append("Also written or edited: " + ", ".join(missing))
-    last = next(_words_of_the_person(reversed(older)), "")
-    if last and not any(_words_of_the_person(kept)):
-        parts.append("The person's last message, word for word:\n" + shorten(last, _LONGEST_LAST_WORDS))
-    return "\n\n".join(parts)
-
-
-def _words_of_the_person(messages: Iterable[Message]) -> Iterator[str]:
-    own = {Origin.PROMPT, Origin.STEERING, Origin.FOLLOW_UP}
-    return (message.text for message in messages if isinstance(message, UserMessage) and message.origin in own)
+    missing = [path for path in changed if path not in summary]
+    also = f"\n\nAlso written or edited: {', '.join(missing)}" if missing else ""
+    return summary.strip() + also
 
 
 def _without_pins(message: UserMessage) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from codeagent.agent.meter import tokens_of
 from codeagent.core.context import HistoryCompacted
@@ -23,6 +24,9 @@ CLEARED = "[The output of this call was removed to make room. Make the call agai
 _CUT_MARK = "\n[… {count} characters were removed here to make room …]\n"
 _PINNED = "The person wants this to stay word for word:"
 _CUT = re.compile(r"\[… [\d,]+ characters were removed here to make room …\]")
+_SLACK = 100  # characters: what was shortened once, and has its mark, is not shortened again
+_PROMPT = frozenset({Origin.PROMPT})
+_OWN = frozenset({Origin.PROMPT, Origin.STEERING, Origin.FOLLOW_UP})
 _OPENING = (
     "The conversation so far was summed up to make room. What follows is the summary; the work goes on from here.\n\n"
 )
@@ -39,7 +43,28 @@ def shrunk(messages: Sequence[Message], compaction: HistoryCompacted) -> list[Me
     blocks = [TextBlock(text=_OPENING + compaction.summary)]
     if compaction.pinned:
         blocks.append(TextBlock(text=f"{_PINNED}\n{compaction.pinned}"))
-    return [UserMessage(blocks=tuple(blocks), origin=Origin.SUMMARY), *kept]
+    said = [
+        UserMessage(blocks=(TextBlock(text=text),), origin=Origin.STEERING if at else Origin.PROMPT)
+        for at, text in enumerate(compaction.words)
+    ]
+    return [UserMessage(blocks=tuple(blocks), origin=Origin.SUMMARY), *said, *kept]
+
+
+def words_under_way(messages: Sequence[Message], cut: int, most: int) -> tuple[str, ...]:
+    """What the person said before ``cut`` in the turn under way, oldest first, in about ``most`` characters.
+
+    They stay messages of theirs, so that the next time room is made finds them again. Of
+    long ones the middle is left out; short ones beside them stay whole.
+    """
+    begin = max((at for at, message in enumerate(messages) if _is_of(message, _PROMPT)), default=0)
+    words = [message.text for message in messages[begin:cut] if _is_of(message, _OWN) and message.text.strip()]
+    shortest_first = sorted(range(len(words)), key=lambda at: len(words[at]))
+    for left, at in zip(range(len(words), 0, -1), shortest_first, strict=True):
+        share = max(most // left, 0)
+        if len(words[at]) > share + _SLACK:
+            words[at] = shorten(words[at], share)
+        most -= len(words[at])
+    return tuple(words)
 
 
 def cut_point(messages: Sequence[Message], most: int) -> int:
@@ -92,6 +117,10 @@ def shorten(text: str, most: int) -> str:
     head = most // 3
     tail = most - head
     return text[:head] + _CUT_MARK.format(count=f"{len(text) - most:,}") + text[len(text) - tail :]
+
+
+def _is_of(message: Message, origins: frozenset[Origin]) -> TypeGuard[UserMessage]:
+    return isinstance(message, UserMessage) and message.origin in origins
 
 
 def _lightened(message: Message, cleared: frozenset[str], shortened: frozenset[str], most: int) -> Message:

@@ -82,8 +82,9 @@ class CompactionStarted:
 class HistoryCompacted:
     """The history became shorter; what was said before stays in the record, but the model no longer sees it.
 
-    ``summary`` stands for all but the last ``kept`` messages, and ``pinned`` behind it
-    for what the person pinned; both are empty when nothing was summed up. ``cleared``
+    ``summary`` stands for all but the last ``kept`` messages, ``pinned`` behind it for
+    what the person pinned, and ``words`` for what they said in the turn under way,
+    oldest first; all are empty when nothing was summed up. ``cleared``
     are calls whose output was taken out, ``shortened`` calls whose output was cut to
     ``shortened_to`` characters. ``before`` and ``after`` are tokens of the window;
     ``window`` is None when its size is unknown.
@@ -94,6 +95,7 @@ class HistoryCompacted:
     kept: int
     summary: str = ""
     pinned: str = ""
+    words: tuple[str, ...] = ()
     cleared: tuple[str, ...] = ()
     shortened: tuple[str, ...] = ()
     shortened_to: int = 0

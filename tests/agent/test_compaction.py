@@ -9,7 +9,7 @@ import pytest
 
 from codeagent.agent.compaction import Judges
 from codeagent.agent.history import restore
-from codeagent.agent.shrinking import CLEARED
+from codeagent.agent.shrinking import CLEARED, shrunk, words_under_way
 from codeagent.core.approvals import Approve, Deny, Withdraw
 from codeagent.core.context import CompactionReason, HistoryCompacted
 from codeagent.core.errors import ContextOverflow, ProviderRejected
@@ -21,7 +21,7 @@ from codeagent.core.events import (
     TurnEnd,
     UsageReported,
 )
-from codeagent.core.messages import Origin, ResultsMessage, StopReason, Usage
+from codeagent.core.messages import AssistantMessage, Origin, ResultsMessage, StopReason, TextBlock, Usage, UserMessage
 from codeagent.core.protocols import ModelRequest
 from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.openai import OpenAIProvider
@@ -54,7 +54,8 @@ class Clever(Model):
         given = self.summaries.pop(0) if len(self.summaries) > 1 else self.summaries[0]
         if isinstance(given, Exception):
             raise given
-        async for event in Model(reply(given)).stream(request):
+        whole = given if isinstance(given, AssistantMessage) else reply(given)
+        async for event in Model(whole).stream(request):
             yield event
 
 
@@ -123,6 +124,59 @@ async def test_the_summary_is_made_from_what_was_said_and_from_the_summary_befor
     assert "CALL look" in first.messages[0].text
     assert "EARLIER SUMMARY:" in second.messages[0].text
     assert "FIRST SUMMARY" in second.messages[0].text
+
+
+def sent_words(request: ModelRequest) -> list[str]:
+    own = {Origin.PROMPT, Origin.STEERING, Origin.FOLLOW_UP}
+    return [one.text for one in request.messages if one.kind == "user" and one.origin in own]
+
+
+async def test_what_the_person_said_in_this_turn_stays_word_for_word_however_often_it_is_summed_up():
+    async def steer(say, progress):
+        stage.session.steer("The prices are net.")
+        return LONG
+
+    calls = [reply("Fine. " * 60, call(f"c{at}", "look", say="it")) for at in range(60)]
+    calls[5] = reply("", call("s", "steer"))
+    stage = Stage(
+        Clever(reply("Hello."), *calls, reply("Done.")),
+        *(Probe("look", talk), Probe("steer", steer)),
+        ledger=Prices(size=4_000),
+        limits=replace(FAST, steps=100),
+    )
+    await stage.send("Hello.")
+    assert (await stage.send("Sum up the totals of orders.csv.")).text == "Done."
+    assert len([event for event in stage.of(HistoryCompacted) if event.summary]) >= 3
+    for request in stage.model.requests[10:]:
+        assert sent_words(request)[-2:] == ["Sum up the totals of orders.csv.", "The prices are net."]
+    assert sent_words(stage.model.requests[-1]) == ["Sum up the totals of orders.csv.", "The prices are net."]
+    assert restore(stage.journal.events) == stage.session.messages
+
+
+def test_of_long_words_the_middle_goes_once_and_the_short_ones_beside_them_stay_whole():
+    long, short = UserMessage(blocks=(TextBlock(text="a" * 9_000),)), "Net prices."
+    steering = UserMessage(blocks=(TextBlock(text=short),), origin=Origin.STEERING)
+    first = words_under_way([long, steering], 2, 1_000)
+    assert first[1] == short
+    assert 900 < len(first[0]) < 1_100
+    plan = HistoryCompacted(reason=CompactionReason.FULL, kept=0, summary="It.", words=first)
+    assert words_under_way(shrunk([long, steering], plan), 3, 1_000) == first
+
+
+@pytest.mark.parametrize("stops", [[StopReason.MAX_TOKENS, StopReason.END_TURN], [StopReason.MAX_TOKENS] * 2])
+async def test_a_summary_that_is_cut_off_is_asked_for_with_more_room_and_never_used_as_it_is(stops):
+    summaries = [reply(f"summary {at}", stop=stop) for at, stop in enumerate(stops)]
+    stage = staged(Clever(*looking(3), summaries=summaries), size=200_000)
+    await talked(stage, 3)
+    before = stage.session.messages
+    await stage.session.compact()
+    first, second = stage.model.asked
+    assert second.max_tokens > first.max_tokens
+    if stops[-1] is StopReason.END_TURN:
+        assert "summary 1" in stage.session.messages[0].text
+    else:
+        assert stage.session.messages == before
+        assert "cut off" in stage.of(NoticeGiven)[-1].text
 
 
 async def test_two_thousand_turns_go_through_a_window_of_32k():
