@@ -44,9 +44,9 @@ class Keys:
         if secret := self.environ.get(variable, "").strip():
             remedy = f"It comes from {variable} in the environment: set it anew, or unset it and use {command}."
             return FoundKey(secret=secret, place=f"{variable} in the environment", remedy=remedy)
-        if stored := self.store.get(kind):
+        if (stored := self.store.get(kind)) and (secret := stored.secret.strip()):
             remedy = f"It comes from {stored.place}: {command} replaces it."
-            return FoundKey(secret=stored.secret, place=stored.place, remedy=remedy)
+            return FoundKey(secret=secret, place=stored.place, remedy=remedy)
         return None
 
     def keep(self, service: str, secret: str) -> str:

@@ -53,11 +53,12 @@ def check_key(service: str, entered: str, settings: ModelSettings) -> KeyProblem
     if kind is ProviderKind.OPENAI:  # its key is never sent to another server
         settings = settings.model_copy(update={"openai_base_url": None})
     place = model_list(kind, key, settings)
+    own_url = place.url.removesuffix("/v1") if kind is ProviderKind.ANTHROPIC else place.url
     is_own = place.url.startswith((_ANTHROPIC_URL, _OPENAI_URL))
     names = {ProviderKind.ANTHROPIC: "Anthropic", ProviderKind.OPENAI: "OpenAI"}
     asked = Service(
-        name=names.get(kind, place.url) if is_own else place.url,
-        url=place.url,
+        name=names.get(kind, own_url) if is_own else own_url,
+        url=own_url,
         model="",
         key_variable=KEY_VARIABLES[kind],
         url_variable="ANTHROPIC_BASE_URL" if kind is ProviderKind.ANTHROPIC else "OPENAI_BASE_URL",

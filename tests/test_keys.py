@@ -67,6 +67,22 @@ async def test_a_key_of_the_environment_that_is_not_accepted_is_told_with_its_va
     assert "It comes from OPENAI_API_KEY in the environment: set it anew" in told
 
 
+async def test_a_broken_key_of_the_environment_is_told_with_its_variable_and_sent_nowhere(
+    tmp_path, environ, model_server
+):
+    environ |= {"OPENAI_API_KEY": "abc\ndef", "OPENAI_BASE_URL": model_server.openai_url}
+    told = (await asked(tmp_path, environ, "openai-chat/chat-test")).text
+    assert "It comes from OPENAI_API_KEY in the environment: set it anew" in told
+    assert "def" not in told
+    assert not model_server.requests
+
+
+async def test_a_line_end_after_a_kept_key_is_no_part_of_it(tmp_path, environ, model_server):
+    find_keys(environ, find_places(environ)).store.keep("anthropic", f"{SECRET}\n")
+    model_server.reply(say("Hello."))
+    assert (await asked(tmp_path, environ, "anthropic/claude-test")).text == "Hello."
+
+
 async def test_a_server_that_wants_a_key_is_told_how_to_get_one(tmp_path, environ, model_server):
     model_server.reply(Refuse(status=401, message="key required"))
     environ["OPENAI_BASE_URL"] = model_server.openai_url

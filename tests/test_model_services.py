@@ -33,6 +33,12 @@ def test_a_wrong_key_is_told_in_the_words_of_the_service_and_never_shown(server,
     assert KEY not in problem.text
 
 
+def test_the_address_is_told_as_it_was_set(server):
+    problem = check_key("anthropic", KEY, settings(server.url))
+    assert problem
+    assert problem.text.startswith(f"{server.url} does not")
+
+
 @pytest.mark.parametrize("service", ["anthropic", "openai-chat"])
 def test_nothing_speaks_against_the_right_one(server, service):
     assert check_key(service, " the-right-one\n", settings(server.url)) is None

@@ -47,6 +47,7 @@ class Printer:
         self._format = output_format
         self._out = out
         self._notes = notes
+        self._trouble = ""
         self.is_broken = False
         self.problem = ""
         """Why something could not be printed; a reader that went away on purpose is none."""
@@ -114,8 +115,10 @@ class Printer:
                 self._say(text or "Stopped.")
             case NoticeGiven():
                 self._note(event)
-            case RetryScheduled(reason=reason, seconds=seconds):
-                self._say(f"{reason} Trying again in {seconds:.0f} s.")
+            case RetryScheduled(attempt=attempt, attempts=attempts, seconds=seconds):
+                reason = "" if event.reason == self._trouble else f"{event.reason} "
+                self._trouble = event.reason
+                self._say(f"{reason}Trying again in {seconds:.0f} s ({attempt} of {attempts}).")
             case _:
                 return
         if isinstance(event, TurnEnded):

@@ -57,7 +57,7 @@ class AnthropicConnection:
             )
         except anthropic.APIStatusError as error:
             raise self.service.refused(error.status_code, error.response.headers, error.response.text) from error
-        except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
             raise self.service.unreachable(error) from error
 
     async def aclose(self) -> None:
@@ -71,6 +71,7 @@ class AnthropicConnection:
         if not self._key and self._url == DEFAULT_URL:
             hint = "codeagent config set-key anthropic keeps one, or set ANTHROPIC_API_KEY."
             raise ProviderRejected("There is no key for Anthropic.", hint=hint)
+        self.service.require_fit_key()
         try:
             return anthropic.AsyncAnthropic(
                 api_key=self._key or "none",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from dataclasses import replace
@@ -255,6 +256,6 @@ def _size(value: JsonValue) -> int | None:
 
 
 def _number(value: JsonValue) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise ConfigError(f"{value!r} stands where a number belongs.")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise ConfigError(f"{value!r} stands where a number belongs, 0 or more.")
     return value

@@ -8,8 +8,6 @@ import re
 import socket
 import ssl
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -20,19 +18,21 @@ from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.seldom import seldom
 from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
-from codeagent.providers.sse import as_list, as_object, as_text, parse_object
+from codeagent.providers.sse import as_list, as_object, as_text, parse_object, retry_after
 
 _CHECK_PROXY = "Check HTTPS_PROXY and NO_PROXY."
 _LONGEST_MESSAGE = 600
 _LONGEST_QUOTE = 200
 _LONGEST_PAGE = 20_000
-_TELLING = (httpx2.TimeoutException, httpx2.UnsupportedProtocol, httpx2.ProxyError, httpx2.RemoteProtocolError)
+_LONGEST_TITLE = 120
+_TELLING = (httpx2.TimeoutException, httpx2.UnsupportedProtocol, httpx2.ProxyError, httpx2.ProtocolError)
 _PAGE = seldom(r"\s*<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+_TITLE = seldom(r"<(title|h1)\b[^>]*>(?P<words>[^<]*\w[^<]*)</\1>", re.IGNORECASE)
 _TAG = seldom(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _SHORTEST_SECRET = 6  # less, such as the "none" for a server without a key, may be a word of any message
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"})
 _NUMBER = seldom(r"^\[Errno -?\d+\] ")
-_RETRIES_WHEN_REFUSED = 3  # some seconds: enough for a server that is being started again
+_RETRIES_AT_NOBODY = 3  # some seconds: enough for a server that is being started again
 _BUSY = frozenset({408, 409, 425, 429, 499})
 _STATUS_OF_TYPE = {
     "invalid_request_error": 400,
@@ -92,6 +92,14 @@ class Service:
     secret: str = ""
     key_remedy: str = ""
 
+    def require_fit_key(self) -> None:
+        """Raises ProviderRejected for a key that no header can carry, which is never shown, before it goes anywhere."""
+        if not (self.secret.isascii() and self.secret.isprintable()):
+            raise ProviderRejected(
+                f"The key for {self.name} cannot be sent: a key is one line of plain characters.",
+                hint=self.key_remedy or f"Check {self.key_variable}.",
+            )
+
     def refused(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:
         """The error for an HTTP status other than success; ``body`` as it came."""
         kind, said = _error_of(parse_object(body.strip().removeprefix("[").removesuffix("]")) or body)
@@ -150,7 +158,8 @@ class Service:
             )
         if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL) or not self._has_host:
             return ProviderRejected(
-                f"{self.place} is not a usable base URL.", hint=f"Check {self.url_variable}: it starts with https://."
+                f"{self.place} is not a usable base URL.",
+                hint=f"Check {self.url_variable}: it starts with http:// or https://.",
             )
         if isinstance(cause, httpx2.TimeoutException | TimeoutError):
             return ProviderUnavailable(f"{self.place} did not answer in time.")
@@ -164,7 +173,7 @@ class Service:
             return ProviderUnavailable(
                 f"Nothing answers at {self._first_hop}: the connection was refused.",
                 hint=hint,
-                most_retries=_RETRIES_WHEN_REFUSED,
+                most_retries=_RETRIES_AT_NOBODY,
             )
         if isinstance(cause, httpx2.RemoteProtocolError) and "disconnected" not in str(cause):
             return Unanswered(
@@ -178,13 +187,21 @@ class Service:
                 hint=f"Check {self.url_variable}: a server of your own may want http://.",
             )
         hop = self._first_hop[:1].upper() + self._first_hop[1:] if self._is_proxied else self.place
+        is_unknown = isinstance(cause, socket.gaierror)
         return ProviderUnavailable(
-            f"{hop} cannot be {_failed_at(cause)}{_quoted(self._safe(_words_of(cause)))}",
+            f"{hop} cannot be {'found' if is_unknown else 'reached'}{_quoted(self._safe(_words_of(cause)))}",
             hint=_CHECK_PROXY if self._is_proxied else f"Check the network, and {self.url_variable} if it is set.",
+            most_retries=_RETRIES_AT_NOBODY if is_unknown else None,
         )
 
     def _misfit(self, error: BaseException) -> ProviderRejected | None:
-        """The error where the environment's certificates or proxy let no connection be made at all."""
+        """The error where the environment's certificates, proxy or additions let no request be sent at all."""
+        cause = _deepest(error)  # the words for a header would quote what may be secret
+        if isinstance(cause, UnicodeEncodeError | httpx2.LocalProtocolError) and self._has_host:
+            return ProviderRejected(
+                f"What the environment adds to requests for {self.place} cannot be sent.",
+                hint="Check the variables for its tokens, organization and headers: each is one line of plain text.",
+            )
         if _is_of_certificates(error):
             named = clean(os.environ.get("SSL_CERT_FILE", "")) or "nothing that is there"
             return ProviderRejected(
@@ -218,9 +235,8 @@ class Service:
     def not_a_stream(self, content_type: str, start: str) -> ProviderRejected:
         """The error for an answer that is no model's reply, such as a web page."""
         kind = "a web page" if _PAGE().match(start) else content_type.partition(";")[0] or "no content type"
-        said = self._safe(start[:_LONGEST_PAGE])[:_LONGEST_QUOTE]
         return ProviderRejected(
-            f"{self.place} answered with {kind}, not with a model's reply{_quoted(said)}",
+            f"{self.place} answered with {kind}, not with a model's reply{_quoted(self._safe(start)[:_LONGEST_QUOTE])}",
             hint=f"Check the base URL ({self.url_variable}).",
         )
 
@@ -256,7 +272,7 @@ class Service:
 
     def _safe(self, text: str) -> str:
         text = text[:_LONGEST_PAGE]
-        words = _TAG().sub(" ", text) if _PAGE().match(text) else text
+        words = _said_by_page(text) if _PAGE().match(text) else text
         short = " ".join(clean(words).split())
         if len(self.secret) >= _SHORTEST_SECRET:
             short = short.replace(self.secret, "[redacted]")
@@ -264,32 +280,11 @@ class Service:
         return short if len(short) <= _LONGEST_MESSAGE else short[:_LONGEST_MESSAGE] + " …"
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the service wants to be left alone, from its headers; None when it does not say.
-
-    ``Retry-After`` is a number of seconds or an HTTP date (RFC 9110, section 10.2.3).
-    """
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    written = headers.get("retry-after", "")
-    seconds = _number(written)
-    if seconds is not None:
-        return seconds
-    try:
-        when = parsedate_to_datetime(written)
-    except (ValueError, OverflowError):
-        return None
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if 0 <= number < float("inf") else None
+def _said_by_page(page: str) -> str:
+    """The title of a web page that came in place of an answer, or its first words."""
+    title = _TITLE().search(page)
+    words = " ".join((title["words"] if title else _TAG().sub(" ", page)).split())
+    return words if len(words) <= _LONGEST_TITLE else words[:_LONGEST_TITLE] + " …"
 
 
 def _error_of(body: JsonValue) -> tuple[str, str]:
@@ -337,10 +332,6 @@ def _trouble(status: int) -> str:
             return "is overloaded"
         case _:
             return f"failed (HTTP {status})"
-
-
-def _failed_at(cause: BaseException) -> str:
-    return "found" if isinstance(cause, socket.gaierror) else "reached"
 
 
 def _is_of_certificates(error: BaseException) -> bool:

@@ -222,8 +222,9 @@ class LiveProvider(ABC, Generic[FormT]):
 
 
 def _take(reply: StreamedReply, payloads: Sequence[bytes]) -> None:
-    """Adds what came; after the end nothing counts any more."""
+    """Adds what came; an empty event says nothing, and after the end nothing counts any more."""
     for payload in payloads:
         if reply.is_over:
             return
-        reply.take(payload)
+        if payload != b"null":
+            reply.take(payload)

@@ -66,7 +66,7 @@ class OpenAIConnection:
             )
         except openai.APIStatusError as error:
             raise self.service.refused(error.status_code, error.response.headers, error.response.text) from error
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
             raise self.service.unreachable(error) from error
 
     async def aclose(self) -> None:
@@ -81,6 +81,7 @@ class OpenAIConnection:
             raise ProviderRejected(
                 "There is no key for OpenAI.", hint="codeagent config set-key openai keeps one, or set OPENAI_API_KEY."
             )
+        self.service.require_fit_key()
         try:
             return openai.AsyncOpenAI(
                 api_key=self._key or "none", base_url=self._url, max_retries=0, timeout=timeouts(self._limits)

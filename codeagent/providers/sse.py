@@ -1,9 +1,12 @@
-"""The lines of a model's stream, and the JSON in them, read without trusting their shape."""
+"""The lines of a model's stream, the JSON in them, and the wait in its headers, read without trusting their shape."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from codeagent.core.json_types import JsonObject, JsonValue, is_too_deep
 from codeagent.core.text import storable
@@ -142,3 +145,31 @@ def is_empty(value: JsonValue) -> bool:
 def as_count(value: JsonValue) -> int:
     """The value as a number of tokens; 0 when it is none."""
     return int(value) if isinstance(value, int | float) and 0 < value < math.inf else 0
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the service wants to be left alone, from its headers; None when it does not say.
+
+    ``Retry-After`` is a number of seconds or an HTTP date (RFC 9110, section 10.2.3).
+    """
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    written = headers.get("retry-after", "")
+    seconds = _number(written)
+    if seconds is not None:
+        return seconds
+    try:
+        when = parsedate_to_datetime(written)
+    except (ValueError, OverflowError):
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None

@@ -1,13 +1,15 @@
 """Prompts from pipes, and exit codes that tell how a run went."""
 
+import io
 import os
 from pathlib import Path
 
 import pytest
 
-from codeagent.cli.headless import exit_code, read_piped, whole_prompt
+from codeagent.cli.headless import Printer, exit_code, read_piped, whole_prompt
+from codeagent.cli.options import OutputFormat
 from codeagent.core.errors import ConfigError
-from codeagent.core.events import TurnEnd
+from codeagent.core.events import RetryScheduled, TurnEnd
 
 
 @pytest.fixture
@@ -48,6 +50,18 @@ def test_an_open_but_silent_pipe_is_given_up(pipe, capsys):
     source, _ = pipe
     assert read_piped(source, must_wait=False) == ""
     assert "silent" in capsys.readouterr().err
+
+
+def test_trouble_is_told_once_however_often_it_is_tried_again():
+    out, notes = io.StringIO(), io.StringIO()
+    printer = Printer(OutputFormat.TEXT, out, notes)
+    for attempt, reason in enumerate(("Nobody is there.", "Nobody is there.", "It is busy."), 1):
+        printer.emit(RetryScheduled(attempt=attempt, attempts=3, seconds=2, reason=reason))
+    assert notes.getvalue().splitlines() == [
+        "codeagent: Nobody is there. Trying again in 2 s (1 of 3).",
+        "codeagent: Trying again in 2 s (2 of 3).",
+        "codeagent: It is busy. Trying again in 2 s (3 of 3).",
+    ]
 
 
 @pytest.mark.parametrize(

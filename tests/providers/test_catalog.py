@@ -142,6 +142,7 @@ def test_a_window_alone_leaves_the_price_unknown(own):
         ('[acme]\n"x" = { window = 5 }\n', "acme is no service"),
         ('[openai]\n"x" = { windwo = 5 }\n', "openai/x: windwo is not known"),
         ('[openai]\n"x" = { window = "big" }\n', "where a number belongs"),
+        ('[openai]\n"x" = { window = nan }\n', "where a number belongs, 0 or more"),
         ('[openai]\n"x" = { price = { input = 1.0 } }\n', "an input and an output"),
         ('[openai]\n"x" = { price = { input = -1.0, output = 1.0 } }\n', "where a number belongs"),
     ],

@@ -13,9 +13,10 @@ import pytest
 
 from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
 from codeagent.providers.anthropic import AnthropicProvider
-from codeagent.providers.failures import Service, retry_after
+from codeagent.providers.failures import Service
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
+from codeagent.providers.sse import retry_after
 from tests.providers.conftest import ask, called, replied, result, results, said
 from tests.server.replies import (
     Call,
@@ -148,7 +149,18 @@ async def test_an_error_page_of_a_proxy_is_quoted_shortly(model_server, provider
 
     assert isinstance(error, ProviderUnavailable)
     assert "\x1b" not in str(error)
-    assert len(str(error)) < 800
+    assert len(str(error)) < 250
+
+
+@pytest.mark.parametrize("status", [403, 404, 502])
+async def test_of_an_error_page_its_title_is_told(model_server, provider, status):
+    page = b"<!DOCTYPE html><html><head><style>p{}</style><title>Access  denied\n</title></head><body>"
+    model_server.reply(Refuse(status=status, body=page + b"<p>Ask your administrator.</p>" * 99))
+
+    told = (await failure(provider)).message
+
+    assert told.endswith(": Access denied.")
+    assert "administrator" not in told
 
 
 async def test_a_web_page_instead_of_a_reply_points_to_the_base_url(model_server, provider):
@@ -245,7 +257,48 @@ async def test_an_address_where_nobody_listens_is_told_and_tried_a_few_times():
         assert error.most_retries == 3
 
 
-@pytest.mark.parametrize("url", ["no-scheme.test", "ftp://files.test", "http://"])
+@pytest.mark.parametrize("key", ["abc\ndef-secret", "abc\tsecret", "schlüssel-secret"])
+@pytest.mark.parametrize("make", [AnthropicProvider, OpenAIChatProvider, OpenAIProvider])
+async def test_a_key_that_no_header_can_carry_is_told_at_once_and_never_shown(make, key):
+    provider = make("m", key, "http://127.0.0.1:9")
+    error = await failure(provider)
+    await provider.aclose()
+    assert isinstance(error, ProviderRejected)
+    assert "cannot be sent: a key is one line of plain characters. Check " in str(error)
+    assert "API_KEY" in str(error)
+    assert "secret" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("make", "variable", "text"),
+    [
+        (OpenAIProvider, "OPENAI_ORG_ID", "abc\ndef-secret"),
+        (OpenAIChatProvider, "OPENAI_PROJECT_ID", "schlüssel-secret"),
+    ],
+)
+async def test_what_the_environment_adds_is_not_shown_where_it_cannot_be_sent(
+    model_server, monkeypatch, make, variable, text
+):
+    monkeypatch.setenv(variable, text)
+    provider = make("m", KEY, model_server.url)
+    error = await failure(provider)
+    await provider.aclose()
+    assert isinstance(error, ProviderRejected)
+    assert "secret" not in str(error)
+
+
+async def test_a_host_that_is_not_found_is_tried_a_few_times():
+    for provider in (
+        AnthropicProvider("m", KEY, "http://no.invalid"),
+        OpenAIChatProvider("m", KEY, "http://no.invalid"),
+    ):
+        error = await failure(provider)
+        await provider.aclose()
+        assert str(error).startswith("http://no.invalid cannot be found")
+        assert error.most_retries == 3
+
+
+@pytest.mark.parametrize("url", ["no-scheme.test", "127.0.0.1:8931/v1", "ftp://files.test", "http://"])
 async def test_a_base_url_that_is_none_is_refused_at_once(url):
     for provider in (AnthropicProvider("m", KEY, url), OpenAIChatProvider("m", KEY, url)):
         error = await failure(provider)

@@ -39,6 +39,12 @@ def odd(*payloads: object) -> RawStream:
     return RawStream(chunks=data_lines(*payloads))
 
 
+async def test_an_empty_event_says_nothing(model_server, chat):
+    model_server.reply(odd(delta(content="hi"), None, delta(finish="stop"), DONE))
+
+    assert (await ask(chat)).text == "hi"
+
+
 async def test_a_reply_comes_back_with_thinking_text_and_parallel_calls(model_server, chat):
     first, second = Call("read", {"path": "a.py"}), Call("read", {"path": "b.py"})
     model_server.reply(Reply(parts=(Think("Let me look."), Say("Reading both."), first, second)))
