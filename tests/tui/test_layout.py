@@ -39,6 +39,33 @@ async def test_a_long_paste(stage_of, size):
         await holds(stage)
 
 
+@pytest.mark.parametrize("lines", [9, 21, 60])
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_long_draft_stays_at_the_bottom_and_scrolls_in_a_third_of_the_screen(stage_of, size, lines):
+    async with stage_of(size=size) as stage:
+        main = stage.app.main
+        main.prompt.put("\n".join(f"line {number}" for number in range(1, lines + 1)))
+        await stage.until(lambda: main.prompt.region.height == min(lines, size[1] // 3))
+        await stage.until(lambda: main.prompt.region.bottom == main.status.region.y)
+        await holds(stage)
+        assert f"line {lines}" in stage.text
+        assert main.transcript.region.bottom <= main.query_one("#bottom").region.y
+
+
+async def test_a_question_keeps_its_keys_under_a_long_draft(stage_of, ask_diff):
+    async def turn(emit, approver):
+        await approver.ask(ask_diff())
+
+    async with stage_of(turn, size=(80, 24)) as stage:
+        await stage.type("go\n")
+        await stage.until(lambda: stage.app.main.approval.waiting)
+        stage.app.main.prompt.put("\n".join(f"line {number}" for number in range(40)))
+        await holds(stage)
+        await stage.until(lambda: "y approve" in stage.text)
+        assert stage.app.main.prompt.region.bottom == stage.app.main.status.region.y
+        assert stage.app.main.approval.region.height >= 10
+
+
 async def test_a_terminal_that_becomes_small(stage_of):
     async with stage_of(size=(120, 40)) as stage:
         stage.app.main.prompt.put("\n".join("abcdefghi"))

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual import events
+from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -20,13 +21,16 @@ from codeagent.tui.widgets.graphemes import edge_after, edge_before
 _SHORTER = ("Ask for a change, or type / for commands", "Ask for a change")
 """What an empty prompt says where all of it does not fit."""
 
+_SHARE = 3
+"""A long text takes one row in so many of the screen, and scrolls in them."""
+
 
 class PromptText(TextArea):
     """The text of the prompt, with its marks."""
 
     DEFAULT_CSS = """
     PromptText, PromptText:focus {
-        height: auto; max-height: 34vh; min-height: 1; width: 1fr; border: none; padding: 0; background: $background;
+        height: auto; min-height: 1; width: 1fr; border: none; padding: 0; background: $background;
         scrollbar-size-vertical: 1;
         & .text-area--cursor-line { background: $background; }
         & .text-area--placeholder { color: $text-faint; }
@@ -64,6 +68,10 @@ class PromptText(TextArea):
         fitting = (words for words in (PLACEHOLDER, *_SHORTER) if len(words) <= self.size.width)
         self.placeholder = next(fitting, _SHORTER[-1])
         self.call_after_refresh(self.scroll_cursor_visible)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many rows as it needs, up to a third of the screen, also where Textual leaves relative limits out."""
+        return min(super().get_content_height(container, viewport, width), max(viewport.height // _SHARE, 1))
 
     def get_line(self, line_index: int) -> Text:
         """A line as it is drawn: what stands for a paste or an image stands out."""

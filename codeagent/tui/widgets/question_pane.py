@@ -379,7 +379,8 @@ class QuestionPane(Vertical, can_focus=True):
 
     def fit(self) -> None:
         """Takes as many rows as it needs, and leaves the prompt and the queued messages theirs."""
-        others = sum(one.outer_size.height for one in self.siblings if one.display)
+        above = self.parent.styles.padding.top if isinstance(self.parent, Widget) else 0
+        others = above + sum(one.outer_size.height for one in self.siblings if one.display)
         question = self._questions.current
         is_all = question is not None and question.is_about_project
         rows = fitting_rows(self._wanted - self._air, self.screen.size.height, others + self._air, is_all=is_all)
