@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, assert_never, runtime_checkable
 
@@ -38,7 +38,7 @@ from codeagent.policy.rules import Rule, RuleSet
 from codeagent.workspace.paths import PathSandbox
 
 _MOST_ROUNDS = 5
-"""How often one call may be asked about again because the person changed it."""
+"""How often one call may be asked about again because it changed."""
 
 
 class ToolGate:
@@ -147,8 +147,8 @@ class ToolGate:
             if self._approver is None:
                 return Denied(reason=_nobody_there(verdict))
             plan = await asyncio.to_thread(_foreseen, plan, verdict)
-            request = await asyncio.to_thread(self._request, call, plan, verdict, mode)
-            answer = await self._ask(self._approver, request)
+            question = await asyncio.to_thread(self._question, call, plan, verdict, mode)
+            answer = await self._ask(self._approver, question.request)
             was_asked = True
             match answer:
                 case Deny():
@@ -156,13 +156,13 @@ class ToolGate:
                 case Withdraw():
                     return Denied(reason=f"The question was closed without an answer. {answer.reason}".strip())
                 case Approve():
-                    decided = await self._approved(plan, request, answer, notes)
+                    decided = await self._approved(plan, question, answer, notes)
                 case _:
                     assert_never(answer)
             if not isinstance(decided, _Again):
                 return decided
             plan = decided.plan
-        return Denied(reason="The person kept changing it, so nothing was run.")
+        return Denied(reason="What it would do kept changing while it was asked about, so nothing was run.")
 
     async def _ask(self, approver: Approver, request: ApprovalRequest) -> Answer:
         """Tells that a question is open, waits, and tells how it was closed, on every way out."""
@@ -175,9 +175,12 @@ class ToolGate:
         return answer
 
     async def _approved(
-        self, plan: Plan, request: ApprovalRequest, answer: Approve, notes: list[str]
+        self, plan: Plan, question: _Question, answer: Approve, notes: list[str]
     ) -> Allowed | Denied | _Again:
-        """Carries out a yes: the chosen hunks, the person's own text, the rules to store."""
+        """Carries out a yes: the chosen hunks, the person's own text, the rules to store.
+
+        A yes to a command that would do something else by now is none: its files changed during the question.
+        """
         if answer.feedback:
             notes.append(f"The person says: {answer.feedback}")
         proposal = _proposal(plan.preview)
@@ -189,6 +192,8 @@ class ToolGate:
             if not isinstance(plan.preview, CommandPreview):  # a command's result says itself what was run
                 notes.append("The person changed the proposed text; what was written is theirs.")
             return _Again(changed)
+        if await asyncio.to_thread(self._meaning, plan, question.mode) != question.meaning:
+            return _Again(plan)
         if answer.hunks is not None and isinstance(plan.preview, DiffPreview):
             count = len(plan.preview.diff.hunks)
             refused = [index for index in range(count) if index not in answer.hunks]
@@ -200,7 +205,7 @@ class ToolGate:
                     plan = plan.narrowed(answer.hunks)
                 except ToolError as error:
                     return Denied(reason=f"The person took parts of the change out, but that cannot be done: {error}")
-        notes += await self._store(request, answer.scope)
+        notes += await self._store(question.request, answer.scope)
         return Allowed(plan=plan, note=" ".join(notes), was_asked=True)
 
     async def _store(self, request: ApprovalRequest, scope: Scope) -> list[str]:
@@ -226,6 +231,10 @@ class ToolGate:
         except ConfigError:
             return
 
+    def _question(self, call: ToolCall, plan: Plan, verdict: Verdict, mode: Mode) -> _Question:
+        meaning = self._meaning(plan, mode)
+        return _Question(request=self._request(call, plan, verdict, mode), mode=mode, meaning=meaning)
+
     def _request(self, call: ToolCall, plan: Plan, verdict: Verdict, mode: Mode) -> ApprovalRequest:
         preview, touches = plan.preview, plan.touches
         case: CommandCase | None = None
@@ -246,6 +255,15 @@ class ToolGate:
             warnings=warnings(preview, case, self._sandbox.show),
             is_confined=self._is_confined and not (isinstance(preview, CommandPreview) and preview.held_back),
         )
+
+    def _meaning(self, plan: Plan, mode: Mode) -> object:
+        """What the words of a command come to by the files as they are now; nothing for other calls."""
+        preview = plan.preview
+        if not isinstance(preview, CommandPreview):
+            return None
+        case = self._judge.examine(preview.command, preview.cwd, self._around(mode, preview))
+        verdict = case.verdict()
+        return verdict.decision, verdict.because, verdict.parts, verdict.writes, tuple(case.overlooked())
 
     def _around(self, mode: Mode, preview: Preview) -> Surroundings:
         return Surroundings(
@@ -276,8 +294,17 @@ def _foreseen(plan: Plan, verdict: Verdict) -> Plan:
     return plan.foreseeing(verdict.writes) if verdict.writes and isinstance(plan, _Foresees) else plan
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """What is asked, in which mode, and what the call came to when it was."""
+
+    request: ApprovalRequest
+    mode: Mode
+    meaning: object
+
+
 class _Again:
-    """The person changed the call, so it is judged anew."""
+    """The person changed the call, or the files that it is about changed, so it is judged anew."""
 
     __slots__ = ("plan",)
 

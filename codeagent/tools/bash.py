@@ -14,8 +14,8 @@ from threading import Event
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeagent.core.approvals import Access, CommandPreview, Concern, ConcernKind, Touch
-from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, PathRefused, PlanFixed
+from codeagent.core.approvals import Access, CommandPreview, ConcernKind, Touch
+from codeagent.core.errors import BadArguments, CodeagentError, FileProblem, PathRefused, PlanFixed, StaleFile
 from codeagent.core.events import Progress
 from codeagent.core.messages import CommandDetails, Outcome, ToolResult, edited_remark
 from codeagent.core.output_colours import colours_of
@@ -150,10 +150,10 @@ class BashTool:
         if not isinstance(arguments, BashArguments):
             return False
         try:
-            cwd = self._folder(arguments)
+            cwd = _folder(self._shell.sandbox, arguments.cwd)
         except CodeagentError:
             return False
-        return self._shell.surely_reads(arguments.command, cwd.path or self._shell.sandbox.root)
+        return self._shell.surely_reads(arguments.command, cwd)
 
     def interruption(self, arguments: object) -> Interruption:
         """A command that changes nothing may be cancelled."""
@@ -166,7 +166,7 @@ class BashTool:
     def touches(self, arguments: BashArguments, context: ToolContext) -> tuple[Touch, ...]:
         """The whole workspace; raises PathRefused for a folder outside."""
         del context
-        self._folder(arguments)
+        _folder(self._shell.sandbox, arguments.cwd)
         access = Access.READ if self.is_read_only(arguments) else Access.WRITE
         return (Touch(path=None, access=access, written=arguments.command),)
 
@@ -174,7 +174,7 @@ class BashTool:
         """The command as it would run; raises BadArguments and PathRefused."""
         if not arguments.command.strip():
             raise BadArguments("The command is empty; nothing was done.")
-        cwd = self._folder(arguments).path or self._shell.sandbox.root
+        cwd = _folder(self._shell.sandbox, arguments.cwd)
         if not await asyncio.to_thread(cwd.is_dir):
             raise FileProblem(f"{arguments.cwd} is no folder.", hint="Use a folder of the workspace as `cwd`.")
         preview = CommandPreview(
@@ -186,15 +186,14 @@ class BashTool:
         touches = self.touches(arguments, context)
         return CommandPlan(call_id=context.call_id, preview=preview, touches=touches, shell=self._shell)
 
-    def _folder(self, arguments: BashArguments) -> Touch:
-        touch = self._shell.sandbox.resolve(arguments.cwd or ".", Access.READ)
-        if touch.concern is not None and touch.concern.kind is ConcernKind.OUTSIDE:
-            raise _outside(touch.concern)
-        return touch
 
-
-def _outside(concern: Concern) -> PathRefused:
-    return PathRefused(concern.reason, hint="`cwd` must lie in the workspace or in a folder added with --add-dir.")
+def _folder(sandbox: PathSandbox, written: str | None) -> Path:
+    """The real folder to run in; raises PathRefused for one outside."""
+    touch = sandbox.resolve(written or ".", Access.READ)
+    if touch.concern is not None and touch.concern.kind is ConcernKind.OUTSIDE:
+        where = "`cwd` must lie in the workspace or in a folder added with --add-dir."
+        raise PathRefused(touch.concern.reason, hint=where)
+    return touch.path or sandbox.root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +244,8 @@ class CommandPlan:
     async def run(self, progress: Progress) -> ToolResult:
         """Runs it, cancelling ends everything it started; or starts it as a job and leaves it running."""
         shell, command, cwd = self.shell, self.preview.command, self.preview.cwd
+        if await self.is_stale():
+            raise StaleFile(f"{shell.sandbox.show(cwd)} became a link; nothing was run.", hint="Look where it leads.")
         log = await asyncio.to_thread(self._log)
         if self.preview.background:
             return await self._start_job(log)
@@ -286,12 +287,13 @@ class CommandPlan:
         return self._result(finished, output, changed, refused)
 
     async def is_stale(self) -> bool:
-        """Never: a command is what it is."""
-        return False
+        """Whether its folder, or one around it, was exchanged for a link to another place."""
+        return await asyncio.to_thread(self.preview.cwd.resolve) != self.preview.cwd
 
     async def rebuilt(self) -> Plan:
-        """The same plan."""
-        return self
+        """The same command where the path of its folder leads now; raises PathRefused for a place outside."""
+        cwd = await asyncio.to_thread(_folder, self.shell.sandbox, str(self.preview.cwd))
+        return self._anew(cwd=cwd)
 
     def narrowed(self, hunks: frozenset[int]) -> Plan:
         """Raises PlanFixed: a command runs whole or not at all."""
@@ -304,18 +306,15 @@ class CommandPlan:
         if text == self.preview.command:
             return self
         access = Access.READ if self.shell.surely_reads(text, self.preview.cwd) else Access.WRITE
-        return replace(
-            self,
-            preview=replace(
-                self.preview,
-                command=text,
-                held_back="" if self.foreseen else self.preview.held_back,
-                let_through="",
-            ),
-            foreseen=(),
-            touches=(Touch(path=None, access=access, written=text),),
-            remark=edited_remark(text),
-        )
+        touches = (Touch(path=None, access=access, written=text),)
+        return replace(self._anew(command=text), touches=touches, remark=edited_remark(text))
+
+    def _anew(self, *, command: str | None = None, cwd: Path | None = None) -> CommandPlan:
+        """Another command, or another folder, of which nothing is foreseen yet."""
+        held_back = "" if self.foreseen else self.preview.held_back
+        command, cwd = command or self.preview.command, cwd or self.preview.cwd
+        preview = replace(self.preview, command=command, cwd=cwd, held_back=held_back, let_through="")
+        return replace(self, preview=preview, foreseen=())
 
     def _confine(self) -> Confine | None:
         """What holds the command: less where the person was told so and said yes."""

@@ -430,6 +430,62 @@ async def test_a_changed_command_that_still_needs_a_yes_is_shown_once_more(root)
     assert [request.preview.command for request in person.requests] == ["touch x", "touch y"]
 
 
+class Hasty(Person):
+    """Exchanges files while the first question is open."""
+
+    def __init__(self, exchange, *answers):
+        super().__init__(*answers)
+        self.exchange = exchange
+
+    async def ask(self, request):
+        if not self.requests:
+            self.exchange()
+        return await super().ask(request)
+
+
+@pytest.mark.parametrize("target", [".env", "../outside.txt"])
+async def test_a_yes_does_not_count_for_a_file_that_became_a_link_during_the_question(root, target):
+    (root / ".env").write_text("KEY=1")
+    (root / "../outside.txt").write_text("outside")
+    (root / "plain.txt").write_text("plain")
+
+    def exchange():
+        (root / "plain.txt").unlink()
+        (root / "plain.txt").symlink_to(target)
+
+    person = Hasty(exchange, Approve(), Deny())
+    assert isinstance(await Desk(root, person).check("bash", command="cat plain.txt; touch new"), Denied)
+    first, second = (request.verdict.because for request in person.requests)
+    assert "plain.txt" not in first
+    assert "plain.txt" in second
+
+
+async def test_a_yes_to_a_file_elsewhere_does_not_count_for_another_one_there(root):
+    for name in ("a", "b", "c"):
+        (root.parent / name).write_text(name)
+    for name in ("a", "b"):
+        (root / name).symlink_to(root.parent / name)
+
+    def exchange():
+        (root / "b").unlink()
+        (root / "b").symlink_to(root.parent / "c")
+
+    person = Hasty(exchange, Approve(), Deny())
+    assert isinstance(await Desk(root, person).check("bash", command="cat a b"), Denied)
+
+
+async def test_no_rule_is_stored_by_a_yes_that_does_not_count(root):
+    (root / ".env").write_text("KEY=1")
+
+    def exchange():
+        (root / "long.txt").unlink()
+        (root / "long.txt").symlink_to(".env")
+
+    desk = Desk(root, Hasty(exchange, Approve(scope=Scope.SESSION), Deny()))
+    await desk.check("bash", command="cat long.txt; touch new")
+    assert desk.gate.stored_rules() == ()
+
+
 async def test_a_changed_text_is_what_is_written(root):
     person = Person(Approve(edited="mine\n"), Approve())
     decision = await Desk(root, person).check("write", path="new.txt", content="theirs\n")

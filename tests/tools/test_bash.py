@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from codeagent.core.approvals import Access, CommandPreview
-from codeagent.core.errors import BadArguments, FileProblem, PathRefused, PlanFixed, Unread
+from codeagent.core.errors import BadArguments, FileProblem, PathRefused, PlanFixed, StaleFile, Unread
 from codeagent.core.messages import CommandDetails, Outcome
 from codeagent.core.output_colours import with_colours
 from codeagent.core.protocols import ToolContext
@@ -240,3 +240,24 @@ def test_secrets_of_the_environment_reach_commands_only_when_they_are_passed_on(
 
 def test_output_that_is_no_text_can_still_be_sent(at):
     at.text("bash", command=r"printf '\xff\xfe\x00abc\xed\xa0\x80'").encode()
+
+
+async def test_a_folder_that_became_a_link_elsewhere_during_the_question_is_not_run_in(tmp_path):
+    root, outside = tmp_path / "workspace", tmp_path / "outside"
+    (root / "sub").mkdir(parents=True)
+    (root / "other").mkdir()
+    outside.mkdir()
+    tool = bash_in(root, lambda *_: False)
+    plan = await tool.plan(tool.Arguments(command="touch new", cwd="sub"), ToolContext(call_id="c1"))
+    assert not await plan.is_stale()
+    (root / "sub").rmdir()
+    (root / "sub").symlink_to(outside)
+    assert await plan.is_stale()
+    with pytest.raises(StaleFile):
+        await plan.run(lambda _: None)
+    with pytest.raises(PathRefused):
+        await plan.rebuilt()
+    (root / "sub").unlink()
+    (root / "sub").symlink_to("other")
+    assert (await plan.rebuilt()).preview.cwd == root / "other"
+    assert list(outside.iterdir()) == []
