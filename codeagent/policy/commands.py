@@ -183,7 +183,11 @@ def _looked_through(simple: SimpleCommand, depth: int) -> Command:
             runs_on = runs_on or script.runs_on
             inner += [_looked_through(_moved(part, simple.places), depth + 1) for part in script.commands]
         elif found.words:
-            inner.append(_looked_through(SimpleCommand(found.words, simple.source, places=simple.places), depth + 1))
+            inner.append(
+                _looked_through(
+                    SimpleCommand(found.words, simple.source, places=simple.places, fed=simple.fed), depth + 1
+                )
+            )
     return Command(simple, tuple(inner), tuple(dict.fromkeys(problems)), runs_on)
 
 

@@ -36,7 +36,7 @@ _VARIABLE = re.compile(r"""(?P<quote>"?)\$(?P<brace>\{)?(?P<name>[a-z][a-z0-9_]*
 _EXPANSION = re.compile(r"\$(?P<brace>\{)?(?P<name>[a-z][a-z0-9_]*)(?(brace)\})")
 _NAME_GOES_ON = frozenset(b"%c" % code for code in b"[_" + (string.ascii_letters + string.digits).encode())
 _MAY_EXPAND = frozenset({"simple_expansion", "expansion", "string", "concatenation"})
-_RUNS = "it runs a command inside another one's words"
+RUNS_IN_WORD = "it runs a command inside another one's words"
 _EXPRESSIONS = frozenset(
     {"binary_expression", "unary_expression", "postfix_expression", "ternary_expression", "parenthesized_expression"}
     | {"subscript"}
@@ -133,7 +133,7 @@ class WordReader:
         if kind == "simple_expansion":
             return
         if kind in {"command_substitution", "process_substitution"}:
-            self._source.problem(_RUNS)
+            self._source.problem(RUNS_IN_WORD)
             self._nested(node)
         elif kind == "expansion":
             self._expansion(node, text)
@@ -214,7 +214,7 @@ class WordReader:
     def _expansion(self, node: Node, text: str) -> None:
         """``${…}``: plain forms only; the texts in it are looked through as well."""
         if _CODE_OPENER.search(text):
-            self._source.problem(_RUNS, is_hidden=True)
+            self._source.problem(RUNS_IN_WORD, is_hidden=True)
         elif not _SAFE_EXPANSION.fullmatch(text):
             self._source.problem("it holds an expansion that can run code or set a variable")
         self._sweep(node)
@@ -233,7 +233,7 @@ class WordReader:
         while waiting:
             child = waiting.pop()
             if child.type in {"command_substitution", "process_substitution"}:
-                self._source.problem(_RUNS)
+                self._source.problem(RUNS_IN_WORD)
                 self._nested(child)
             elif child.type in {"expansion", "arithmetic_expansion", "string"}:
                 self._pieces(child, self._source.text(child), [])

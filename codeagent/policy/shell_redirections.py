@@ -31,7 +31,10 @@ _UNCERTAIN_END = "it is not certain where a text for its input ends"
 
 
 class RedirectionReader:
-    """Reads the redirections of one command: ``files`` that it opens, ``tails`` that follow a here-document's mark."""
+    """Reads the redirections of one command.
+
+    ``files`` are those that it opens, ``texts`` what it is given to read, ``tails`` follow a here-document's mark.
+    """
 
     def __init__(
         self, source: Source, reader: WordReader, words: list[Word], files: Sequence[Redirection] = ()
@@ -44,6 +47,7 @@ class RedirectionReader:
         self._reader = reader
         self._words = words
         self.files = list(files)
+        self.texts: list[str] = []
         self.tails: list[Node] = []
 
     def read(self, node: Node) -> None:
@@ -55,7 +59,9 @@ class RedirectionReader:
             self._file(children)
         elif node.type == "herestring_redirect":
             for child in children[1:]:
-                if any(map(shows_key, self._reader.read(child))):
+                words = self._reader.read(child)
+                self.texts += (word.text for word in words)
+                if any(map(shows_key, words)):
                     self._source.problem(MAY_BE_KEY)
         else:
             self._heredoc(node, children)
@@ -101,6 +107,7 @@ class RedirectionReader:
                 end = self._source.text(child)
             elif kind == "heredoc_body":
                 body = self._source.text(child)
+                self.texts.append(body)
                 if start and start[0] not in "'\"\\":
                     self._heredoc_body(child, body)
             else:

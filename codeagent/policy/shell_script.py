@@ -47,7 +47,10 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class SimpleCommand:
-    """A program or builtin with its words, as it is written; ``words`` is empty for lone settings and redirections."""
+    """A program or builtin with its words, as it is written; ``words`` is empty for lone settings and redirections.
+
+    ``fed`` are the texts of here-strings and here-documents, which it gets as its input.
+    """
 
     words: tuple[Word, ...]
     source: str
@@ -55,6 +58,7 @@ class SimpleCommand:
     redirections: tuple[Redirection, ...] = ()
     problems: tuple[Problem, ...] = ()
     places: Places | None = START
+    fed: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -292,10 +292,10 @@ class _Walker:
                 reader.read(redirect)
             tails = reader.tails
             self._source.problems = outer
-        if words or assignments or reader.files or problems:
-            source = self._source.text(whole)
+        if words or assignments or reader.files or reader.texts or problems:
+            opened, fed = tuple(reader.files), tuple(reader.texts)
             self.commands.append(
-                SimpleCommand(tuple(words), source, assignments, tuple(reader.files), tuple(problems), places)
+                SimpleCommand(tuple(words), self._source.text(whole), assignments, opened, tuple(problems), places, fed)
             )
         flow = moved(words, places) or stay(places)
         if not tails:
