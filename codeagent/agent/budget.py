@@ -23,24 +23,27 @@ class Budget:
         self._told: set[str] = set()
         self._numbers = count(1)
 
-    @property
-    def most(self) -> float | None:
-        """US dollars that the session may cost by now; None when there is no limit."""
-        return self._most
-
-    def is_spent(self, spent: float) -> bool:
-        """Whether so many US dollars are all that may be spent."""
-        return self._most is not None and spent >= self._most
+    def reached(self, spent: float, expected: float) -> str:
+        """Why another request, which will probably cost ``expected``, may not be made; empty when it may."""
+        if self._most is None:
+            return ""
+        if spent >= self._most:
+            return f"the limit is {dollars(self._most)}"
+        over = spent + expected > self._most
+        return (
+            f"the next request costs about {dollars(expected)}, and the limit is {dollars(self._most)}" if over else ""
+        )
 
     def leaves_open(self, model: str, *, is_priced: bool) -> bool:
         """Whether the limit cannot be kept with this model, and the person has not said that it need not be."""
         return self._most is not None and not is_priced and model not in self._unpriced
 
-    async def may_spend_more(self, spent: float) -> bool:
-        """Asks for as much money again; the limit moves with a yes."""
+    async def may_spend_more(self, spent: float, reached: str) -> bool:
+        """Asks for as much money again, ``reached`` being why; the limit moves with a yes."""
         most, step = self._most or 0.0, self._limits.max_cost or 0.0
-        text = f"The session has cost {dollars(spent)}; the limit is {dollars(most)}.\nGo on for {dollars(step)} more?"
-        if not await self._ask("a limit is reached", text, "budget.max_cost is set, and it is spent."):
+        text = f"The session has cost {dollars(spent)}; {reached}.\nGo on for {dollars(step)} more?"
+        because = "budget.max_cost is set, and another request would go over it."
+        if not await self._ask("a limit is reached", text, because):
             return False
         self._most = max(most, spent) + step
         return True

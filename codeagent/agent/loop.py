@@ -154,9 +154,8 @@ class Turn:
             self._record.tell(NoticeGiven(text=text, level=Level.WARNING))
         if budget.leaves_open(model, is_priced=setting.ledger.is_priced(model)):
             text, asking = f"{budget.unpriced(model)} {PRICELESS}", budget.may_go_unpriced(model)
-        elif budget.is_spent(spent):
-            most = dollars(budget.most or 0.0)
-            text, asking = f"Stopped at {dollars(spent)}: the limit is {most}. {SPENT}", budget.may_spend_more(spent)
+        elif reached := budget.reached(spent, setting.spending.of(setting.meter.expected(model), model)):
+            text, asking = f"Stopped at {dollars(spent)}: {reached}. {SPENT}", budget.may_spend_more(spent, reached)
         else:
             return None
         return None if await self._within_scope(asking) else self._stopped_or(Ending(reason=TurnEnd.BUDGET, text=text))

@@ -88,6 +88,8 @@ class Meter:
         self._estimated = 0
         self._known: tuple[int, int] | None = None
         self._ratio = 1.0
+        self._last: tuple[str, Usage] | None = None
+        self._replies = self._written = 0
 
     @property
     def fixed(self) -> int:
@@ -103,20 +105,38 @@ class Meter:
         tokens, estimated = self._known
         return tokens + int(max(self._estimated - estimated, 0) * self._ratio)
 
+    def expected(self, model: str) -> Usage:
+        """What the next request and its reply will probably be counted as.
+
+        What the service kept of the last request it has at hand again; the reply is as long as replies were so far.
+        """
+        model_before, last = self._last or ("", Usage())
+        kept = min(last.cache_read_tokens + last.cache_write_tokens, self.used) if model == model_before else 0
+        new = self.used - kept
+        return Usage(
+            input_tokens=0 if last.cache_write_tokens else new,
+            output_tokens=self._written // max(self._replies, 1),
+            cache_read_tokens=kept,
+            cache_write_tokens=new if last.cache_write_tokens else 0,
+            is_estimate=True,
+        )
+
     def learn(self, usage: Usage, reply: AssistantMessage) -> None:
         """The provider's count of a request and its reply, which is not in the history yet."""
+        self._replies, self._written = self._replies + 1, self._written + (usage.output_tokens or tokens_of(reply))
         if not usage.context_tokens - usage.output_tokens:
             return  # a service that does not count
         self._catch_up()
         estimated = self._estimated + tokens_of(reply)
         self._known = (usage.context_tokens, estimated)
+        self._last = (reply.model, usage)
         ratio = usage.context_tokens / max(self.fixed + estimated, 1)
         self._ratio = min(max(ratio, _LEAST_RATIO), _MOST_RATIO)
 
     def start_over(self) -> None:
         """The history is another one: only an estimate is left until the provider counts again."""
         self._seen = self._estimated = 0
-        self._known = None
+        self._known = self._last = None
 
     def scaled(self, estimated: int) -> int:
         """An estimate in the provider's own tokens."""

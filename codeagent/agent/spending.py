@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codeagent.core.messages import AssistantMessage, Unpriced, Usage
+from codeagent.core.messages import AssistantMessage, StopReason, Unpriced, Usage
 from codeagent.core.protocols import Ledger
 
 
@@ -27,6 +27,11 @@ class Spending:
     def cost(self) -> float | None:
         """What is known of the cost in US dollars; None when nothing had a price."""
         return self.spent if self.spent or not self._unpriced else None
+
+    def of(self, usage: Usage, model: str) -> float:
+        """What a request would cost in US dollars, as far as the model's price is known."""
+        asked = AssistantMessage(blocks=(), stop=StopReason.END_TURN, model=model, usage=usage)
+        return self._ledger.cost(asked) or 0.0
 
     def add(self, reply: AssistantMessage) -> None:
         """Counts one reply and the request it answered."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.compaction import Judges
 from codeagent.agent.limits import Limits
@@ -13,7 +15,7 @@ from codeagent.core.errors import ProviderUnavailable
 from codeagent.core.events import NoticeGiven, TextStreamed, TurnEnd, UsageReported
 from codeagent.core.messages import AssistantMessage, StopReason, Unpriced, Usage
 from codeagent.core.protocols import ReplyFinished, TextPiece, UsagePiece
-from tests.agent.stage import Model, Prices, Stage, reply
+from tests.agent.stage import Model, Prices, Probe, Stage, call, reply
 
 HALF = Usage(input_tokens=10, output_tokens=1)
 WHOLE = Usage(input_tokens=10, output_tokens=5)
@@ -174,3 +176,56 @@ async def test_a_resumed_session_counts_what_it_cost_before():
     past = before(stage.journal.events, Bookmarks())
     resumed = Stage(Model(reply("Two."), reply("Three.")), limits=Limits(max_cost=2.0), before=past)
     assert [(await resumed.send()).reason for _ in range(2)] == [TurnEnd.DONE, TurnEnd.BUDGET]
+
+
+class PerToken(Prices):
+    """A million tokens cost $3 read, $0.30 read once more, $3.75 kept, $15 written."""
+
+    def cost(self, message: AssistantMessage) -> float | None:
+        used = message.usage
+        read = used.input_tokens * 3 + used.cache_read_tokens * 0.3 + used.cache_write_tokens * 3.75
+        return (read + used.output_tokens * 15) / 1_000_000
+
+
+DEAR = Usage(input_tokens=100_000, output_tokens=10_000)
+"""45 cents."""
+
+
+def looks(*usages: Usage) -> Model:
+    return Model(*(reply("", call(f"c{number}", "look"), usage=usage) for number, usage in enumerate(usages)))
+
+
+async def look(say, progress):
+    return "seen"
+
+
+@pytest.mark.parametrize(("most", "requests"), [(0.4, 1), (1.0, 2), (1.3, 2), (1.5, 3)])
+async def test_a_request_that_would_pass_the_limit_is_not_made(most, requests):
+    model = looks(*[DEAR] * 9)
+    stage = Stage(model, Probe("look", look), limits=Limits(max_cost=most), ledger=PerToken())
+    ended = await stage.send()
+    assert (ended.reason, len(model.requests)) == (TurnEnd.BUDGET, requests)
+    assert "the limit is $" in ended.text
+    assert "--max-cost" in ended.text
+
+
+async def test_what_the_service_keeps_is_expected_at_its_own_price():
+    first = Usage(cache_write_tokens=100_000, output_tokens=100)
+    later = Usage(cache_read_tokens=100_000, cache_write_tokens=200, output_tokens=100)
+    model = looks(first, later, later, later)
+    stage = Stage(model, Probe("look", look), limits=Limits(max_cost=0.45), ledger=PerToken())
+    ended = await stage.send()
+    assert (ended.reason, len(model.requests)) == (TurnEnd.BUDGET, 3)
+    assert ended.cost is not None
+    assert ended.cost < 0.45
+
+
+async def test_a_person_is_asked_before_a_request_that_would_pass_the_limit():
+    person, model = Tolerant(), looks(*[DEAR] * 2)
+    model.steps.append(reply("Done.", usage=DEAR))
+    judges = Judges(approver=person)
+    stage = Stage(model, Probe("look", look), limits=Limits(max_cost=1.0), ledger=PerToken(), judges=judges)
+    assert (await stage.send()).text == "Done."
+    [question] = person.asked
+    text = "The session has cost $0.90; the next request costs about $0.48, and the limit is $1.00."
+    assert question.preview.text == f"{text}\nGo on for $1.00 more?"

@@ -30,14 +30,14 @@ def test_a_run_without_a_screen_ends_at_the_limit_before_the_next_request(priced
     model_server.reply(look(1), look(2), look(3), look(4))
     events, code = priced.events("-p", "look", "--max-cost", "0.5")
     ended = events[-1]
-    assert (code, ended["reason"], round(ended["cost"], 2)) == (3, "budget", 0.6)
-    assert ended["text"].startswith("Stopped at $0.60: the limit is $0.50.")
-    assert len(model_server.requests) == 2
-    finished = priced.run("-p", "go on", "--continue", "--max-cost", "0.5")
+    assert (code, ended["reason"], round(ended["cost"], 2)) == (3, "budget", 0.3)
+    assert ended["text"].startswith("Stopped at $0.30: the next request costs about $0.30, and the limit is $0.50.")
+    assert len(model_server.requests) == 1
+    finished = priced.run("-p", "go on", "--continue", "--max-cost", "0.2")
     assert (finished.returncode, finished.stdout) == (3, "")
     assert "--max-cost" in finished.stderr
     assert len(finished.stderr.splitlines()) == 1
-    assert len(model_server.requests) == 2
+    assert len(model_server.requests) == 1
     assert priced.run("-p", "go on", "--continue", "--max-cost", "2").returncode == 0
     assert model_server.refusals == []
 
@@ -85,8 +85,8 @@ def test_in_the_app_the_turn_waits_at_the_limit_and_goes_on_with_a_yes(priced, m
         terminal.wait("›")
         terminal.type("look")
         terminal.press("enter")
-        terminal.wait(r"has cost \$0\.60; the limit is \$0\.50")
-        assert len(model_server.requests) == 2
+        terminal.wait(r"has cost \$0\.30; the next request costs about \$0\.30, and the limit is \$0\.50")
+        assert len(model_server.requests) == 1
         terminal.wait_for_answer("y approve")
         terminal.type("y")
         terminal.wait("That was dear")
@@ -104,7 +104,7 @@ def test_in_the_app_the_turn_ends_at_the_limit_with_a_no_and_the_next_message_as
         terminal.wait(r"Go on for \$0\.50 more")
         terminal.wait_for_answer("n deny")
         terminal.type("n")
-        terminal.wait(r"Stopped at \$0\.60")
+        terminal.wait(r"Stopped at \$0\.30")
         terminal.type("more")
         terminal.press("enter")
         terminal.wait(r"Go on for \$0\.50 more")
@@ -112,7 +112,7 @@ def test_in_the_app_the_turn_ends_at_the_limit_with_a_no_and_the_next_message_as
         terminal.wait_gone(r"Go on for \$0\.50 more")
         terminal.press("ctrl+d")
         terminal.wait_for_exit()
-    assert len(model_server.requests) == 2
+    assert len(model_server.requests) == 1
 
 
 def test_in_the_app_a_model_without_a_price_is_asked_about_first(place, model_server):
