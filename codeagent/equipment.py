@@ -107,7 +107,7 @@ def equip(needs: Needs) -> Equipment:
     extra = [Path(folder).expanduser() for folder in settings.permissions.add_dirs]
     paths = PathSandbox(root, extra, readable=keeping.readable, protected=places.own, secrets=[places.keys_file])
     clear_old(keeping.changes)
-    store = ChangeStore(root, keeping.changes, keeping.session_id)
+    store = ChangeStore(root, keeping.changes, keeping.session_id, (*places.own, places.cache))
     undoing = open_undoing(
         store, keeping.seen, needs.tell, paths.show, is_running=needs.is_running, mode=needs.modes.get
     )

@@ -56,9 +56,13 @@ class Pending:
 class ChangeStore:
     """Everything that is kept of one session's changes; for one thread at a time."""
 
-    def __init__(self, root: Path, folder: Path, session: str) -> None:
-        """``folder`` is the workspace's, shared by its sessions; ``session`` is an id."""
+    def __init__(self, root: Path, folder: Path, session: str, own: Sequence[Path] = ()) -> None:
+        """``folder`` is the workspace's, shared by its sessions; ``session`` is an id.
+
+        ``own`` are the program's folders: where they lie in the workspace nothing of them is kept or taken back.
+        """
         self.root = root
+        self._own = tuple(own)
         self._place = folder / "sessions" / session
         self._folder = folder
         self._git: PrivateGit | None = None
@@ -78,7 +82,7 @@ class ChangeStore:
                 make_private_folder(self._place)
                 index = self._place / index_name(around.top)
                 folder = self._folder / f"git-{around.object_format}"
-                git = PrivateGit(folder=folder, root=self.root, surroundings=around, index=index)
+                git = PrivateGit(folder=folder, root=self.root, surroundings=around, index=index, apart=self._own)
                 make_private_folder(folder)
                 git.prepare()
             except OSError as error:

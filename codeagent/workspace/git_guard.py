@@ -1,6 +1,6 @@
 """Sees when a command changed what makes git run programs (hooks, settings, attributes), and puts it back.
 
-Looked at are the repositories in a folder, their submodules and linked work trees.
+Looked at are the repositories in a folder, bare ones too, their submodules and linked work trees.
 One that is new counts when something in it would run by itself.
 """
 
@@ -107,8 +107,9 @@ class GitWatch:
 
 def git_state(root: Path) -> GitState:
     """How things stand now; milliseconds, tens of them in a large workspace."""
-    links = {link: folder_at(link) for link in git_links(root) if is_there(link)}
-    folders = tuple(dict.fromkeys(folder for link in links for folder in git_folders(link, root)))
+    tops = [link for link in git_links(root) if is_there(link)]
+    links = {link: folder_at(link) for link in tops if link.name == ".git"}
+    folders = tuple(dict.fromkeys(folder for link in tops for folder in git_folders(link, root)))
     entries: dict[Path, Entry] = {}
     for path in (*links, *(path for folder in folders for path in guarded(folder))):
         if len(entries) < _MOST_FILES and (entry := entry_at(path)) is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import stat
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 _PLACES = re.compile(
@@ -25,7 +27,7 @@ def is_in_git_folder(path: Path, root: Path) -> bool:
     """
     written = path.name
     for folder in _folders(path, root):
-        if _looks_like_git(folder, written):
+        if looks_like_git(partial(_holds_or_will, folder, written)):
             return True
         written = folder.name
     return False
@@ -48,12 +50,13 @@ def _folders(path: Path, root: Path) -> list[Path]:
     return list(path.parents)[: len(path.parts) - len(root.parts)]
 
 
-def _looks_like_git(folder: Path, written: str) -> bool:
-    """What git itself looks for (setup.c, is_git_directory), with the entry that is about to be written."""
+def _holds_or_will(folder: Path, written: str, name: str) -> bool:
+    """Whether a name is in a folder, or is the one that is about to be written."""
+    return name.casefold() == written.casefold() or is_there(folder / name)
 
-    def holds(name: str) -> bool:
-        return name.casefold() == written.casefold() or is_there(folder / name)
 
+def looks_like_git(holds: Callable[[str], bool]) -> bool:
+    """Whether git takes a folder for a repository's inside by the names in it (setup.c, is_git_directory)."""
     return holds("HEAD") and ((holds("objects") and holds("refs")) or holds("commondir"))
 
 

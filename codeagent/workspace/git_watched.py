@@ -11,6 +11,7 @@ from pathlib import Path
 
 from codeagent.workspace.bounds import GIT_PARTS
 from codeagent.workspace.git_index import submodules
+from codeagent.workspace.git_places import looks_like_git
 from codeagent.workspace.git_settings import program_in
 
 _LARGEST = 1_000_000
@@ -31,7 +32,10 @@ class Entry:
 
 
 def git_links(root: Path) -> Iterator[Path]:
-    """Each ``.git`` of the workspace: its own, those that its index names, and those that lie near the top."""
+    """Each ``.git`` of the workspace: its own, those that its index names, and those that lie near the top.
+
+    And each folder near the top that git takes for a repository's inside whatever its name, as a bare one.
+    """
     top = root / ".git"
     yield top
     with suppress(OSError, ValueError):
@@ -40,10 +44,16 @@ def git_links(root: Path) -> Iterator[Path]:
     while waiting and seen < _MOST_ENTRIES:
         below: list[Path] = []
         for folder in waiting:
-            for entry in _listed(folder):
+            entries = _listed(folder)
+            is_bare = looks_like_git({entry.name for entry in entries}.__contains__)
+            if is_bare:
+                yield folder
+            for entry in entries:
                 seen += 1
                 if entry.name == ".git":
                     yield Path(entry.path)
+                elif is_bare and entry.name == "objects":
+                    continue
                 elif seen < _MOST_ENTRIES and entry.is_dir(follow_symlinks=False):
                     below.append(Path(entry.path))
         waiting = below

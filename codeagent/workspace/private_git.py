@@ -7,8 +7,9 @@ part; only ignore files do.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +39,8 @@ _SETTINGS = """\
 {extensions}
 """
 _ATTRIBUTES = "* -text -crlf -eol -ident -filter -working-tree-encoding -merge -diff\n"
+_SPECIAL = re.compile(rb"[\\*?\[\] ]")
+"""Characters that mean something in an ignore file (gitignore(5))."""
 _FIXED = {
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -116,12 +119,16 @@ def _is_ignored(root: Path, top: Path) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateGit:
-    """Runs git on a folder of ours (``folder``) and on the files below ``root``; ``index`` is ours too."""
+    """Runs git on a folder of ours (``folder``) and on the files below ``root``; ``index`` is ours too.
+
+    ``apart`` are folders that count as ignored where they lie below ``root``.
+    """
 
     folder: Path
     root: Path
     surroundings: Surroundings
     index: Path
+    apart: tuple[Path, ...] = ()
 
     @property
     def held(self) -> Path:
@@ -140,7 +147,7 @@ class PrivateGit:
         sha256 = self.surroundings.object_format != "sha1"
         extensions = f"\tobjectformat = {self.surroundings.object_format}" if sha256 else ""
         own = f"{TEMP_PREFIX}*".encode()  # a file that is being written this moment is nobody's yet
-        excludes = b"\n".join((*map(_contents, self.surroundings.excludes), own))
+        excludes = b"\n".join((*map(_contents, self.surroundings.excludes), own, *self._apart_from_it()))
         files = {
             "HEAD": b"ref: refs/heads/none\n",
             "config": _SETTINGS.format(version=int(sha256), extensions=extensions).encode(),
@@ -150,6 +157,13 @@ class PrivateGit:
         }
         for name, content in files.items():
             _keep(self.folder / name, content)
+
+    def _apart_from_it(self) -> Iterator[bytes]:
+        """The folders that are no part of the workspace although they lie in it, as an ignore file names them."""
+        for folder in (path.resolve() for path in self.apart):
+            if folder != self.root and folder.is_relative_to(self.root):
+                name = _SPECIAL.sub(rb"\\\g<0>", os.fsencode(folder.relative_to(self.surroundings.top)))
+                yield b"/" + name + b"/"
 
     def run(
         self,

@@ -58,6 +58,7 @@ class Ground:
     events: list[AgentEvent] = field(default_factory=list)
     count: int = 0
     mode: Mode = Mode.ASK
+    own: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         self.seen = SeenFiles()
@@ -67,7 +68,7 @@ class Ground:
     def reopen(self, session: str | None = None) -> None:
         """As the next start of the program would."""
         self.session = session or self.session
-        self.store = ChangeStore(self.root, self.state, self.session)
+        self.store = ChangeStore(self.root, self.state, self.session, self.own)
         self.undoing: Undoing = open_undoing(
             self.store,
             self.seen,

@@ -138,6 +138,26 @@ async def test_the_persons_own_ignore_file_counts(ground, tmp_path, monkeypatch)
     assert (await ground.bash("touch a.swp b.local")).details.changes == ()
 
 
+@pytest.mark.parametrize("is_repository", [False, True])
+async def test_the_programs_own_folders_are_no_part_of_a_workspace_that_holds_them(
+    tmp_path, grounds, run_git, is_repository
+):
+    root = tmp_path / "home"
+    state, data = root / ".local/state/[a] *", root / ".local/share/codeagent"
+    data.mkdir(parents=True)
+    if is_repository:
+        run_git(root, "init", "-q")
+    (data / "session.jsonl").write_text("1\n")
+    ground = grounds(root, state / "checkpoints", own=(state, data))
+    command = f"echo 2 >> {data}/session.jsonl; mkdir -p {data}/new; echo x > .local/share/other"
+    result = await ground.bash(command)
+    assert [change.path for change in result.details.changes] == [".local/share/other"]
+    await ground.undo()
+    assert not (root / ".local/share/other").exists()
+    assert (data / "session.jsonl").read_text() == "1\n2\n"
+    assert (data / "new").is_dir()
+
+
 async def test_huge_files_are_not_kept_and_that_is_told(ground, monkeypatch):
     monkeypatch.setattr(snapshots, "LARGEST", 1000)
     (ground.root / "huge").write_bytes(b"x" * 2000)

@@ -277,6 +277,57 @@ def test_a_repository_inside_is_watched_and_a_new_one_when_it_runs_something(rep
     assert names(repository, changes) == ["a/armed/.git/config", "a/armed/.git/hooks/pre-commit"]
 
 
+def make_inside(folder, settings):
+    """A repository's inside under a plain name, put together file by file."""
+    (folder / "objects").mkdir(parents=True)
+    (folder / "refs").mkdir()
+    (folder / "HEAD").write_text("ref: refs/heads/m\n")
+    (folder / "config").write_text(settings)
+
+
+ARMED = "[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch x;false\n"
+
+
+def test_a_new_repository_without_a_git_folder_counts_when_it_runs_something(repository):
+    def act():
+        make_inside(repository / "a/sub", ARMED)
+        git(repository, "init", "-q", "--bare", "armed")
+        git(repository / "armed", "config", "core.fsmonitor", "touch x")
+        git(repository, "init", "-q", "--bare", "clean")
+
+    changes = changes_by(repository, act)
+    assert names(repository, changes) == ["a/sub/config", "armed/config"]
+    assert all(map(undo_git_change, changes))
+    assert not (repository / "a/sub/config").exists()
+
+
+def test_a_bare_repository_is_watched(repository):
+    git(repository, "init", "-q", "--bare", "bare")
+    before = (repository / "bare/config").read_text()
+    (change,) = changes_by(repository, lambda: git(repository / "bare", "config", "core.fsmonitor", "touch x"))
+    assert undo_git_change(change)
+    assert (repository / "bare/config").read_text() == before
+
+
+def test_a_bare_repository_that_is_pushed_to_moved_or_made_anew_is_no_matter(repository):
+    for name in ("one", "two", "three"):
+        git(repository, "init", "-q", "--bare", name)
+
+    def act():
+        git(repository, "push", "-q", "one", "HEAD:refs/heads/x")
+        (repository / "two").rename(repository / "moved")
+        shutil.rmtree(repository / "three")
+        git(repository, "init", "-q", "--bare", "three")
+
+    assert changes_by(repository, act) == ()
+
+
+def test_a_workspace_that_is_a_bare_repository_is_watched(tmp_path):
+    make_inside(tmp_path / "bare", "")
+    changes = changes_by(tmp_path / "bare", lambda: (tmp_path / "bare/config").write_text(ARMED))
+    assert names(tmp_path, changes) == ["bare/config"]
+
+
 def test_a_repository_that_is_removed_or_moved_with_its_folder_is_no_matter(repository):
     for name in ("one", "two"):
         git(repository, "init", "-q", name)
