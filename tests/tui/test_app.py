@@ -324,6 +324,15 @@ async def test_a_draft_is_kept_and_comes_back(stage_of, monkeypatch):
         await stage.until(lambda: stage.bench.kept == "unfinished!")
 
 
+@pytest.mark.parametrize("key", ["ctrl+c", "enter"])
+async def test_a_draft_that_is_cleared_or_sent_is_not_spoken_of(stage_of, monkeypatch, key):
+    monkeypatch.setattr(prompt, "DRAFT_SECONDS", 0.0)
+    async with stage_of(draft="unfinished") as stage:
+        await stage.until(lambda: "draft from before" in stage.text)
+        await stage.pilot.press(key)
+        await stage.until(lambda: stage.app.main.prompt.is_empty and "draft from before" not in stage.text)
+
+
 async def test_what_is_typed_before_a_draft_can_be_seen_is_not_mixed_with_it(stage_of, monkeypatch):
     monkeypatch.setattr(prompt, "DRAFT_SECONDS", 3600.0)
     async with stage_of(draft="unfinished") as stage:

@@ -23,6 +23,9 @@ def changed_by_someone(request):
     return replace(request, preview=DiffPreview(diff=make_diff("shop/cart.py", before, after), proposal=after))
 
 
+OF_CART = "My edit of shop/cart.py, which was not used:\n"
+
+
 class Editing(Asking):
     """A turn with one call, whose question can change and which can end."""
 
@@ -191,7 +194,7 @@ async def test_an_edit_whose_call_ends_without_it_goes_to_the_prompt(stage_of, a
             await stage.pilot.press("ctrl+s")
             await stage.until(lambda: asking.answers)
         await asking.end(outcome)
-        await stage.until(lambda: prompt.full_text == mine)
+        await stage.until(lambda: prompt.full_text == f"{OF_CART}{mine}")
         assert "your text is in the prompt" in stage.text
         assert stage.app.focused is prompt
 
@@ -213,14 +216,14 @@ async def test_an_open_edit_is_the_draft_of_a_program_that_is_left(stage_of, ask
     async with stage_of(asking) as stage:
         editor = await open_editor(stage, "mine")
         await stage.app.action_quit()
-        assert stage.bench.kept == editor.text
+        assert stage.bench.kept == OF_CART + editor.text
 
 
 async def test_what_is_typed_into_an_open_edit_is_kept_as_the_prompts_draft_is(stage_of, ask_diff):
     asking = Editing(ask_diff())
     async with stage_of(asking) as stage:
         editor = await open_editor(stage, "mine")
-        await stage.until(lambda: stage.bench.kept == editor.text)
+        await stage.until(lambda: stage.bench.kept == OF_CART + editor.text)
 
 
 async def test_an_edit_that_was_left_is_still_in_the_draft(stage_of, ask_diff):
@@ -230,7 +233,7 @@ async def test_an_edit_that_was_left_is_still_in_the_draft(stage_of, ask_diff):
         await stage.pilot.press("escape")
         await stage.until(lambda: stage.app.main.approval.is_at_question)
         await stage.app.action_quit()
-        assert stage.bench.kept == mine
+        assert stage.bench.kept == OF_CART + mine
 
 
 async def test_a_sentence_for_the_model_is_kept_while_it_is_typed(stage_of, ask_diff):
@@ -252,6 +255,34 @@ async def test_an_open_edit_is_the_draft_of_a_program_that_is_told_to_end(stage_
         mine = (await open_editor(stage, "mine")).text
         os.kill(os.getpid(), number)
         await stage.until(lambda: not stage.app.is_running)
-        assert stage.bench.kept == mine
+        assert stage.bench.kept == OF_CART + mine
         assert stage.app.return_code == 128 + number
         assert not isinstance(asking.answers.get("c1"), Approve)
+
+
+async def test_an_edit_from_before_waits_in_the_history_by_its_name_and_no_enter_sends_it(stage_of):
+    async with stage_of(draft=f"then the tests\n{OF_CART}x = 1\n") as stage:
+        prompt = stage.app.main.prompt
+        await stage.until(lambda: "draft from before · ctrl+c clears · ↑ your edit of shop/cart.py" in stage.text)
+        assert prompt.text == "then the tests"
+        assert stage.bench.kept == "then the tests"
+        prompt.clear_typed()
+        await stage.pilot.press("up")
+        assert prompt.text == f"{OF_CART}x = 1"
+
+
+async def test_an_edit_alone_says_where_it_is(stage_of):
+    async with stage_of(draft=f"{OF_CART}x = 1\n") as stage:
+        await stage.until(lambda: "your edit of shop/cart.py from before · ↑ brings it" in stage.text)
+        assert stage.app.main.prompt.is_empty
+        assert stage.bench.typed[-1] == f"{OF_CART}x = 1"
+
+
+async def test_a_long_edit_that_was_not_used_keeps_its_first_line_in_view(stage_of, ask_diff):
+    asking = Editing(ask_diff())
+    async with stage_of(asking) as stage:
+        editor = await open_editor(stage, "mine")
+        editor.load_text("x = 1\n" * 30)
+        await asking.end(Outcome.FAILED)
+        await stage.until(lambda: "[pasted text #1" in stage.app.main.prompt.text)
+        assert stage.app.main.prompt.text.startswith(OF_CART)

@@ -35,6 +35,7 @@ from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.queue import QueueLines
 from codeagent.tui.widgets.session_transcript import SessionTranscript
 from codeagent.tui.widgets.status import StatusLine
+from codeagent.tui.widgets.typed_before import part_from_edits
 
 _REMARK_SECONDS = 3.0
 _TALL = 20  # lines
@@ -88,6 +89,7 @@ class MainScreen(Screen[None]):
         self._habits = Habits()
         self._writing = Lock()
         self._shows_key = False
+        self._edits_back = self._draft_remark = ""
         self.drawn: Callable[[], None] = lambda: None
         """Called when the whole screen was drawn."""
 
@@ -117,8 +119,11 @@ class MainScreen(Screen[None]):
     async def take_habits(self, bench: Workbench) -> tuple[tuple[str, ...], str]:
         """What the person chose before is so again, and what they choose is kept; what they typed, and their draft."""
         self._bench = bench
-        habits, typed, draft = await asyncio.to_thread(lambda: (bench.habits(), bench.history(), bench.draft()))
-        self._habits = habits
+        self._habits = habits = await asyncio.to_thread(bench.habits)
+        typed, draft, edits = await asyncio.to_thread(_typed_in, bench)
+        self._edits_back = f"your edit of {' and '.join(edits)}" if edits else ""
+        if edits and not draft:
+            self.status.remark(f"{self._edits_back} from before · ↑ brings it", _DRAFT_SECONDS)
         self.transcript.show_times(is_shown=habits.shows_times)
         self.approval.use_side(Side.BESIDE if habits.side_by_side else Side.BELOW)
         return typed, draft
@@ -187,7 +192,9 @@ class MainScreen(Screen[None]):
         return self.is_current and self.focused in {self.prompt, None} and self.prompt.is_empty
 
     def on_prompt_edited(self) -> None:
-        """The question makes room when the prompt grows."""
+        """The question makes room when the prompt grows; a draft that is sent or cleared is not spoken of."""
+        if self.prompt.is_empty and self.status.status.remark == self._draft_remark:
+            self.status.forget_remark()
         if self.approval.waiting:
             self.call_after_refresh(self.approval.fit)
 
@@ -202,7 +209,10 @@ class MainScreen(Screen[None]):
     def on_prompt_draft_back(self, event: Prompt.DraftBack) -> None:
         """Text that nobody typed just now says where it comes from."""
         does = "↑ brings it" if event.is_in_history else "ctrl+c clears"
-        self.status.remark(f"draft from before · {does}", _DRAFT_SECONDS)
+        edits = f" · ↑ {self._edits_back}" if self._edits_back else ""
+        remark, self._edits_back = f"draft from before · {does}{edits}", ""
+        self.status.remark(remark, _DRAFT_SECONDS)
+        self._draft_remark = "" if event.is_in_history else remark
 
     def on_prompt_vi_mode_changed(self, event: Prompt.ViModeChanged) -> None:
         """The status line says when keys are vi's commands."""
@@ -343,3 +353,16 @@ class MainScreen(Screen[None]):
         """Takes the clicked suggestion."""
         self.prompt.take(event.suggestion)
         self.prompt.focus()
+
+
+def _typed_in(bench: Workbench) -> tuple[tuple[str, ...], str, list[str]]:
+    """The history, the draft, and whose edits of proposals the draft had: these belong to the history now.
+
+    None of them may be sent by an Enter that was meant for something else.
+    """
+    draft, edits = part_from_edits(bench.draft())
+    for edit in edits.values():
+        bench.remember(edit)
+    if edits:
+        bench.save_draft(draft)
+    return bench.history(), draft, list(edits)

@@ -17,8 +17,9 @@ from codeagent.core.approvals import (
     TextPreview,
 )
 from codeagent.core.diff import LineKind
-from codeagent.core.text import counted
+from codeagent.core.text import counted, show_invisible
 from codeagent.tui.widgets.surroundings import Surroundings
+from codeagent.tui.widgets.typed_before import first_line_of_edit
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,6 +94,14 @@ class OpenQuestion:
         if isinstance(preview, TextPreview):
             return preview.text if preview.is_proposal else None
         return preview.command if isinstance(preview, CommandPreview) else None
+
+    @property
+    def subject(self) -> str:
+        """What the proposal is for: a file, or no file in particular."""
+        preview = self.request.preview
+        if isinstance(preview, DiffPreview):
+            return show_invisible(preview.diff.path)
+        return "a command" if isinstance(preview, CommandPreview) else "a text"
 
     @property
     def line_of_hunk(self) -> int | None:
@@ -217,6 +226,7 @@ class KeptEdits:
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
+        self._subjects: dict[str, str] = {}
 
     @property
     def calls(self) -> set[str]:
@@ -225,8 +235,8 @@ class KeptEdits:
 
     @property
     def texts(self) -> list[str]:
-        """All of them, the oldest first."""
-        return list(self._texts.values())
+        """All of them, the oldest first, each below a line that says what it is."""
+        return [f"{first_line_of_edit(self._subjects[call])}\n{text}" for call, text in self._texts.items()]
 
     def of(self, question: OpenQuestion) -> str | None:
         """What the person made of the proposal before, if it is another text."""
@@ -244,7 +254,9 @@ class KeptEdits:
             self._texts.pop(question.request.call_id, None)
         else:
             self._texts[question.request.call_id] = text
+            self._subjects[question.request.call_id] = question.subject
 
-    def take(self, call_id: str) -> str | None:
-        """The text, which is the caller's from now on."""
-        return self._texts.pop(call_id, None)
+    def take(self, call_id: str) -> tuple[str, str] | None:
+        """The line that says what the text is, and the text, which are the caller's from now on."""
+        text = self._texts.pop(call_id, None)
+        return None if text is None else (f"{first_line_of_edit(self._subjects[call_id])}\n", text)

@@ -191,9 +191,9 @@ class QuestionPane(Vertical, can_focus=True):
         if (held := self._questions.called_off(call_id)) is not None:
             self._edits.keep(held, self._text.edited)
             self._take_out(held)
-        text = self._edits.take(call_id)
-        if text is not None and not is_done:
-            self._home.post_message(events.Paste(text))
+        if (kept := self._edits.take(call_id)) and not is_done:
+            for text in kept:  # each by itself: what it is stays in view where the prompt folds the rest
+                self._home.post_message(events.Paste(text))
             self.post_message(self.Remarked("It was not used: your text is in the prompt"))
 
     def end_calls(self) -> None:
@@ -205,7 +205,7 @@ class QuestionPane(Vertical, can_focus=True):
         """What is typed at the questions and was not sent, or not used yet."""
         if (question := self._questions.current) and self._view is View.EDITING:
             self._edits.keep(question, self._text.edited)
-        return [*self._edits.texts, *([self._text.sentence] if self._is_sentence_in_view else ())]
+        return [*([self._text.sentence] if self._is_sentence_in_view else ()), *self._edits.texts]
 
     def _take_out(self, question: OpenQuestion) -> None:
         if self._questions.remove(question.ticket):

@@ -89,8 +89,8 @@ class StatusLine(Widget):
         """Shows another state; the spinner turns only while the agent works."""
         if status == self.status:
             return
-        if self.status.waiting and not status.waiting:
-            status = replace(status, remark="")  # it was about a question that has gone
+        if bool(self.status.waiting) is not bool(status.waiting):
+            status = replace(status, remark="")  # it was about a question that has gone, or covers the keys of one
         before, self.status = self.status, status
         if _state_of(status) is not _state_of(before):
             self.post_message(self.StateChanged(_state_of(status)))

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_EDIT = re.compile(r"My edit of (.+), which was not used:$", re.MULTILINE)
+
+
+def first_line_of_edit(name: str) -> str:
+    """What an edited proposal begins with, so that the person and the model know what it is."""
+    return f"My edit of {name}, which was not used:"
+
+
+def part_from_edits(draft: str) -> tuple[str, dict[str, str]]:
+    """The words of a draft, and the edited proposals behind them, each with its first line, by name."""
+    starts = list(_EDIT.finditer(draft))
+    ends = [*(found.start() for found in starts[1:]), len(draft)]
+    words = draft[: starts[0].start()] if starts else draft
+    return words.rstrip("\n"), {
+        found[1]: draft[found.start() : end].rstrip("\n") for found, end in zip(starts, ends, strict=False)
+    }
 
 
 class TypedBefore:
