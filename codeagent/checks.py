@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from codeagent.config.places import find_places
 from codeagent.config.settings import Settings
 from codeagent.core.desk import Check, CheckState
 from codeagent.core.errors import ConfigError, NoModel
+from codeagent.core.programs import find_program, pass_over
 from codeagent.folders import write_folders
 from codeagent.keys import Keys
 from codeagent.models import choose_model, key_for
@@ -26,6 +26,7 @@ _VERSION_SECONDS = 5
 
 def look_around(settings: Settings, root: Path, environ: Mapping[str, str], keys: Keys) -> tuple[Check, ...]:
     """All checks, in the order a new user needs them; runs ``git`` and ``rg`` once for their versions."""
+    pass_over(write_folders(settings))
     return (
         _system(),
         _terminal(environ),
@@ -108,7 +109,7 @@ def _keys(settings: Settings) -> Iterator[Check]:
 
 
 def _program(name: str, *, needed_for: str, remedy: str) -> Check:
-    path = shutil.which(name)
+    path = find_program(name)
     if path is None:
         return Check(name=name, state=CheckState.LIMITED, finding=f"not found ({needed_for})", remedy=remedy)
     try:

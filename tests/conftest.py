@@ -30,6 +30,13 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
+@pytest.fixture(autouse=True)
+def programs_from_the_temporary_folder(monkeypatch) -> None:
+    """Stand-ins for programs lie there; what an earlier test said of where programs come from is forgotten."""
+    monkeypatch.setattr("codeagent.core.programs._reachable", set())
+    monkeypatch.setattr("codeagent.core.programs.common_places", list)
+
+
 @pytest.fixture
 def model_server() -> Iterator[ScriptedServer]:
     """A strict model server on 127.0.0.1; give it replies with ``model_server.reply(...)``."""

@@ -16,6 +16,7 @@ from codeagent.cli.permission_rules import add_parsers, rules_here, run_rules
 from codeagent.core.approvals import Access, Decision, Mode, Verdict
 from codeagent.core.errors import CodeagentError
 from codeagent.core.json_types import JsonValue
+from codeagent.core.programs import pass_over
 from codeagent.core.text import clean, show_invisible, storable
 from codeagent.policy.check import Question, check_command, check_path, verdict_as_json, verdict_as_text
 
@@ -65,6 +66,7 @@ def run(argv: Sequence[str]) -> int:
         return run_rules(options)
     root = Path.cwd()
     extra_roots = tuple(Path(folder) for folder in options.add_dir)
+    pass_over(extra_roots)
     if options.json and options.command == "-":
         return _answer_lines(root, extra_roots)
     try:

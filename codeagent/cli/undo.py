@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from codeagent.config.places import Places
+from codeagent.config.sources import load_settings
 from codeagent.core.changes import Pace, Reversal, Standing
-from codeagent.core.errors import NothingToUndo
+from codeagent.core.errors import ConfigError, NothingToUndo
 from codeagent.core.patch import as_patch
+from codeagent.core.programs import pass_over
 from codeagent.core.text import show_invisible
+from codeagent.folders import write_folders
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.journal import JournalFile
 from codeagent.store.sessions import Sessions
@@ -44,6 +49,9 @@ def run(found: argparse.Namespace, places: Places, folder: Path) -> int:
     root = next((one for one in above if Sessions(places.sessions, one).paths()), None)
     if root is None:
         raise NothingToUndo(f"No session was held in {folder}.", hint="Go to the directory where it was.")
+    pass_over([root])
+    with suppress(ConfigError):  # what the settings have wrong is no reason not to take something back
+        pass_over(write_folders(load_settings(places, root, os.environ, {}, project=None).settings))
     sessions = Sessions(places.sessions, root)
     session_id = sessions.find(found.session) if found.session is not None else sessions.latest()
     journal, _ = JournalFile.reopen(sessions.path(session_id), redact=lambda text: text)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
+
+from codeagent.core.programs import named_by_path
 
 _BUILT_IN = frozenset(
     {"[", "[[", ":", "true", "false", "echo", "printf", "pwd", "cd", "test", "type", "command", "time", "read", "exit"}
@@ -20,7 +21,7 @@ def own_program(name: str, roots: Sequence[Path]) -> str:
     path = os.environ.get("PATH", os.defpath)
     if not all(entry.startswith("/") for entry in path.split(os.pathsep)):
         return f"where {name} lies depends on the folder: PATH names one that is not absolute"
-    found = shutil.which(name, path=path)
+    found = named_by_path(name, path)
     if found is None:
         return ""
     real = Path(found).resolve()

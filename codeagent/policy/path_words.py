@@ -12,7 +12,7 @@ from itertools import product
 from pathlib import Path
 
 from codeagent.policy.shell_words import Word
-from codeagent.workspace.shell_process import BASH
+from codeagent.workspace.shell_process import bash_words
 
 PLAIN_PATH = re.compile(r"[\w@%+:,./~-]+")
 _OPTION_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|[\w-]+=|@|file://)?(?P<path>.+)", re.DOTALL)
@@ -49,7 +49,7 @@ def _may_be_above(part: str) -> bool:
 @cache
 def leaves_out_dots() -> bool:
     """Whether the shell that runs commands has an option for that and it is set, as it is from bash 5.2 on."""
-    asked = [*BASH, "shopt -q globskipdots"]
+    asked = bash_words("shopt -q globskipdots")
     try:
         return (
             subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False).returncode == 0

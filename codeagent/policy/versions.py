@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from codeagent.core.programs import named_by_path
 from codeagent.policy.options import names
 from codeagent.policy.reading import Reading
 from codeagent.policy.shell_words import Word
@@ -119,5 +119,5 @@ def _chooses(file: Path) -> bool:
 @lru_cache(maxsize=256)
 def _is_stand_in(name: str, path: str) -> bool:
     """Whether what lies under this name in the folders of ``path`` is a version manager's."""
-    found = shutil.which(name, path=path) if name else None
+    found = named_by_path(name, path) if name else None
     return found is not None and ("shims" in Path(found).parts or Path(found).resolve().name in _MANAGERS)

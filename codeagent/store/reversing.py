@@ -12,6 +12,7 @@ from pathlib import Path
 
 from codeagent.core.changes import LEFT_ALONE, FileReversal, Pace, Standing
 from codeagent.core.errors import CheckpointError, FileProblem, StaleFile, ToolError
+from codeagent.core.programs import find_program
 from codeagent.store.change_log import Entry
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.difference import diff_of, worth_showing
@@ -213,9 +214,12 @@ def merge_texts(ours: bytes, base: bytes, theirs: bytes) -> bytes | None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": "/"}
         environment |= {"GIT_DIR": folder, "LC_ALL": "C"}
+        git = find_program("git")
+        if git is None:
+            raise CheckpointError("The texts cannot be merged: there is no git.")
         try:
             done = subprocess.run(
-                ["git", "merge-file", "-p", "-q", *names],
+                [git, "merge-file", "-p", "-q", *names],
                 cwd=folder,
                 env=environment,
                 capture_output=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import select
-import shutil
 import subprocess
 import threading
 import time
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.errors import FileProblem
+from codeagent.core.programs import find_program
 from codeagent.tools.ignore import IgnoreFile, read_ignore_file
 from codeagent.workspace.files import TEMP_PREFIX
 from codeagent.workspace.handles import opened_folder, problems_of
@@ -84,7 +84,7 @@ def list_files(root: Path, stop: threading.Event, ripgrep: str | None) -> Iterat
 
 def find_ripgrep() -> str | None:
     """The ripgrep program, or None."""
-    return shutil.which("rg")
+    return find_program("rg")
 
 
 def ripgrep_words(ripgrep: str, root: Path) -> list[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shutil
 import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 
 from codeagent.core.images import LARGEST_IMAGE
+from codeagent.core.programs import find_program
 from codeagent.core.values import value
 
 _SECONDS = 5
@@ -33,9 +33,9 @@ async def read_clipboard(environ: Mapping[str, str] | None = None) -> Clip:
     """The image on the clipboard, else its text."""
     environ = os.environ if environ is None else environ
     path = environ.get("PATH")
-    if environ.get("WAYLAND_DISPLAY") and (program := shutil.which("wl-paste", path=path)):
+    if environ.get("WAYLAND_DISPLAY") and (program := find_program("wl-paste", path)):
         return await _typed([program, "--list-types"], [program, "--no-newline", "--type"], text_type="text")
-    if environ.get("DISPLAY") and (program := shutil.which("xclip", path=path)):
+    if environ.get("DISPLAY") and (program := find_program("xclip", path)):
         asks = [program, "-selection", "clipboard", "-o", "-t"]
         return await _typed([*asks, "TARGETS"], asks, text_type="UTF8_STRING")
     if sys.platform == "darwin":
@@ -47,9 +47,12 @@ async def read_clipboard(environ: Mapping[str, str] | None = None) -> Clip:
 
 async def give_to_tmux(text: str) -> None:
     """Puts a text into tmux's own buffer, from where it goes on to the terminal's clipboard; silent where it cannot."""
+    tmux = find_program("tmux")
+    if tmux is None:
+        return
     try:
         program = await asyncio.create_subprocess_exec(
-            *("tmux", "load-buffer", "-w", "-"),
+            *(tmux, "load-buffer", "-w", "-"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
@@ -78,13 +81,13 @@ async def _typed(lists: list[str], reads: list[str], *, text_type: str) -> Clip:
 
 
 async def _of_macos(path: str | None) -> Clip:
-    if program := shutil.which("pngpaste", path=path):
+    if program := find_program("pngpaste", path):
         image = await _said([program, "-"], LARGEST_IMAGE + 1)
     else:
-        script = await _said(["osascript", "-e", "get the clipboard as «class PNGf»"], 2 * LARGEST_IMAGE + 100)
+        script = await _said(["/usr/bin/osascript", "-e", "get the clipboard as «class PNGf»"], 2 * LARGEST_IMAGE + 100)
         found = _HEX.search(script)
         image = bytes.fromhex(found[1].decode()) if found else b""
-    return _image(image) if image else _text(await _said(["pbpaste"], _MOST_TEXT), is_other=False)
+    return _image(image) if image else _text(await _said(["/usr/bin/pbpaste"], _MOST_TEXT), is_other=False)
 
 
 def _image(data: bytes) -> Clip:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,24 +17,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from codeagent.core.programs import common_places, find_bash, find_program, pass_over
 from codeagent.workspace import landlock
 from codeagent.workspace.bounds import GIT_PARTS, MEMORY, Bounds, Refusal, closed_places, devices
 from codeagent.workspace.git_watched import git_folders
 from codeagent.workspace.private import make_private_folder
 
 _TRIAL_SECONDS = 5
-_CACHES = (
-    ".cache/pip",
-    ".cache/uv",
-    ".cache/go-build",
-    ".cargo/git",
-    ".cargo/registry",
-    ".npm",
-    "go/pkg",
-    "Library/Caches/pip",
-    "Library/Caches/uv",
-    "Library/Caches/go-build",
-)
 _OTHER_PROGRAMS = "what other programs do when asked (docker, tmux, a desktop)"
 
 _EVERYTHING_READ_ONLY = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
@@ -224,11 +212,10 @@ def find_confinement(
     the temporary folder and the caches of common package tools. ``own`` are the
     program's folders, which are closed to commands wherever they lie.
     """
+    pass_over((root, *write_dirs))
     if level is Level.OFF:
         return None
-    temporary = Path(tempfile.gettempdir()).resolve()
-    home = Path.home()
-    caches = [path.resolve() for path in (home / cache for cache in _CACHES) if path.is_dir()]
+    temporary, *caches = common_places()
     if level is Level.READ_ONLY:
         # Nothing can be taken out of a writable folder again, so a workspace in the temporary one closes all of it.
         is_apart = not any(place.resolve().is_relative_to(temporary) for place in (root, *write_dirs))
@@ -246,7 +233,7 @@ def find_confinement(
     guarded = replace(bounds, protects_git=True)
     if sys.platform == "darwin":
         return SandboxExec(bounds=guarded) if _MAC_SANDBOX.exists() else None
-    if (program := shutil.which("bwrap")) and works(program):
+    if (program := find_program("bwrap")) and works(program):
         return Bubblewrap(program=program, bounds=guarded)
     return Landlock(bounds=bounds) if landlock.abi() >= landlock.LEAST_ABI else None
 
@@ -301,7 +288,7 @@ def works(program: str) -> bool:
     """Whether bubblewrap may make its namespaces here; containers and some systems refuse."""
     try:
         trial = subprocess.run(
-            [program, *_EVERYTHING_READ_ONLY, *_few_rights(), "true"],
+            [program, *_EVERYTHING_READ_ONLY, *_few_rights(), find_bash(), "-c", ":"],
             capture_output=True,
             timeout=_TRIAL_SECONDS,
             check=False,

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 from codeagent.core.desk import WorkspaceStatus
+from codeagent.core.programs import find_program
 from codeagent.core.text import counted, show_invisible
 from codeagent.workspace.leftovers import TEMP_PREFIX
 
@@ -207,8 +208,14 @@ def _git(
     for number, (name, value) in enumerate(settings.items()):
         environment[f"GIT_CONFIG_KEY_{number}"] = name
         environment[f"GIT_CONFIG_VALUE_{number}"] = value
-    git = _gitpython()
-    command = ["git", "--no-pager", "--no-optional-locks", "-C", str(root), *words]
+    program = find_program("git")
+    if program is None:
+        return None
+    try:
+        git = _gitpython(program)
+    except ImportError:  # what lies there under the name of git is none
+        return None
+    command = [program, "--no-pager", "--no-optional-locks", "-C", str(root), *words]
     try:
         code, out, _ = git.cmd.Git(root).execute(
             command,
@@ -225,7 +232,8 @@ def _git(
 
 
 @cache
-def _gitpython() -> ModuleType:
+def _gitpython(program: str) -> ModuleType:
     """GitPython, loaded when git is first asked: a session's first request does not have to wait for it."""
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a machine without git is no error
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a git that does not run is no error
+    os.environ["GIT_PYTHON_GIT_EXECUTABLE"] = program  # which it starts when it is loaded
     return import_module("git")

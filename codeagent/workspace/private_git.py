@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.errors import CheckpointError
+from codeagent.core.programs import find_program
 from codeagent.workspace.git import quoted_place, run_git
 from codeagent.workspace.held_objects import hold
 from codeagent.workspace.leftovers import TEMP_PREFIX
@@ -191,9 +192,12 @@ class PrivateGit:
             theirs = self.surroundings.objects
             folders = (self.held,) if theirs is None else (self.held, theirs)
             environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = ":".join(map(quoted_place, folders))
+        git = find_program("git")
+        if git is None:
+            raise CheckpointError("git cannot be run: there is none")
         try:
             done = subprocess.run(
-                ["git", "--no-pager", *words],
+                [git, "--no-pager", *words],
                 input=given,
                 capture_output=True,
                 cwd=at or self.root,

@@ -188,7 +188,7 @@ def _ancestry(pid: int, parents: dict[int, int]) -> set[int]:
 
 
 def _ps() -> str:
-    words = ["ps", "-axwwE", "-o", "pid=,ppid=,pgid=,stat=,command="]
+    words = ["/bin/ps", "-axwwE", "-o", "pid=,ppid=,pgid=,stat=,command="]
     try:
         return subprocess.run(words, capture_output=True, check=False, timeout=5).stdout.decode("utf-8", "replace")
     except (OSError, subprocess.TimeoutExpired):

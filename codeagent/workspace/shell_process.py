@@ -18,15 +18,21 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from codeagent.core.errors import CommandProblem
+from codeagent.core.programs import find_bash
 from codeagent.workspace import process_tree
 from codeagent.workspace.bounds import Refusal
 from codeagent.workspace.files import is_folder
 from codeagent.workspace.keeper import Command, start_shell
 
-BASH = ("bash", "--noprofile", "--norc", "-c")
+_NO_START_FILES = ("--noprofile", "--norc", "-c")
 _CHUNK = 65_536
 
 Result = TypeVar("Result")
+
+
+def bash_words(command: str) -> tuple[str, ...]:
+    """The words that run ``command`` in bash, which calls itself just that in what it says."""
+    return (find_bash(), *_NO_START_FILES, command, "bash")
 
 
 class Confine(Protocol):
@@ -103,7 +109,7 @@ class ShellProcess:
 
     def _start_and_wait(self, writing: int) -> None:
         mark, odd_limit = process_tree.new_mark(), process_tree.odd_limit()
-        words: Sequence[str] = (*BASH, self.command)
+        words: Sequence[str] = bash_words(self.command)
         ruleset: int | None = None
         try:
             if self.confine is not None:

@@ -334,7 +334,7 @@ def test_to_an_older_bash_a_pattern_may_stand_for_the_folder_above(root, tmp_pat
     older.parent.mkdir()
     older.write_text("#!/bin/sh\nexit 1\n")
     older.chmod(0o755)
-    monkeypatch.setattr("codeagent.policy.path_words.BASH", (str(older),))
+    monkeypatch.setenv("PATH", str(older.parent), prepend=":")
     leaves_out_dots.cache_clear()
     assert outcome(command, root) == ("ask" if is_asked else "allow")
     leaves_out_dots.cache_clear()

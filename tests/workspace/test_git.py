@@ -85,13 +85,18 @@ def test_a_broken_repository_is_no_error(tmp_path):
     assert git.status(tmp_path).branch == ""
 
 
-def test_without_git_there_is_no_branch_and_no_error(repository, tmp_path):
+@pytest.mark.parametrize("stands_in", [False, True], ids=["no git", "another program of that name"])
+def test_without_git_there_is_no_branch_and_no_error(repository, tmp_path, stands_in):
+    (tmp_path / "temporary").mkdir()
+    if stands_in:
+        (tmp_path / "git").write_text("#!/bin/sh\n")
+        (tmp_path / "git").chmod(0o755)
     code = (
         "import sys, pathlib; from codeagent.workspace import git; print(git.status(pathlib.Path(sys.argv[1])).branch)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(repository)],
-        env={"PATH": str(tmp_path)},
+        env={"PATH": str(tmp_path), "TMPDIR": str(tmp_path / "temporary")},
         capture_output=True,
         text=True,
         check=True,

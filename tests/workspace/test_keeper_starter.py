@@ -321,19 +321,20 @@ async def test_an_empty_environment_is_one(tmp_path):
     assert sorted(line.partition("=")[0] for line in seen.splitlines()) == sorted([MARK, "PWD", "SHLVL", "_"])
 
 
-async def test_what_cannot_be_started_is_said_with_its_reason(tmp_path):
+async def test_what_cannot_be_started_is_said_with_its_reason(tmp_path, monkeypatch):
     gone = tmp_path / "gone"
     gone.mkdir()
     gone.rmdir()
     with pytest.raises(CommandProblem, match="gone does not exist"):
         await finished("true", gone)
-    with pytest.raises(CommandProblem, match="could not be started: No such file or directory"):
-        await finished("true", tmp_path, env={"PATH": "/nowhere"})
     with pytest.raises(CommandProblem, match="too long for one call"):
         await finished(": " + "x" * 300_000, tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(CommandProblem, match="file does not exist"):
         await finished("true", tmp_path / "file")
+    monkeypatch.setattr("codeagent.workspace.shell_process.find_bash", lambda: "/nowhere/bash")
+    with pytest.raises(CommandProblem, match="could not be started: No such file or directory"):
+        await finished("true", tmp_path)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may enter every folder")
