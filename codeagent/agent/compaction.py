@@ -159,7 +159,7 @@ class Compactor:
         if not any(isinstance(message, AssistantMessage) for message in older):
             if plan.cleared or plan.shortened:
                 return self._measured(messages, plan)
-            raise _NotSummedUp("There is nothing that could be summed up.")
+            raise _NotSummedUp("There is nothing before this that could be summed up.")
         most_words = min(_MOST_WORDS, room // _WORDS_SHARE) >> max(self._overflows - 1, 0)
         plan = replace(plan, cleared=(), words=words_under_way(messages, cut, most_words * _CHARACTERS))
         summary = await self._summary(reason, older, plan.words, room, focus, pay)
@@ -260,7 +260,8 @@ class Compactor:
             self._failures += 1
         is_over = self._failures >= _MOST_FAILURES
         text = f"{problem} {_GIVEN_UP}" if is_over else problem
-        self._record.tell(NoticeGiven(text=text, level=Level.WARNING))
+        ends_turn = reason is CompactionReason.OVERFLOW  # which then says what to do
+        self._record.tell(NoticeGiven(text=text, level=Level.INFO if ends_turn else Level.WARNING))
 
 
 def _with_shortened(plan: HistoryCompacted, kept: Sequence[Message], keep: int) -> HistoryCompacted:

@@ -34,13 +34,13 @@ from codeagent.core.protocols import Ledger, ModelRequest, Provider, ToolSpec
 from codeagent.core.text import counted
 from codeagent.core.values import value
 
-OVERFLOW = (
-    "The conversation no longer fits the model's window and could not be made shorter. "
-    "/compact tries again, /model chooses a model with a larger window, /new starts a new session."
-)
+LARGER = "Choose a model with a larger window, or start a new session with less in it."
+OVERFLOW = f"The conversation no longer fits the model's window and could not be made shorter. {LARGER}"
+CUT = "Ask for smaller steps, raise model.max_tokens, or choose another model."
+PAUSED = "Ask for smaller steps, or choose another model."
 SPENT = "A higher --max-cost, or budget.max_cost, lets it go on."
 PRICELESS = "Name its price in models.toml beside config.toml, or leave out --max-cost and budget.max_cost."
-EMPTY = "The model sent an empty reply. Say it in other words, or choose another model."
+EMPTY = "The model sent an empty reply. Ask it to go on, say it in other words, or choose another model."
 _ORIGINS = {Delivery.STEER: Origin.STEERING, Delivery.FOLLOW_UP: Origin.FOLLOW_UP}
 _STOPPED_MARK = TextBlock(text="\n\n[The person stopped this reply here.]")
 
@@ -87,6 +87,7 @@ class Turn:
         self._asking = Scope()
         self._step = 0
         self._cuts = 0
+        self._pauses = 0
         self._overflows = 0
         self._extensions = 1
         self._cut_text = ""
@@ -104,7 +105,7 @@ class Turn:
             if self._focus is not None and not await self._compact_as_wanted():
                 continue
             if self._has_finished and self._setting.queue.is_empty:
-                return Ending(reason=TurnEnd.DONE, text=self._answer)
+                return self._finished()
             if (ending := await self._limit_reached()) is not None:
                 return ending
             await self._deliver()
@@ -135,6 +136,12 @@ class Turn:
         if self._is_asking:
             return "the end of this reply"
         return self.schedule.waits_for() or "the next request"
+
+    def _finished(self) -> Ending:
+        """The end that the model came to; without a word of an answer it is none that anybody can rely on."""
+        if self._step and not self._answer.strip():
+            return Ending(reason=TurnEnd.ERROR, text=EMPTY)
+        return Ending(reason=TurnEnd.DONE, text=self._answer)
 
     async def _limit_reached(self) -> Ending | None:
         """The turn's end when another request would go over a limit, and nobody wants to go on."""
@@ -259,10 +266,10 @@ class Turn:
                 await self._take_up(reply)
                 self._answer = self._cut_text + reply.text
                 self._cuts, self._cut_text = 0, ""
-                self._has_finished = not reply.calls and reply.stop is not StopReason.PAUSE_TURN
-                if self._has_finished and not reply.blocks:
-                    self._record.tell(NoticeGiven(text=EMPTY, level=Level.WARNING))
-                return None
+                is_paused = not reply.calls and reply.stop is StopReason.PAUSE_TURN
+                self._has_finished = not reply.calls and not is_paused
+                self._pauses = self._pauses + 1 if is_paused else 0
+                return self._too_often("The model paused its reply", self._pauses, PAUSED)
 
     async def _take_up(self, reply: AssistantMessage) -> None:
         """Writes the reply down, then runs its calls and writes down their results."""
@@ -283,11 +290,16 @@ class Turn:
         await self._take_up(kept)
         self._cuts += 1
         self._cut_text = "" if kept.calls else self._cut_text + kept.text
-        if self._cuts > self._limits.continuations:
-            text = f"The reply was cut off by the model's output limit {counted(self._cuts, 'time')} in a row."
-            return Ending(reason=TurnEnd.ERROR, text=text)
+        if ending := self._too_often("The reply was cut off by the model's output limit", self._cuts, CUT):
+            return ending
         await self._setting.history.append(user_message(_cut_notice(unfinished), Origin.HARNESS))
         return None
+
+    def _too_often(self, what: str, times: int, remedy: str) -> Ending | None:
+        """The turn's end when a reply had to be gone on with more often in a row than is allowed."""
+        if times <= self._limits.continuations:
+            return None
+        return Ending(reason=TurnEnd.ERROR, text=f"{what} {counted(times, 'time')} in a row. {remedy}")
 
     def _halt(self) -> Halt | None:
         if self._is_stopped:

@@ -13,7 +13,7 @@ from codeagent.agent.budget import Budget
 from codeagent.agent.compaction import Compactor, Judges
 from codeagent.agent.history import History, OnLeft, user_message
 from codeagent.agent.limits import Limits
-from codeagent.agent.loop import OVERFLOW, Ending, Setting, Turn
+from codeagent.agent.loop import LARGER, Ending, Setting, Turn
 from codeagent.agent.meter import Meter
 from codeagent.agent.pins import Pins, ReadPin, parse_pin, pinnable, pins_of, read_nothing
 from codeagent.agent.record import Record
@@ -355,8 +355,8 @@ class Session:
                 await self._history.append(opening)
                 is_taken = True
             ending = await turn.run()
-        except ContextOverflow:
-            ending = Ending(reason=TurnEnd.ERROR, text=OVERFLOW)
+        except ContextOverflow as error:
+            ending = Ending(reason=TurnEnd.ERROR, text=f"{error.message} {LARGER}")
         except CodeagentError as error:
             ending = Ending(reason=TurnEnd.ERROR, text=str(error))
         except Exception as fault:  # noqa: BLE001 - the loop's top: a bug ends the turn, not the session

@@ -112,11 +112,7 @@ class Service:
                 status=status,
             )
         if status == 413 or _is_too_long(status, f"{kind} {said}"):  # noqa: PLR2004
-            return ContextOverflow(
-                f"The conversation is too long for {self.model}{_quoted(said)}",
-                hint="Compact it or start a new session.",
-                status=status,
-            )
+            return ContextOverflow(f"The request is too long for {self.model}{_quoted(said)}", status=status)
         is_over_quota = kind == "insufficient_quota" or (wait is None and _OUT_OF_MONEY().search(said))
         if status == 402 or (status == 429 and is_over_quota):  # noqa: PLR2004
             return ProviderRejected(
@@ -140,10 +136,7 @@ class Service:
         if status >= 400:  # noqa: PLR2004
             return self.refused(status, {}, json.dumps({"error": error}))
         if _TOO_LONG().search(f"{kind} {said}"):
-            return ContextOverflow(
-                f"The conversation is too long for {self.model}{_quoted(said)}",
-                hint="Compact it or start a new session.",
-            )
+            return ContextOverflow(f"The request is too long for {self.model}{_quoted(said)}")
         return ProviderUnavailable(f"{self.name} broke off its reply{_quoted(said)}")
 
     def unreachable(self, error: BaseException) -> ProviderError:  # noqa: PLR0911 - one return a cause

@@ -219,7 +219,8 @@ async def test_a_history_that_stays_too_long_ends_the_turn_after_one_more_try():
     requests = len(model.requests)
     ended = await stage.send("And now?")
     assert ended.reason is TurnEnd.ERROR
-    assert "/new" in ended.text
+    assert ended.text.startswith("Too long. ")
+    assert "new session" in ended.text
     assert len(model.requests) == requests + 2
 
 

@@ -18,7 +18,6 @@ from codeagent.agent.limits import Limits
 from codeagent.core.events import (
     ApprovalAsked,
     CallStreamed,
-    NoticeGiven,
     RetryScheduled,
     StepStarted,
     TextStreamed,
@@ -145,7 +144,7 @@ CASES: dict[str, Case] = {
     "404 with a web page": ended("no model test", WELCOME, answers=[Refuse(status=404, body=PAGE)]),
     "422": ended("HTTP 422", "another model", answers=[Refuse(status=422)]),
     "501": ended("HTTP 501", "another model", answers=[Refuse(status=501)]),
-    "413": ended("window", "/compact", "/model", answers=[Refuse(status=413)]),
+    "413": ended("too long", "larger window", "new session", answers=[Refuse(status=413)]),
     # connections
     "closed before the headers": Case(answers=(Hangup(), *WELL)),
     "reset before the headers": Case(answers=(Hangup(reset=True), *WELL)),
@@ -183,12 +182,12 @@ CASES: dict[str, Case] = {
     "nothing at all": again(RawStream(chunks=())),
     "comments only": again(RawStream(chunks=(b": wait\n\n",))),
     # what the model does
-    "an empty reply": Case(answers=[Reply(parts=())], notes=(), told=("",)),
-    "white space": Case(answers=[say(" \n")], notes=(), told=("",)),
-    "thinking alone": Case(answers=[Reply(parts=(Think("Hm."),))], notes=(), told=("",)),
+    "an empty reply": ended("empty reply", answers=[Reply(parts=())]),
+    "white space": ended("empty reply", answers=[say(" \n")]),
+    "thinking alone": ended("empty reply", answers=[Reply(parts=(Think("Hm."),))]),
     "thinking that is cut off": Case(answers=lambda p: [Reply(parts=(Think("Hm"),), stop=CUT[p]), *WELL]),
     "thinking at the end": taken(Reply(parts=(Say(TEXT), note(), Think("Hm.")))),
-    "thinking before white space": Case(answers=[Reply(parts=(Think("Hm."), Say(" ")))], notes=(), told=("",)),
+    "thinking before white space": ended("empty reply", answers=[Reply(parts=(Think("Hm."), Say(" ")))]),
     "arguments that are no JSON": Case(answers=[say("", Call("note", '{"say": one}')), *WELL]),
     "arguments that are a list": Case(answers=[say("", Call("note", '["one"]')), *WELL]),
     "arguments that end early": Case(answers=[say("", Call("note", '{"say": "on')), *WELL]),
@@ -264,7 +263,7 @@ async def test_a_reply_that_fills_the_window_runs_nothing_and_says_what_to_do(sc
     scene.server.reply(Reply(parts=(Say("I go"), note()), stop=FULL[scene.protocol]))
     end = await stage.send()
     assert end.reason is TurnEnd.ERROR
-    assert "/compact" in end.text
+    assert "larger window" in end.text
     assert scene.notes == []
     await scene.is_well(stage)
 
@@ -282,8 +281,10 @@ async def test_a_turn_that_the_service_pauses_goes_on_by_itself(model_server):
 async def test_an_empty_reply_is_told(scene):
     stage = scene.stage()
     scene.server.reply(Reply(parts=()))
-    await stage.send()
-    assert "another model" in stage.of(NoticeGiven)[0].text
+    end = await stage.send()
+    assert end.reason is TurnEnd.ERROR
+    assert "another model" in end.text
+    await scene.is_well(stage)
 
 
 @pytest.mark.parametrize("is_date", [False, True])

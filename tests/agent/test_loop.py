@@ -6,7 +6,7 @@ import pytest
 
 from codeagent.agent.limits import Limits
 from codeagent.core.errors import ContextOverflow, ProviderRejected
-from codeagent.core.events import HistoryAppended, NoticeGiven, StepStarted, ToolStarted, TurnEnd, UsageReported
+from codeagent.core.events import HistoryAppended, Level, NoticeGiven, StepStarted, ToolStarted, TurnEnd, UsageReported
 from codeagent.core.messages import Origin, StopReason, TextBlock, ThinkingBlock, Usage
 from codeagent.core.protocols import ReplyFinished
 from tests.agent.stage import FreeProbe, Model, Prices, Probe, Read, Shell, Stage, Write, call, reply
@@ -74,6 +74,14 @@ async def test_a_pause_is_followed_by_another_request():
     assert len(stage.model.requests) == 2
 
 
+async def test_pauses_without_an_end_stop_the_turn_as_soon_as_cut_replies_do():
+    stage = Stage(PausingModel(*[reply("Searching.", stop=StopReason.PAUSE_TURN)] * 9))
+    ended = await stage.session.send("Go")
+    assert ended.reason is TurnEnd.ERROR
+    assert ended.text.startswith("The model paused its reply 4 times in a row. ")
+    assert len(stage.model.requests) == 4
+
+
 class PausingModel(Model):
     """After a pause a service takes a history that ends in its own words."""
 
@@ -84,12 +92,19 @@ class PausingModel(Model):
 
 async def test_an_empty_reply_ends_the_turn_and_leaves_no_empty_message():
     stage = Stage(Model(reply("")))
-    assert (await stage.send()).reason is TurnEnd.DONE
-    assert [event.text for event in stage.of(NoticeGiven)] == [
-        "The model sent an empty reply. Say it in other words, or choose another model."
-    ]
+    ended = await stage.send()
+    assert ended.reason is TurnEnd.ERROR
+    assert ended.text.startswith("The model sent an empty reply. ")
     assert [message.kind for message in stage.session.messages] == ["user"]
     await stage.send("Still there?")
+
+
+async def test_an_empty_reply_after_calls_is_no_answer_and_after_a_part_that_was_cut_off_it_is_one(tmp_path):
+    stage = Stage(Model(reply("", call("c1", "bash", command="true")), reply("")), Shell(tmp_path))
+    assert (await stage.send()).reason is TurnEnd.ERROR
+    stage = Stage(Model(reply("All is well.", stop=StopReason.MAX_TOKENS), reply("")))
+    ended = await stage.send()
+    assert (ended.reason, ended.text) == (TurnEnd.DONE, "All is well.")
 
 
 async def test_a_refusal_ends_the_turn_and_its_calls_do_not_run(tmp_path):
@@ -147,6 +162,7 @@ async def test_after_three_continuations_in_a_row_the_turn_ends(tmp_path):
     ended = await stage.send()
     assert ended.reason is TurnEnd.ERROR
     assert "output limit" in ended.text
+    assert "model.max_tokens" in ended.text
     assert len(stage.model.requests) == 4
 
 
@@ -214,11 +230,13 @@ async def test_usage_is_reported_per_request_and_summed_per_turn(tmp_path):
 
 
 @pytest.mark.parametrize("failure", [ContextOverflow("prompt is too long: 210000 tokens"), None])
-async def test_a_conversation_that_no_longer_fits_ends_the_turn_with_one_clear_sentence(failure):
+async def test_a_conversation_that_no_longer_fits_ends_the_turn_with_what_the_service_said_and_what_to_do(failure):
     stage = Stage(Model(failure or reply("", stop=StopReason.CONTEXT_EXCEEDED)))
     ended = await stage.send()
     assert ended.reason is TurnEnd.ERROR
-    assert "no longer fits" in ended.text
+    assert (failure.message if failure else "no longer fits") in ended.text
+    assert ended.text.endswith("Choose a model with a larger window, or start a new session with less in it.")
+    assert [event for event in stage.of(NoticeGiven) if event.level is not Level.INFO] == []
 
 
 async def test_a_refused_request_ends_the_turn_and_is_not_repeated():

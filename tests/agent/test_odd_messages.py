@@ -211,7 +211,7 @@ async def test_an_error_in_the_stream_that_may_pass_is_asked_again(scene, error)
     ("reason", "end", "told"),
     [
         ("refusal", TurnEnd.REFUSED, "I go"),
-        ("model_context_window_exceeded", TurnEnd.ERROR, "/compact"),
+        ("model_context_window_exceeded", TurnEnd.ERROR, "larger window"),
     ],
 )
 async def test_a_reply_that_must_not_be_acted_on_runs_nothing(scene, reason, end, told):
