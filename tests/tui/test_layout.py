@@ -52,6 +52,16 @@ async def test_a_long_draft_stays_at_the_bottom_and_scrolls_in_a_third_of_the_sc
         assert main.transcript.region.bottom <= main.query_one("#bottom").region.y
 
 
+async def test_the_cursor_stays_in_view_on_each_new_line_of_a_long_draft(stage_of):
+    async with stage_of(size=(80, 24)) as stage:
+        prompt = stage.app.main.prompt
+        for number in range(1, 13):
+            await stage.type(f"line {number}")
+            await stage.pilot.press("ctrl+j")
+            await stage.until(lambda: prompt.wrapped_document.height - prompt.scroll_offset.y <= prompt.size.height)
+            await holds(stage)
+
+
 async def test_a_question_keeps_its_keys_under_a_long_draft(stage_of, ask_diff):
     async def turn(emit, approver):
         await approver.ask(ask_diff())

@@ -286,6 +286,8 @@ class Prompt(PromptText):
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Looks for completions and tells that the text changed."""
         event.stop()
+        if self.wrapped_document.height > self.size.height:
+            self.call_after_refresh(self.scroll_cursor_visible)  # a new line counts only once it is laid out
         self._look_for_completions()
         self.post_message(self.Edited())
 
