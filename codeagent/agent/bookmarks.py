@@ -1,4 +1,4 @@
-"""Where each turn began in the history, so that the conversation can go back there."""
+"""What a history does not show: where each turn began, to go back there, and which call ids were ever used."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ class Bookmarks:
         self._places: dict[int, tuple[list[Message], int]] = {}
         self._left: tuple[int, list[Message], int] | None = None
         self.last_turn = 0
+        self.call_ids: set[str] = set()
+        """The ids of all calls of the session, also of those that a compaction or a rewind took out."""
 
     @property
     def rewound_turn(self) -> int | None:

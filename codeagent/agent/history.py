@@ -59,7 +59,8 @@ class History:
         self._messages = list(messages)
         self._bookmarks = bookmarks or Bookmarks()
         self._record = record
-        self._ids = _ids_in(self._messages)
+        self._ids = self._bookmarks.call_ids
+        self._ids.update(call.id for message in self._messages for call in _calls(message))
         self._next_number: dict[str, int] = {}
         self._asides: list[UserMessage] = []
 
@@ -118,7 +119,6 @@ class History:
         self._bookmarks.check(turn)
         await self._record.keep(ConversationRewound(turn=turn))
         self._messages = self._bookmarks.rewind(turn, self._messages)
-        self._ids |= _ids_in(self._messages)  # a compaction before a restart had left some of them out
         self._on_left(self._messages)
 
     async def take_rewind_back(self) -> None:
@@ -127,7 +127,6 @@ class History:
         messages = self._bookmarks.restore()
         await self._record.keep(ConversationRestored(turn=turn or 0))
         self._messages = messages
-        self._ids |= _ids_in(messages)
 
     async def _add(self, message: Message) -> None:
         await self._record.keep(HistoryAppended(message=message))
@@ -182,7 +181,7 @@ def restore(past: Iterable[AgentEvent], bookmarks: Bookmarks | None = None) -> t
 
     Where the program was stopped in mid-step, results of calls that had ended are
     taken from their end events; the others are reported as not finished. The
-    ``bookmarks`` learn where the turns began.
+    ``bookmarks`` learn where the turns began, and which calls there ever were.
     """
     bookmarks = bookmarks or Bookmarks()
     messages: list[Message] = []
@@ -200,6 +199,7 @@ def restore(past: Iterable[AgentEvent], bookmarks: Bookmarks | None = None) -> t
                 if not is_answer:
                     messages.append(message)
                 open_calls = _calls(message)
+                bookmarks.call_ids.update(call.id for call in open_calls)
                 ended = []
             case HistoryCompacted() | TurnStarted() | ConversationRewound() | ConversationRestored():
                 if open_calls:
@@ -254,10 +254,6 @@ def user_message(text: str, origin: Origin, images: Iterable[ImageBlock] = ()) -
 def _is_blank(block: AssistantBlock) -> bool:
     """Services refuse blank texts in a history, also those that they wrote themselves."""
     return isinstance(block, TextBlock) and not block.text.strip()
-
-
-def _ids_in(messages: Iterable[Message]) -> set[str]:
-    return {call.id for message in messages for call in _calls(message)}
 
 
 def _calls(message: Message) -> tuple[ToolCall, ...]:

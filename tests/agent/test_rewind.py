@@ -8,8 +8,8 @@ from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.history import restore
 from codeagent.agent.session import before
 from codeagent.core.errors import NothingToUndo
-from codeagent.core.events import ConversationRestored, ConversationRewound
-from codeagent.core.messages import Origin, UserMessage
+from codeagent.core.events import ConversationRestored, ConversationRewound, HistoryAppended
+from codeagent.core.messages import AssistantMessage, Origin, UserMessage
 from tests.agent.stage import Model, Probe, Stage, call, reply
 
 
@@ -50,6 +50,31 @@ async def test_turns_that_are_gone_cannot_be_gone_back_to():
     await stage.session.rewind(2)
     with pytest.raises(NothingToUndo):
         await stage.session.rewind(9)
+
+
+async def test_a_restored_session_uses_no_call_id_again_that_a_rewind_or_a_summary_took_out():
+    def calling(*words):
+        return Model(*[one for word in words for one in (reply("", call("c1", "look")), reply(word))])
+
+    async def look(say, progress):
+        return "word " * 300
+
+    stage = Stage(calling("one", "two"), Probe("look", look))
+    await stage.send("first")
+    await stage.send("second")
+    stage.session.set_provider(Model(reply("Both looked.")))
+    await stage.session.compact()
+    bookmarks = Bookmarks()
+    messages = restore(stage.events, bookmarks)
+    again = Stage(
+        calling("three", "four"), Probe("look", look), history=messages, before=before(stage.events, bookmarks)
+    )
+    await again.send("third")
+    await again.session.rewind(2)
+    await again.send("fourth")
+    ids = [one.id for event in (*stage.events, *again.events) if isinstance(event, HistoryAppended)
+           and isinstance(event.message, AssistantMessage) for one in event.message.calls]  # fmt: skip
+    assert ids == ["c1", "c1-2", "c1-3", "c1-4"]
 
 
 async def test_a_restored_session_knows_its_turns_and_its_rewinds():
