@@ -235,8 +235,10 @@ class CommandPlan:
     def foreseeing(self, writes: Sequence[Path]) -> Plan:
         """The command as it has to run to write to ``writes``, which the person is asked about."""
         confine = self.shell.confine
-        if confine is None or self.preview.held_back:
+        if self.preview.held_back:
             return self
+        if confine is None:
+            return replace(self, foreseen=tuple(writes))
         held_back, let_through = what_would_be_refused(writes, confine, self.shell.sandbox.show)
         preview = replace(self.preview, held_back=held_back, let_through=let_through)
         return replace(self, preview=preview, foreseen=tuple(writes))

@@ -1,4 +1,4 @@
-"""What is offered after a command that changed what makes git run programs: to put it back as it was."""
+"""What is offered after a command that changed what makes programs run by themselves: to put it back as it was."""
 
 from __future__ import annotations
 
@@ -58,13 +58,18 @@ class GitUndoPlan:
         """All that would be put back, one file after the other."""
         now = "".join(self._text(change, change.after) for change in self.changes)
         then = "".join(self._text(change, change.before) for change in self.changes)
-        return DiffPreview(diff=make_diff(".git", now, then), proposal=then)
+        return DiffPreview(diff=make_diff(self._title, now, then), proposal=then)
+
+    @property
+    def _title(self) -> str:
+        first = self.changes[0].path
+        return ".git" if any(".git" in change.path.parts for change in self.changes) else _shown(first, self.root)
 
     @property
     def touches(self) -> tuple[Touch, ...]:
         """Each changed file, with the reason to ask."""
         reason = (
-            f"The command changed {named(self.changes, self.root)}, which can make git run programs later. "
+            f"The command changed {named(self.changes, self.root)}, which can make programs run later. "
             "Approving puts back what was there; denying keeps the change."
         )
         concern = Concern(kind=ConcernKind.SENSITIVE, reason=reason)

@@ -1,7 +1,9 @@
 """Sees when a command changed what makes git run programs (hooks, settings, attributes), and puts it back.
 
 Looked at are the repositories in a folder, bare ones too, their submodules and linked work trees.
-One that is new counts when something in it would run by itself.
+One that is new counts when something in it would run by itself. Where the workspace
+holds the home folder, new start-up files in that one count too: those that are there
+the sandbox keeps as they are.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ from codeagent.workspace.git_places import is_there
 from codeagent.workspace.git_watched import (
     Entry,
     entry_at,
+    files_of,
     folder_at,
     git_folders,
     git_links,
     guarded,
     is_armed,
+    starts_in,
     where_now,
 )
 
@@ -33,12 +37,16 @@ _SECTION = re.compile(r"\s*\[\s*([A-Za-z0-9.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitState:
-    """The guarded files of the repositories in ``root``, and which folder each ``.git`` is (None: it is a file)."""
+    """The guarded files of the repositories in ``root``, and which folder each ``.git`` is (None: it is a file).
+
+    ``starts`` are the home folder's places for start-up files that are there.
+    """
 
     root: Path
     folders: tuple[Path, ...]
     entries: Mapping[Path, Entry]
     links: Mapping[Path, Entry | None]
+    starts: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +122,7 @@ def git_state(root: Path) -> GitState:
     for path in (*links, *(path for folder in folders for path in guarded(folder))):
         if len(entries) < _MOST_FILES and (entry := entry_at(path)) is not None:
             entries[path] = entry
-    return GitState(root=root, folders=folders, entries=entries, links=links)
+    return GitState(root=root, folders=folders, entries=entries, links=links, starts=starts_in(root))
 
 
 def git_changes(before: GitState) -> tuple[GitChange, ...]:
@@ -136,7 +144,8 @@ def git_changes(before: GitState) -> tuple[GitChange, ...]:
         change = GitChange(path=path, before=was, after=entry_at(place))
         if change.before != change.after and not _is_of_no_account(change, before, now):
             files.append(change)
-    return (*exchanged, *files)
+    new = sorted(path for place in now.starts - before.starts for path in files_of(place))
+    return (*exchanged, *files, *(GitChange(path=path, before=None, after=entry_at(path)) for path in new))
 
 
 def _exchanged(before: GitState, now: GitState) -> Iterator[GitChange]:

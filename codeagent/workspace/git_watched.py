@@ -1,4 +1,4 @@
-"""Finds the repositories in a workspace, and in each the files that can make git run programs."""
+"""Finds the repositories in a workspace, and in each the files that can make git run programs; start-up files too."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pathlib import Path
 
 from codeagent.workspace.bounds import GIT_PARTS
 from codeagent.workspace.git_index import submodules
-from codeagent.workspace.git_places import looks_like_git
+from codeagent.workspace.git_places import is_there, looks_like_git
 from codeagent.workspace.git_settings import program_in
+from codeagent.workspace.sensitive import starts_at_home
 
 _LARGEST = 1_000_000
 _LARGEST_LINK = 4096
@@ -92,6 +93,26 @@ def guarded(folder: Path) -> Iterator[Path]:
                 yield path
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(path)
+
+
+def starts_in(root: Path) -> frozenset[Path]:
+    """The start-up files and folders of the person's home folder that are there, as far as they lie in ``root``."""
+    home = Path.home().resolve()
+    places = (home / place for place in starts_at_home())
+    return frozenset(path for path in places if path != root and path.is_relative_to(root) and is_there(path))
+
+
+def files_of(place: Path) -> Iterator[Path]:
+    """The file itself, or all in a folder."""
+    waiting = [place] if not place.is_symlink() and place.is_dir() else []
+    if not waiting:
+        yield place
+    while waiting:
+        for entry in _listed(waiting.pop()):
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(Path(entry.path))
+            else:
+                yield Path(entry.path)
 
 
 def entry_at(path: Path) -> Entry | None:

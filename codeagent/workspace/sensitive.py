@@ -213,6 +213,11 @@ def places_at_home() -> tuple[str, ...]:
     return (*("/".join(place) for place in _SECRETS_AT_HOME), *sorted(_STARTS_AT_HOME), *_START_FOLDERS_BELOW_HOME)
 
 
+def starts_at_home() -> tuple[str, ...]:
+    """What is run by itself, or lets somebody in, in the home folder, relative to it."""
+    return (*sorted(_STARTS_AT_HOME), *_START_FOLDERS_BELOW_HOME, ".ssh")
+
+
 def start_reason(names: tuple[str, ...]) -> str:
     """Why writing asks, or an empty string; ``names`` are the compared components below the workspace root."""
     if not _GIT_FOLDERS.isdisjoint(names):

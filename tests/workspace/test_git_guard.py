@@ -390,3 +390,28 @@ def test_what_goes_on_running_is_seen_when_somebody_looks(repository):
     hook(repository)
     assert names(repository, watch.look()) == [".git/hooks/pre-commit"]
     assert watch.look() == ()
+
+
+def test_new_start_up_files_of_a_home_folder_in_the_workspace_are_seen_and_taken_away(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    (home / ".bashrc").write_text("")
+    monkeypatch.setenv("HOME", str(home))
+
+    def act():
+        (home / ".zshenv").write_text("evil")
+        (home / ".config/autostart/deep").mkdir(parents=True)
+        (home / ".config/autostart/deep/x.desktop").write_text("evil")
+        (home / "notes.txt").write_text("fine")
+
+    changes = changes_by(home, act)
+    assert names(home, changes) == [".config/autostart/deep/x.desktop", ".zshenv"]
+    assert all(map(undo_git_change, changes))
+    assert not (home / ".zshenv").exists()
+    assert changes_by(home, lambda: (home / "more.txt").write_text("fine")) == ()
+
+
+def test_a_workspace_beside_the_home_folder_knows_nothing_of_it(tmp_path, monkeypatch):
+    (tmp_path / "project").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert changes_by(tmp_path / "project", lambda: (tmp_path / ".zshenv").write_text("mine")) == ()
