@@ -8,7 +8,7 @@ from pathlib import Path
 from codeagent.config.launch import Launch
 from codeagent.config.settings import ModelSettings
 from codeagent.core.errors import ConfigError, NoModel
-from codeagent.core.events import AgentEvent, HistoryAppended, ModelChanged, SessionStarted
+from codeagent.core.events import AgentEvent, HistoryAppended, ModelChanged, SessionStarted, TurnStarted
 from codeagent.core.protocols import Provider
 from codeagent.core.values import value
 from codeagent.model_switch import LastPlace, ModelSwitch
@@ -66,14 +66,25 @@ def open_model(switch: ModelSwitch, launch: Launch, past: Iterable[AgentEvent]) 
 
 
 def last_used(past: Iterable[AgentEvent]) -> LastModel:
-    """What a session last used."""
+    """What a session last used.
+
+    What it was opened anew with counts once it answered, or once something was said
+    to a server of the person's own that a service must not hear.
+    """
     last, effort, address, replies = "", None, "", list[str]()
+    opened: SessionStarted | None = None
     for event in past:
+        is_answer = isinstance(event, HistoryAppended) and event.message.kind == "assistant"
+        is_private = isinstance(event, TurnStarted) and not address
+        if opened is not None and (is_answer or is_private):
+            last, address, opened = opened.model, opened.address, None
         match event:
-            case SessionStarted(model=model, address=own):
+            case SessionStarted(model=model, address=own) if not last:
                 last, address = model, own
+            case SessionStarted():
+                opened = event
             case ModelChanged(model=model, effort=changed, address=own):
-                last, effort, address = model, changed, own
+                last, effort, address, opened = model, changed, own, None
             case HistoryAppended(message=message) if message.kind == "assistant":
                 replies.append(message.model)
             case _:

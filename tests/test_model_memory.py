@@ -9,7 +9,7 @@ import pytest
 from codeagent.config.launch import LATEST, Launch
 from codeagent.config.places import find_places
 from codeagent.core.errors import ConfigError, NoModel
-from codeagent.core.events import ModelChanged, NoticeGiven, SessionStarted, TurnStarted
+from codeagent.core.events import ModelChanged, NoticeGiven, SessionStarted, TurnEnd, TurnStarted
 from codeagent.providers.scripted import ScriptedProvider
 from codeagent.wiring import assemble
 from tests.server.replies import say
@@ -166,6 +166,31 @@ async def test_what_was_said_to_a_server_elsewhere_goes_to_no_other_because_the_
     )
     async with opened(LATEST, {"model": {"name": "anthropic/claude-test"}}) as (parts, _):
         assert parts.bench.model() == "anthropic/claude-test"
+
+
+@pytest.mark.parametrize("says_something", [True, False])
+async def test_a_try_at_another_server_that_never_answered_changes_nothing(opened, model_server, says_something):
+    async with opened(CODEAGENT_MODEL="openai-chat/chat-test") as (parts, _):
+        await talk(parts, model_server)
+    flags = {"model": {"retries": 0}}
+    async with opened(LATEST, flags, OPENAI_BASE_URL="http://127.0.0.1:9/v1") as (parts, _):
+        if says_something:
+            assert (await parts.session.send("Hi.")).reason is TurnEnd.ERROR
+    async with opened(LATEST, OPENAI_BASE_URL="") as (parts, events):
+        [started] = [event for event in events if isinstance(event, SessionStarted)]
+        assert started.address == model_server.openai_url
+        assert await talk(parts, model_server) == "chat-test"
+
+
+async def test_what_was_said_to_a_server_that_never_answered_goes_to_no_service(opened):
+    nowhere = {"ANTHROPIC_BASE_URL": ""}
+    async with opened(**nowhere) as (parts, _):
+        await parts.record.keep(TurnStarted(turn=1, text="Known to the service."))
+    async with opened(LATEST, ANTHROPIC_BASE_URL="https://models.example") as (parts, _):
+        await parts.record.keep(TurnStarted(turn=2, text="A secret."))
+    with pytest.raises(ConfigError, match=r"at https://models\.example, which no setting names now"):
+        async with opened(LATEST, **nowhere):
+            pass
 
 
 async def test_the_effort_goes_out_from_the_next_request_on_and_is_remembered(opened, model_server):

@@ -6,8 +6,11 @@ import asyncio
 from collections.abc import Sequence
 
 from codeagent.agent.phases import Halt, Phase
+from codeagent.agent.shrinking import shorten
 from codeagent.agent.tool_call import CallRun, Workshop
 from codeagent.core.messages import Outcome, ToolCall, ToolResult
+
+_LONGEST_REASON = 1_000
 
 
 class Schedule:
@@ -41,7 +44,11 @@ class Schedule:
     def denials(self) -> tuple[str, ...]:
         """Which calls of the newest step were denied, and why."""
         ended = ((run.title, run.result) for run in self._runs)
-        return tuple(f"{title}: {one.text}" for title, one in ended if one and one.outcome is Outcome.DENIED)
+        return tuple(
+            f"{title}: {shorten(one.text, _LONGEST_REASON)}"
+            for title, one in ended
+            if one and one.outcome is Outcome.DENIED
+        )
 
     def halt(self, why: Halt) -> None:
         """Asks the running calls to make way; those that must not be disturbed end by themselves."""

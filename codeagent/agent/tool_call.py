@@ -27,6 +27,7 @@ from codeagent.core.protocols import Allowed, Denied, Gate, Hook, Interruption, 
 _log = logging.getLogger(__name__)
 _WATCH_SECONDS = 0.3
 _MOST_QUESTIONS = 10
+_LONGEST_TITLE = 200
 _LONGEST_TAIL = 4_000
 
 
@@ -71,8 +72,9 @@ class CallRun:
 
     @property
     def title(self) -> str:
-        """The call in a few words."""
-        return f"{self.call.name} {self.label}".strip()
+        """The call in a few words, on one line."""
+        title = " ".join(f"{self.call.name} {self.label[: 2 * _LONGEST_TITLE]}".split())
+        return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
 
     @property
     def is_leaving(self) -> bool:

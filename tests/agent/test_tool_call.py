@@ -124,6 +124,21 @@ async def test_a_denial_tells_the_model_what_the_person_typed(tmp_path):
     assert ended.denials[0].startswith("write a: ")
 
 
+async def test_a_long_call_that_was_denied_is_told_in_a_few_words(tmp_path):
+    person = Person()
+    stage = Stage(
+        Model(reply("", call("c1", "bash", command="echo one\n" + "echo two\n" * 300_000))),
+        Shell(tmp_path),
+        gate=person,
+    )
+    turn = asyncio.ensure_future(stage.send())
+    await person.answer(Deny(feedback="no" * 5_000))
+    [denial] = (await turn).denials
+    assert denial.startswith("bash echo one echo two ")
+    assert "…: Not run" in denial
+    assert len(denial) < 1_500
+
+
 async def test_a_denial_without_words_says_not_to_work_around_it(tmp_path):
     person = Person()
     stage = Stage(Model(reply("", call("c1", "write", path="a", content="x"))), Write(tmp_path), gate=person)
