@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,7 +88,7 @@ async def _pages(stage, *answers):
         page = stage.text
         assert all(answer in page for answer in answers)
         yield page
-        if "more of" not in page:
+        if "more of" not in page and "press again" not in page:
             return
         await stage.pilot.press("pagedown")
         await stage.until(lambda page=page: stage.text != page)
@@ -114,3 +115,74 @@ async def test_looking_at_the_reasons_keeps_the_place_in_the_question_and_what_w
         await stage.until(lambda: LAST in stage.text)
         await stage.press_slowly("question_mark", "y")
         await stage.until(lambda: asking.answers)
+
+
+def _hunks(command):
+    old = [f"line {number}" for number in range(90)]
+    new = [f"changed {number}" if number in {10, 40, 41, 42, 70} else line for number, line in enumerate(old)]
+    preview = DiffPreview(
+        diff=make_diff("a.txt", "\n".join(old) + "\n", "\n".join(new) + "\n"), proposal="\n".join(new) + "\n"
+    )
+    return replace(command("x"), tool="edit", preview=preview)
+
+
+@pytest.mark.parametrize("looks", [["s", "s"], ["end", "s"], ["s", "end", "s"], ["end", "s", "home", "s", "home"]])
+async def test_what_was_seen_in_one_layout_is_seen_in_the_other(stage_of, ask_command, looks):
+    asking = Asking(_hunks(ask_command))
+    async with stage_of(asking, size=(120, 50)) as stage:
+        await begin(stage)
+        assert "more of" in stage.text
+        await stage.press_slowly(*looks, "y")
+        await stage.until(lambda: asking.answers)
+
+
+async def test_what_was_not_seen_in_one_layout_is_not_seen_in_the_other(stage_of, ask_command):
+    asking = Asking(_hunks(ask_command))
+    async with stage_of(asking, size=(120, 24)) as stage:
+        await begin(stage)
+        await stage.press_slowly("s", "s", "y")
+        assert "never seen" in stage.text
+        assert asking.answers == []
+
+
+async def test_what_was_seen_of_a_question_is_known_when_it_comes_back_into_view(stage_of, ask_command):
+    command = "\n".join(f"echo {number}" for number in range(60))
+    answers = []
+
+    async def turn(emit, approver):
+        async with asyncio.TaskGroup() as group:
+            for number in (1, 2):
+                group.create_task(approver.ask(ask_command(command, f"c{number}"))).add_done_callback(answers.append)
+
+    async with stage_of(turn) as stage:
+        await begin(stage)
+        await stage.press_slowly("end", "right_square_bracket", "left_square_bracket", "y")
+        await stage.until(lambda: answers)
+
+
+async def test_the_rules_are_shown_at_once_and_none_is_stored_before_the_question_was_seen(stage_of, ask_command):
+    offer = RuleOffer(rule="write(a.txt)", covers="changes of a.txt")
+    asking = Asking(replace(_change(ask_command), offers=(offer,)))
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await stage.press_slowly("a")
+        assert "stores this rule" in stage.text
+        await stage.press_slowly("1")
+        assert "never seen" in _lower_border(stage)
+        assert asking.answers == []
+        await stage.press_slowly("escape", "end", "a", "1")
+        await stage.until(lambda: asking.answers)
+
+
+@pytest.mark.parametrize("size", [*SIZES, (30, 14)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_what_was_never_seen_is_said_in_the_border_until_one_scrolls(stage_of, ask_command, size):
+    async with stage_of(Asking(_change(ask_command)), size=size) as stage:
+        await begin(stage)
+        await stage.press_slowly("y")
+        assert "press again" in _lower_border(stage)
+        await stage.press_slowly("down")
+        assert "more of" in _lower_border(stage)
+
+
+def _lower_border(stage):
+    return next(line for line in stage.text.splitlines() if "╯" in line)

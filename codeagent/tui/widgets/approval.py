@@ -16,9 +16,10 @@ from codeagent.tui.keys import bindings
 from codeagent.tui.widgets.answer_choices import OTHER_LINES, SCOPES, View, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.diff_layout import Side
+from codeagent.tui.widgets.drawn_question import WIDE
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.question_body import QuestionBody
-from codeagent.tui.widgets.question_pane import ABOVE, NEVER, WIDE, QuestionPane
+from codeagent.tui.widgets.question_pane import ABOVE, NEVER, QuestionPane
 
 _OF_CHANGE = 4
 """So many rows of a change are in view at least when lines around it are shown."""
@@ -55,7 +56,7 @@ class ApprovalDialog(QuestionPane):
             return
         was, self._view = self._view, view
         if was not in OTHER_LINES and view in OTHER_LINES:
-            question.unread, self._left_at = self._body.unseen, self._body.place
+            self._left_at = self._body.scroll_offset.y
         match view:
             case View.REFUSING:
                 await self._text.ask_sentence("why not, for the model")
@@ -126,12 +127,12 @@ class ApprovalDialog(QuestionPane):
             self._remark("No hunk is chosen: n denies, space puts one back")
 
     def _has_more_to_read(self, question: OpenQuestion) -> bool:
-        """The first time, says what was not looked at yet."""
-        if question is self._questions.current and self._view is View.QUESTION:
-            question.unread = self._body.unseen
-        if remark := question.warn():
-            self._remark(remark)
-        return bool(remark)
+        """The first time, says in the border what was not looked at yet."""
+        self._drawing.note_seen(self._body.seen)
+        is_more = question.warn()
+        self._is_warning = self._is_warning or is_more
+        self._tell_what_follows()
+        return is_more
 
     def action_approve_for_run(self) -> None:
         """Yes to what the project brings along, until the program ends."""
@@ -169,16 +170,14 @@ class ApprovalDialog(QuestionPane):
 
     async def action_always(self) -> None:
         """Shows the rules before any is stored."""
-        if (question := self._questions.current) and self._has_more_to_read(question):
-            return
-        if question and question.request.offers:
+        if (question := self._questions.current) and question.request.offers:
             await self._show(View.STORING)
         else:
             self._remark("This is asked each time: no rule can answer it")
 
     def action_store(self, key: str) -> None:
         """Yes, and stores the rules that are shown."""
-        if question := self._questions.current:
+        if (question := self._questions.current) and not self._has_more_to_read(question):
             self._answer(question.yes(scope=SCOPES[key]))
 
     async def action_edit(self) -> None:
@@ -257,8 +256,6 @@ class ApprovalDialog(QuestionPane):
             self._remark("No other question waits")
         elif self.waiting:
             self._note_shown()
-            if question := self._questions.current:
-                question.unread = self._body.unseen
             self._questions.switch(by)
             self._armed_at, self.is_walking = NEVER, True
             self.shown_at = events.Focus().time
@@ -300,7 +297,7 @@ class ApprovalDialog(QuestionPane):
         if question is None or question.around is None or not question.around.is_foldable:
             self._remark("There is nothing here to show side by side")
             return
-        if not self._is_wide:
+        if not self._room.is_wide:
             self._remark(f"Side by side needs a screen of {WIDE} columns")
             return
         self._keep_in_view(question.hunk, lambda: self.use_side(_OTHER[self._side]))

@@ -6,7 +6,7 @@ looked at, so that a change of ten thousand lines opens as fast as a small one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from operator import add
 
@@ -25,6 +25,9 @@ from codeagent.tui.widgets.stacks import LazyLines
 
 OPEN_FOLD = "open fold"
 """The link of what a click on it shows: the unchanged lines around a hunk."""
+
+ChangedLine = tuple[LineKind, int]
+"""A line that comes or goes, by its number in the file where it is, however the change is laid out."""
 
 _SIGNS = {LineKind.SAME: " ", LineKind.REMOVED: "−", LineKind.ADDED: "+"}
 
@@ -87,6 +90,37 @@ class DiffLines(LazyLines):
         lines = self._diff.hunks[hunk].lines
         at = next((at for at, entry in enumerate(layout.entries) if lines[max(entry)].kind is not LineKind.SAME), 0)
         return layout.tops[at]
+
+    def changes_in(self, first: int, last: int) -> set[ChangedLine]:
+        """The lines that come or go and stand in the rows from ``first`` to before ``last``, with all of themselves."""
+        found: set[ChangedLine] = set()
+        for hunk, places, top, bottom in self._entries(first):
+            if bottom > last:
+                break
+            if top >= first:
+                found |= set(self._changed(hunk, places))
+        return found
+
+    def rows_of(self, seen: set[ChangedLine]) -> int:
+        """How many rows stand before the first line that comes or goes and is not among the ``seen``."""
+        tops = (top for hunk, places, top, _ in self._entries(0) if not seen.issuperset(self._changed(hunk, places)))
+        return next(tops, len(self))
+
+    def _entries(self, first: int) -> Iterator[tuple[int, Entry, int, int]]:
+        """Hunk, lines, first row and row behind the last of all that stand from the hunk at row ``first`` on."""
+        for hunk in range(max(self._layout.find(first)[0], 0), len(self._layout.hunks)):
+            layout = self._layout.hunks[hunk]
+            following = self._layout.starts[hunk + 1] if hunk + 1 < len(self._layout.starts) else len(self)
+            for places, top, bottom in zip(layout.entries, layout.tops, (*layout.tops[1:], following), strict=True):
+                yield hunk, places, top, bottom
+
+    def _changed(self, hunk: int, places: Entry) -> Iterator[ChangedLine]:
+        if hunk not in self._numbers:
+            self._numbers[hunk] = numbers(self._diff.hunks[hunk])
+        for place in places:
+            if place >= 0 and (kind := self._diff.hunks[hunk].lines[place].kind) is not LineKind.SAME:
+                old, new = self._numbers[hunk][place]
+                yield kind, old if kind is LineKind.REMOVED else new
 
     @property
     def hunk_starts(self) -> tuple[int, ...]:

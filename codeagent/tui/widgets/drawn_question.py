@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import View
@@ -17,11 +17,42 @@ from codeagent.tui.widgets.question_lines import key_lines, offer_lines, questio
 FRAME = 2
 """The rows of the border."""
 
+WIDE = 120
+"""From so many columns on, old and new can stand side by side."""
+
+_ROOMY = 24
+"""Screens of so many rows have one to spare above the keys."""
+
+_SIDES = 7
+"""The columns of a screen that no line of a question reaches."""
+
 _HIGHEST = 0.6
 _LOWEST = 7
 _STATUS = 2
 _HEADER = 2
 _BEHIND = 2
+
+
+class Room(NamedTuple):
+    """A screen, and what of it a question has."""
+
+    columns: int
+    lines: int
+
+    @property
+    def line_width(self) -> int:
+        """The cells of a line."""
+        return self.columns - _SIDES
+
+    @property
+    def air(self) -> int:
+        """The empty rows above the keys."""
+        return 1 if self.lines >= _ROOMY else 0
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether old and new can stand side by side."""
+        return self.columns >= WIDE
 
 
 def fitting_rows(wanted: int, height: int, others: int, *, is_all: bool = False) -> int:
@@ -34,16 +65,38 @@ def fitting_rows(wanted: int, height: int, others: int, *, is_all: bool = False)
 
 
 class DrawnQuestion:
-    """The lines of the question in view, and where its hunks begin."""
+    """The lines of the question in view, where its hunks begin, and how many of them were in view before."""
 
     def __init__(self) -> None:
         self.hunk_starts: Sequence[int] = ()
+        self.seen = 0
+        self._shown: OpenQuestion | None = None
+        self._total = 0
         self._drawn: tuple[tuple[int, int, Palette, Side, int], DiffLines] | None = None
         self._above = 0
 
     def change_in(self, hunk: int) -> int:
         """The line at which the first change of a hunk stands."""
         return self._above + self._drawn[1].change_in(hunk) if self._drawn is not None else 0
+
+    def note_seen(self, rows: int) -> None:
+        """The first ``rows`` of the question were in view, which counts however it is laid out next."""
+        question = self._shown
+        if question is None:
+            return
+        if self._drawn is not None and rows > max(self.seen, self._above):
+            first = max(self.seen - self._above, 0)
+            question.seen_changes |= self._drawn[1].changes_in(first, rows - self._above)
+        self.seen = question.seen_rows = max(self.seen, min(rows, self._total))
+        question.unread = self._total - self.seen
+
+    def _rows_seen(self, question: OpenQuestion) -> int:
+        """How many of the lines as they are laid out now were in view in any layout."""
+        if question.unread == 0:
+            return self._total
+        if self._drawn is not None and question.seen_changes:
+            return self._above + self._drawn[1].rows_of(question.seen_changes)
+        return min(question.seen_rows, self._total)
 
     def prepare(self, hunk: int, rows: int) -> None:
         """Draws the first rows of a hunk of the change in view; called on a thread."""
@@ -61,7 +114,7 @@ class DrawnQuestion:
     ) -> Sequence[Line]:
         """The lines of a view; ``choices`` are those of the question itself, which its reasons name."""
         request = question.request
-        self.hunk_starts = ()
+        self.hunk_starts, self.seen, self._shown = (), 0, None
         match view:
             case View.QUESTION | View.REFUSING | View.EXPLAINING | View.EDITING:
                 return self._question_lines(question, width, palette, side)
@@ -74,10 +127,14 @@ class DrawnQuestion:
                 assert_never(view)
 
     def _question_lines(self, question: OpenQuestion, width: int, palette: Palette, side: Side) -> Sequence[Line]:
+        before = self._drawn
         diff = self._diff(question, width, palette, side)
+        is_as_before = before is not None and self._drawn is not None and before[0] == self._drawn[0]
         shown = question_lines(question.request, width, palette, diff=diff)
         self.hunk_starts = shown.hunk_starts
         self._above = shown.hunk_starts[0] - diff.hunk_starts[0] if diff is not None and shown.hunk_starts else 0
+        self._shown, self._total = question, len(shown.lines)
+        self.seen = question.seen_rows if is_as_before else self._rows_seen(question)
         return shown.lines
 
     def _diff(self, question: OpenQuestion, width: int, palette: Palette, side: Side) -> DiffLines | None:

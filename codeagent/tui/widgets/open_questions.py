@@ -18,6 +18,7 @@ from codeagent.core.approvals import (
 )
 from codeagent.core.diff import LineKind
 from codeagent.core.text import counted, show_invisible
+from codeagent.tui.widgets.diff_lines import ChangedLine
 from codeagent.tui.widgets.surroundings import Surroundings
 from codeagent.tui.widgets.typed_before import first_line_of_edit
 
@@ -26,7 +27,8 @@ from codeagent.tui.widgets.typed_before import first_line_of_edit
 class OpenQuestion:
     """One question; ``left_out`` are the hunks taken out, ``was_shown`` that the person could have read it.
 
-    ``unread`` are the lines never in view, ``was_warned`` that the person knows of them, ``is_anew`` that another
+    ``unread`` are the lines never in view (None: not looked at yet), ``seen_rows`` and ``seen_changes`` what was in
+    view of it as it was laid out, ``was_warned`` that the person knows of them, ``is_anew`` that another
     program changed what was shown before; ``order`` is the place of its call among the calls. ``is_called_off``: its
     file changed while the proposal is being edited, so that no answer counts until it is asked anew. ``around`` holds
     the lines around the hunks, shown ``unfolded`` times more; ``counts`` are the lines that come and go.
@@ -39,7 +41,9 @@ class OpenQuestion:
     hunk: int = 0
     was_shown: bool = False
     was_warned: bool = False
-    unread: int = 0
+    unread: int | None = None
+    seen_rows: int = 0
+    seen_changes: set[ChangedLine] = field(default_factory=set[ChangedLine])
     is_anew: bool = False
     is_called_off: bool = False
     unfolded: int = 0
@@ -115,13 +119,16 @@ class OpenQuestion:
         changed = takewhile(lambda line: line.kind is LineKind.SAME, hunk.lines)
         return max(hunk.new_start - 1, 0) + len(list(changed))
 
-    def warn(self) -> str:
-        """What to say, once, when the end was never in view; empty otherwise."""
+    def warn(self) -> bool:
+        """Whether the end was never in view and that was not said yet; it is said now."""
         was_warned, self.was_warned = self.was_warned, True
-        if not self.unread or was_warned:
-            return ""
-        lines = counted(self.unread, "line")
-        return f"press again: {lines} {'was' if self.unread == 1 else 'were'} never seen"
+        return bool(self.unread) and not was_warned
+
+    def warning(self, width: int) -> str:
+        """What to say then, in ``width`` cells."""
+        unread = self.unread or 0
+        whole = f"press again: {counted(unread, 'line')} {'was' if unread == 1 else 'were'} never seen"
+        return whole if len(whole) <= width else f"{unread} unseen: press again"
 
     def walk(self, by: int) -> None:
         """Goes to another hunk, stopping at the ends."""

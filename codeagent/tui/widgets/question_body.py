@@ -43,14 +43,20 @@ class QuestionBody(DrawnRows):
         self._ground: Style | None = None
         self._painted: dict[int, tuple[Line, Strip]] = {}
 
-    def show(self, lines: Sequence[Line], *, from_start: bool) -> None:
-        """Shows other lines, from the first one or from where it stood."""
+    def show(self, lines: Sequence[Line], *, from_start: bool, seen: int) -> None:
+        """Shows other lines, from the first one or from where it stood; the first ``seen`` of them were in view."""
         self._lines = lines
         self.virtual_size = Size(self.size.width, len(lines))
         if from_start:
-            self._furthest = 0
             self.scroll_home(animate=False, immediate=True)
+        self._furthest = seen
         self.refresh()
+        self.call_after_refresh(self._look)
+
+    def _look(self) -> None:
+        """Notes what is in view by now."""
+        if self.display:
+            self._furthest = max(self._furthest, self._last)
 
     @property
     def what_follows(self) -> Content:
@@ -59,9 +65,9 @@ class QuestionBody(DrawnRows):
         return Content.styled(f"↓ {below} more of {self.total} lines", "bold $warning") if below > 0 else Content()
 
     @property
-    def unseen(self) -> int:
-        """How many lines were never in view, counted from the end."""
-        return max(len(self._lines) - max(self._furthest, self._last), 0)
+    def seen(self) -> int:
+        """How many lines were in view, counted from the first."""
+        return min(self._furthest, len(self._lines))
 
     @property
     def _last(self) -> int:
@@ -72,14 +78,8 @@ class QuestionBody(DrawnRows):
         """How many lines there are."""
         return len(self._lines)
 
-    @property
-    def place(self) -> tuple[int, int]:
-        """Where it stands, and how far down lines were in view."""
-        return self.scroll_offset.y, max(self._furthest, self._last)
-
-    def go_on_at(self, place: tuple[int, int]) -> None:
+    def go_on_at(self, top: int) -> None:
         """Stands again where it stood before other lines were shown."""
-        top, self._furthest = place
         self.scroll_to(y=top, animate=False, immediate=True, force=True)
 
     def bring(self, line: int) -> None:
@@ -102,12 +102,12 @@ class QuestionBody(DrawnRows):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Tells the dialog, which says how much follows."""
         super().watch_scroll_y(old_value, new_value)
-        self._furthest = max(self._furthest, self._last)
+        self._look()
         self.post_message(self.Moved())
 
     def on_resize(self) -> None:
         """Tells the dialog: more or fewer lines are in view."""
-        self._furthest = max(self._furthest, self._last)
+        self._look()
         self.post_message(self.Moved())
 
     def notify_style_update(self) -> None:

@@ -20,7 +20,7 @@ from codeagent.tui.widgets.answer_choices import View, choices_of
 from codeagent.tui.widgets.answer_keys import AnswerKeys, Choice
 from codeagent.tui.widgets.answer_text import AnswerText
 from codeagent.tui.widgets.diff_layout import Side
-from codeagent.tui.widgets.drawn_question import FRAME, DrawnQuestion, fitting_rows
+from codeagent.tui.widgets.drawn_question import FRAME, DrawnQuestion, Room, fitting_rows
 from codeagent.tui.widgets.lines import Line
 from codeagent.tui.widgets.open_questions import KeptEdits, OpenQuestion, OpenQuestions
 from codeagent.tui.widgets.question_body import QuestionBody
@@ -32,14 +32,8 @@ REACTION_SECONDS = 0.25
 CHANGED_SECONDS = 1.0
 """The same where the question itself changed under the eyes: nearly the same picture, and an answer on its way."""
 
-WIDE = 120
-"""From so many columns on, old and new can stand side by side."""
-
 NEVER, _A_MOMENT = float("inf"), 0.01
-_ROOMY = 24
-"""Screens of so many rows have one to spare above the keys."""
-
-_TITLE_ENDS, _SIDES = 3, 5
+_TITLE_ENDS, _LABEL_ENDS = 3, 4
 ABOVE = 2
 """A hunk that is walked to has its heading and a row of the one before above it."""
 
@@ -88,7 +82,8 @@ class QuestionPane(Vertical, can_focus=True):
         self._palette = palette
         self._questions = OpenQuestions()
         self._edits = KeptEdits()
-        self._left_at = (0, 0)
+        self._left_at = 0
+        self._is_warning = False
         self._view = View.QUESTION
         self._side = Side.BELOW
         self._armed_at, self._dropped_before = NEVER, 0.0
@@ -315,16 +310,16 @@ class QuestionPane(Vertical, can_focus=True):
         question = self._questions.current
         if question is None or not self.is_mounted:
             return
-        width = self._line_width
+        width = self._room.line_width
         lines = self._lines(question)
         self._body.display = self._view is not View.EDITING
         self._show_keys(question)
-        self._keys.styles.margin = ((air := self._air), 0, 0, 0)
+        self._keys.styles.margin = ((air := self._room.air), 0, 0, 0)
         above_words = air * self._is_sentence_in_view
         self._text.styles.margin = (above_words, 0, 0, 0)
         self._wanted = len(lines) + self._keys.rows(width + 1) + air + above_words + self._text.rows + FRAME
         self.fit()
-        self._body.show(lines, from_start=from_start)
+        self._body.show(lines, from_start=from_start, seen=self._drawing.seen)
         waiting = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
         self.border_title = question_title(
             question.request,
@@ -335,6 +330,7 @@ class QuestionPane(Vertical, can_focus=True):
             is_edited=self._view is View.EDITING,
             counts=question.counts,
         )
+        self._is_warning = self._is_warning and not from_start
         self._tell_what_follows()
         if from_start:
             self._paint_ahead(question.hunk + 1)
@@ -347,29 +343,23 @@ class QuestionPane(Vertical, can_focus=True):
 
     def _redraw_lines(self) -> None:
         """The same question with another hunk pointed at or taken: no line moves."""
+        self._is_warning = False
         if (question := self._questions.current) is not None:
-            self._body.show(self._lines(question), from_start=False)
+            lines = self._lines(question)
+            self._body.show(lines, from_start=False, seen=self._drawing.seen)
 
     def _lines(self, question: OpenQuestion) -> Sequence[Line]:
-        side = self._side if self._is_wide else Side.BELOW
+        self._drawing.note_seen(self._body.seen)
+        side = self._side if self._room.is_wide else Side.BELOW
         choices = self._choices(question, View.QUESTION) if self._view is View.ASKING_WHY else ()
-        return self._drawing.lines(question, self._view, self._line_width, self._palette, side, choices)
+        return self._drawing.lines(question, self._view, self._room.line_width, self._palette, side, choices)
 
     def _choices(self, question: OpenQuestion, view: View) -> tuple[Choice, ...]:
-        return choices_of(question, view, self.waiting, self._keys_of, side=self._side if self._is_wide else None)
+        return choices_of(question, view, self.waiting, self._keys_of, side=self._side if self._room.is_wide else None)
 
     @property
-    def _line_width(self) -> int:
-        return self.screen.size.width - _SIDES - 2
-
-    @property
-    def _air(self) -> int:
-        """The empty rows above the keys."""
-        return 1 if self.screen.size.height >= _ROOMY else 0
-
-    @property
-    def _is_wide(self) -> bool:
-        return self.screen.size.width >= WIDE
+    def _room(self) -> Room:
+        return Room(*self.screen.size)
 
     def _paint_ahead(self, hunk: int) -> None:
         """What of the hunk is likely to be looked at next, drawn on a thread."""
@@ -383,17 +373,22 @@ class QuestionPane(Vertical, can_focus=True):
         others = above + sum(one.outer_size.height for one in self.siblings if one.display)
         question = self._questions.current
         is_all = question is not None and question.is_about_project
-        rows = fitting_rows(self._wanted - self._air, self.screen.size.height, others + self._air, is_all=is_all)
-        self.styles.height = self._rows = rows + self._air
+        rows = fitting_rows(
+            self._wanted - self._room.air, self.screen.size.height, others + self._room.air, is_all=is_all
+        )
+        self.styles.height = self._rows = rows + self._room.air
 
     def on_question_body_moved(self, event: QuestionBody.Moved) -> None:
         """Keeps the mark of what follows true."""
         event.stop()
+        self._is_warning = False
         self._tell_what_follows()
 
     def _tell_what_follows(self) -> None:
-        """Says in the border how much follows; no other row of the dialog is painted for it."""
+        """Says in the border how much follows, or was never seen; no other row of the dialog is painted for it."""
         told = Content() if self._view is View.EDITING else self._body.what_follows
+        if self._is_warning and (question := self._questions.current):
+            told = Content.styled(question.warning(self._room.line_width - _LABEL_ENDS), "bold $warning")
         if self._border_subtitle is None or not told.is_same(self._border_subtitle):
             self._border_subtitle = told
             left, top = self.content_offset
