@@ -71,11 +71,16 @@ _LATIN = seldom("[A-Za-z]")
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 
-_SECRET_NAME = re.compile(
-    r"(?:^|_)(?:API_?KEY|ACCESS_?KEY(?:_ID)?|SECRET_?KEY|PRIVATE_?KEY|TOKEN|AUTH|CREDENTIALS?|PASS|PASSWD|PWD_?HASH|DSN)$"
-    r"|SECRET|PASSWORD|PASSPHRASE|_TOKEN_|_KEY$",
+_SECRET_NAME = seldom(
+    r"SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY$|(?<!PUBLIC)_KEY$|(?:ACCESS|PRIVATE)_?KEY(?:_ID)?$|CONNECTION_?STRING$"
+    r"|(?:^|_)(?:TOKEN|PASS|CREDENTIALS?|CREDS|PAT)(?:_|$)|(?:^|_)(?:PW|DSN|JWT|PWD_?HASH|COOKIES?|COOKIE_HEADER)$"
+    r"|(?<!^)(?<!^OLD)PWD$|^SSHPASS$|WEBHOOKS?(?:_URLS?)?$"
+    r"|(?:^|_)O?AUTH(?:ORIZATION)?(?:_|$)(?!(?:.*_)?(?:SOCK|URLS?|URI|HOST|PORT|TYPE|METHODS?|MODE|DOMAIN|ENABLED|DISABLED"
+    r"|PROVIDERS?|SERVER|SERVICE|USER|USERNAME|NAME|ID|TTL|TIMEOUT|PATH|FILE|DIR|REALM|ISSUER|AUDIENCE|SCOPES?)$)",
     re.IGNORECASE,
 )
+_SCHEME = seldom(r"(?:^|[:=]\s*)(?i:bearer|basic|token)\s+(?![A-Z]?[a-z]*(?:\s|$))(\S{6,})")
+"""As in a header; an ordinary word there (``Basic settings``) is none."""
 _PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@|\b(?:password|passwd|pwd)\s*=\s*['\"]?([^;&\s'\"]+)", re.IGNORECASE)
 _ESCAPED = re.compile("%([0-9A-Fa-f]{2})")
 _ORDINARY = re.compile(r"[a-z]*|[A-Z][a-z]*")
@@ -104,9 +109,13 @@ _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("dop_v1_",), r"\bdop_v1_[a-f0-9]{40,}"),
     (("eyJ",), r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     (("://",), r"(?<=://)[^\s/@:\"']{0,200}:[^\s/@\"']{1,200}(?=@)"),
+    (("hooks.slack.com/",), r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{8,}"),
+    (("/api/webhooks/",), r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/[A-Za-z0-9_-]{16,}"),
     (("earer ",), r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*"),
 )
 """Kinds of key: what a text that holds one has somewhere, and how it looks. Most texts have none of the former."""
+
+_IN_ADDRESSES = tuple(shape for marks, shape in _KEY_SHAPES if marks == ("://",))
 
 
 def clean(text: str, *, keep_colours: bool = False) -> str:
@@ -229,7 +238,7 @@ class Redactor:
     def redact(self, text: str) -> str:
         """The text with each secret replaced by ``[redacted]``."""
         text = self.redact_known(text)
-        shapes = tuple(shape for marks, shape in _KEY_SHAPES if any(mark in text for mark in marks))
+        shapes = _possible_shapes(text)
         return _one_of(shapes).sub(REDACTED, text) if shapes else text
 
     def redact_known(self, text: str) -> str:
@@ -239,6 +248,10 @@ class Redactor:
     def begun(self, text: str) -> int:
         """How many characters at the end of the text may be the beginning of a known secret."""
         return max((_overlap(text, form) for form in self._forms), default=0)
+
+
+def _possible_shapes(text: str) -> tuple[str, ...]:
+    return tuple(shape for marks, shape in _KEY_SHAPES if any(mark in text for mark in marks))
 
 
 @lru_cache(maxsize=256)
@@ -255,13 +268,14 @@ def _overlap(text: str, form: str) -> int:
 
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of those environment variables whose names say that they hold a secret, and the passwords in others.
+    """The values of those environment variables that hold a secret, and the passwords in others.
 
     A password stands in an address (``postgres://me:…@host``) or in words for a connection (``Server=db;Password=…``).
     """
-    whole = [value for name, value in environ.items() if value and names_secret(name)]
-    others = (value for name, value in environ.items() if not names_secret(name))
-    return (*whole, *dict.fromkeys(form for value in others for form in _passwords_in(value)))
+    whole = {name: value for name, value in environ.items() if value and holds_secret(name, value)}
+    inside = (found[1] for value in whole.values() for found in _SCHEME().finditer(value))
+    others = (value for name, value in environ.items() if name not in whole)
+    return (*whole.values(), *dict.fromkeys((*inside, *(form for value in others for form in _passwords_in(value)))))
 
 
 def _passwords_in(value: str) -> Iterator[str]:
@@ -275,7 +289,18 @@ def _passwords_in(value: str) -> Iterator[str]:
 
 def names_secret(name: str) -> bool:
     """Whether an environment variable is called like one that holds a key."""
-    return _SECRET_NAME.search(name) is not None
+    return _SECRET_NAME().search(name) is not None
+
+
+def holds_secret(name: str, value: str) -> bool:
+    """Whether an environment variable holds a key, by its name or by how its value looks.
+
+    Names of files do not count, whatever a part of them looks like, nor do addresses with a password.
+    """
+    if names_secret(name) or _SCHEME().search(value):
+        return True
+    shapes = tuple(shape for shape in _possible_shapes(value) if shape not in _IN_ADDRESSES)
+    return bool(shapes) and any(not value[: found.start()].endswith("/") for found in _one_of(shapes).finditer(value))
 
 
 def _kept_colour(found: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from codeagent.core.text import holds_secret
 from codeagent.workspace import process_tree
 from codeagent.workspace.process_output import Captured
 from codeagent.workspace.shell_process import Confine, ShellProcess, in_thread, is_done
@@ -24,15 +25,12 @@ _PIPE_PATIENCE = 0.1
 _READ_PATIENCE = 5.0
 _SIGNAL_EXIT = 128
 
-_SECRET_NAMES = re.compile(
-    r"API_?KEY$|(^|_)(TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT)(_|$)|SECRET|PASSWORD"
-    r"|(?<!PUBLIC)_KEY$|_ACCESS_KEY_ID$|_AUTH$|(^|_)PRIVATE_?KEY$",
-    re.IGNORECASE,
-)
 _NOT_PASSED_ON = re.compile(
     r"BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4|CDPATH|GLOBIGNORE|IFS|VISUAL|SUDO_ASKPASS"
     r"|GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|PREFIX|EXTERNAL_DIFF|SEQUENCE_EDITOR|CONFIG_PARAMETERS)"
+    r"|RIPGREP_CONFIG_PATH|LESSOPEN|LESSCLOSE|TAR_OPTIONS"
 )
+_GIT_VALUE = re.compile(r"GIT_CONFIG_VALUE_\d+")
 _NEUTRAL = {
     "TERM": "dumb",
     "NO_COLOR": "1",
@@ -146,16 +144,17 @@ async def _called_off(shell: ShellProcess) -> None:
 
 
 def clean_environment(environ: Mapping[str, str], keep: Sequence[str] = ()) -> dict[str, str]:
-    """The environment that commands get: no secrets, no pagers, editors or prompts, nothing that steers the shell.
+    """The environment that commands get: no secrets, no pagers, editors or prompts, nothing that steers the shell
+    or makes a program that only reads run another.
 
     ``keep`` holds name patterns (``AWS_*``) of secrets that are passed on all the same.
     """
-    passed = {
-        name: value
-        for name, value in environ.items()
-        if not _NOT_PASSED_ON.fullmatch(name)
-        and (not _SECRET_NAMES.search(name) or any(fnmatchcase(name, pattern) for pattern in keep))
-    }
+    passed = {name: value for name, value in environ.items() if not _NOT_PASSED_ON.fullmatch(name)}
+    for name, value in environ.items():
+        if holds_secret(name, value) and not any(fnmatchcase(name, pattern) for pattern in keep):
+            passed.pop(name, None)
+            if _GIT_VALUE.fullmatch(name):
+                passed[name] = ""  # git takes no setting at all when one of them is missing
     return _with_git_setting(passed | _NEUTRAL, "core.fsmonitor", "false")
 
 

@@ -310,10 +310,20 @@ def test_secrets_are_known_by_the_names_of_their_variables():
         "AWS_SECRET_ACCESS_KEY": "4",
         "HOME": "/home/me",
         "PATH": "/bin",
+        "MYSQL_PWD": "5",
+        "AUTH_HEADER": "Bearer 6-of-these",
+        "COOKIE": "7",
+        "EXTRA": "sk_live_51HabcdEFGHijklMNOPqrst",
+        "PWD": "/home/me",
+        "OLDPWD": "/",
+        "SSH_AUTH_SOCK": "/run/agent",
         "EMPTY_TOKEN": "",
         "KEYBOARD": "us",
     }
-    assert secrets_in(environ) == ("1", "2", "3", "4")
+    assert secrets_in(environ) == (
+        *("1", "2", "3", "4", "5", "Bearer 6-of-these", "7", "sk_live_51HabcdEFGHijklMNOPqrst"),
+        "6-of-these",
+    )
 
 
 @pytest.mark.parametrize(

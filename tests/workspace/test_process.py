@@ -541,6 +541,13 @@ def test_secrets_do_not_reach_commands_unless_they_are_passed_on():
         "STRIPE_KEY": "s",
         "DB_PASS": "s",
         "NPM_CONFIG__AUTH": "s",
+        "MYSQL_PWD": "s",
+        "DOCKER_AUTH_CONFIG": "s",
+        "AUTH_HEADER": "s",
+        "COOKIE": "s",
+        "SLACK_WEBHOOK_URL": "s",
+        "SENTRY_DSN": "s",
+        "AZURE_STORAGE_CONNECTION_STRING": "s",
         "SSH_AUTH_SOCK": "/run/agent",
         "DEPLOY_PUBLIC_KEY": "ssh-ed25519 AAAA",
         "HOME": "/h",
@@ -550,6 +557,43 @@ def test_secrets_do_not_reach_commands_unless_they_are_passed_on():
     assert {name for name in passed if passed[name] == "s"} == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
     assert passed["TOKENIZERS_PARALLELISM"] == "false"
     assert {"SSH_AUTH_SOCK", "DEPLOY_PUBLIC_KEY"} <= set(passed)
+
+
+def test_secrets_are_known_by_how_they_look_and_a_setting_of_gits_gets_empty():
+    here = "/home/me/sk-learn-experiments-2024"
+    harmless = {
+        "PATH": f"{here}/bin:/bin",
+        "PWD": here,
+        "OLDPWD": "/",
+        "LS_COLORS": "di=01;34",
+        "AUTH_URL": "http://x",
+        "LOOK": "Basic settings",
+        "DATABASE_URL": "postgres://me:hunter2-long@db/shop",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "a.b",
+    }
+    hidden = {
+        "STRIPE_SK": "sk_live_51HabcdEFGHijklMNOPqrst",
+        "EXTRA": "Bearer abc-123",
+        "HEADERS": "Authorization: token abc-def",
+        "CHAT": "https://hooks.slack.com/services/T0001/B0001/abcdefgh",
+        "GIT_CONFIG_VALUE_0": "AUTHORIZATION: basic YWJjOmRlZg==",
+    }
+    passed = clean_environment({**harmless, **hidden})
+    assert harmless.items() - {("GIT_CONFIG_COUNT", "1")} <= passed.items()
+    assert {name: passed[name] for name in hidden if name in passed} == {"GIT_CONFIG_VALUE_0": ""}
+
+
+async def test_the_persons_settings_make_no_search_run_a_program(tmp_path):
+    if shutil.which("rg") is None:
+        pytest.skip("there is no ripgrep")
+    (tmp_path / "a").write_text("hi\n")
+    (tmp_path / "rc").write_text(f"--pre={tmp_path}/program\n")
+    (tmp_path / "program").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    (tmp_path / "program").chmod(0o755)
+    environ = clean_environment({**os.environ, "RIPGREP_CONFIG_PATH": str(tmp_path / "rc")})
+    assert (await finished("rg hi a", tmp_path, env=environ)).head_tail == "hi\n"
+    assert not (tmp_path / "ran").exists()
 
 
 async def test_the_environment_cannot_change_what_commands_mean(tmp_path):
