@@ -33,8 +33,9 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture(autouse=True)
 def programs_from_the_temporary_folder(monkeypatch) -> None:
     """Stand-ins for programs lie there; what an earlier test said of where programs come from is forgotten."""
-    monkeypatch.setattr("codeagent.core.programs._reachable", set())
-    monkeypatch.setattr("codeagent.core.programs.common_places", list)
+    reachable: set[Path] = set()
+    monkeypatch.setattr("codeagent.core.programs._reachable", reachable)
+    monkeypatch.setattr("codeagent.core.programs._open_to_commands", lambda: list(reachable))
 
 
 @pytest.fixture

@@ -66,12 +66,17 @@ def _barred() -> list[Path]:
     try:
         workspace = Path.cwd()
     except FileNotFoundError:  # it has been removed, and all in it
-        return [*_reachable, *common_places()]
+        return _open_to_commands()
     folders = (workspace, *workspace.parents)
     around = next((folder for folder in folders if os.access(folder / ".git", os.F_OK)), workspace)
     if Path.home().is_relative_to(around):
         around = workspace  # a home folder that is a repository holds the person's own programs
-    return [place for place in (*_reachable, *common_places(), workspace, around) if place != Path("/")]
+    return [place for place in (*_open_to_commands(), workspace, around) if place != Path("/")]
+
+
+def _open_to_commands() -> list[Path]:
+    """Where commands may write beside the workspace."""
+    return [*_reachable, *common_places()]
 
 
 def _places(file: Path) -> Iterator[Path]:
