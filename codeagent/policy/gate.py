@@ -41,6 +41,9 @@ _MOST_ROUNDS = 5
 """How often one call may be asked about again because it changed."""
 
 
+_OTHERWISE = "It did not run yet: files changed while you were asked, and it would do something else by now."
+
+
 class ToolGate:
     """Stands between every tool call and its run.
 
@@ -134,7 +137,7 @@ class ToolGate:
     async def check(self, call: ToolCall, plan: Plan) -> Allowed | Denied:  # noqa: PLR0911 - one return a decision
         """Decides one call; what a person changed in it is judged again. Cancelling withdraws the question."""
         notes: list[str] = []
-        was_asked = False
+        was_asked, why_again = False, ""
         for _ in range(_MOST_ROUNDS):
             mode = self._mode()
             verdict = await asyncio.to_thread(self.judge, call.name, plan.touches, plan.preview, mode)
@@ -147,7 +150,7 @@ class ToolGate:
             if self._approver is None:
                 return Denied(reason=_nobody_there(verdict))
             plan = await asyncio.to_thread(_foreseen, plan, verdict)
-            question = await asyncio.to_thread(self._question, call, plan, verdict, mode)
+            question = await asyncio.to_thread(self._question, call, plan, verdict, mode, why_again)
             answer = await self._ask(self._approver, question.request)
             was_asked = True
             match answer:
@@ -161,7 +164,7 @@ class ToolGate:
                     assert_never(answer)
             if not isinstance(decided, _Again):
                 return decided
-            plan = decided.plan
+            plan, why_again = decided.plan, decided.why
         return Denied(reason="What it would do kept changing while it was asked about, so nothing was run.")
 
     async def _ask(self, approver: Approver, request: ApprovalRequest) -> Answer:
@@ -193,7 +196,7 @@ class ToolGate:
                 notes.append("The person changed the proposed text; what was written is theirs.")
             return _Again(changed)
         if await asyncio.to_thread(self._meaning, plan, question.mode) != question.meaning:
-            return _Again(plan)
+            return _Again(plan, _OTHERWISE)
         if answer.hunks is not None and isinstance(plan.preview, DiffPreview):
             count = len(plan.preview.diff.hunks)
             refused = [index for index in range(count) if index not in answer.hunks]
@@ -231,9 +234,12 @@ class ToolGate:
         except ConfigError:
             return
 
-    def _question(self, call: ToolCall, plan: Plan, verdict: Verdict, mode: Mode) -> _Question:
+    def _question(self, call: ToolCall, plan: Plan, verdict: Verdict, mode: Mode, why_again: str) -> _Question:
         meaning = self._meaning(plan, mode)
-        return _Question(request=self._request(call, plan, verdict, mode), mode=mode, meaning=meaning)
+        request = self._request(call, plan, verdict, mode)
+        if why_again:
+            request = replace(request, warnings=(why_again, *request.warnings))
+        return _Question(request=request, mode=mode, meaning=meaning)
 
     def _request(self, call: ToolCall, plan: Plan, verdict: Verdict, mode: Mode) -> ApprovalRequest:
         preview, touches = plan.preview, plan.touches
@@ -306,10 +312,10 @@ class _Question:
 class _Again:
     """The person changed the call, or the files that it is about changed, so it is judged anew."""
 
-    __slots__ = ("plan",)
+    __slots__ = ("plan", "why")
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, why: str = "") -> None:
+        self.plan, self.why = plan, why
 
 
 def _proposal(preview: Preview) -> str | None:

@@ -458,6 +458,7 @@ async def test_a_yes_does_not_count_for_a_file_that_became_a_link_during_the_que
     first, second = (request.verdict.because for request in person.requests)
     assert "plain.txt" not in first
     assert "plain.txt" in second
+    assert "files changed while you were asked" in person.requests[1].warnings[0]
 
 
 async def test_a_yes_to_a_file_elsewhere_does_not_count_for_another_one_there(root):
