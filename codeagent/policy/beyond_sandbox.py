@@ -15,7 +15,7 @@ _SERVICE = "{} has it done by a service outside of the sandbox."
 _LATER = "{} can start programs outside of the sandbox, also when this is over."
 _DESKTOP = "{} has it done by a program outside of the sandbox."
 _MACHINE = "{} acts on another machine, where nothing holds it and /undo does not reach."
-_ENDS = "{} may end processes that are not this agent's: the sandbox does not hinder that."
+ENDS = "{} may end processes that are not this agent's: the sandbox does not hinder that."
 
 _CONTAINERS = names("docker podman nerdctl docker-compose podman-compose ctr crictl lxc incus buildah")
 _LOOKS = names(
@@ -47,14 +47,14 @@ def beyond_sandbox(words: Sequence[Word], is_own: Callable[[Word], bool]) -> str
         return ""
     name, rest = base_name(words[0].text).casefold(), words[1:]
     texts = [word.text for word in rest]
-    kind = _KINDS.get(name)
+    kind = KINDS.get(name)
     if kind is None:
         socket = next((found for word in rest if (found := _socket(word))), "")
         return f"It may speak to a service outside of the sandbox, through {socket}." if socket else ""
     reason, only_looks = kind
     if texts and set(texts) <= _TELLS:
         return ""
-    if reason is _ENDS:
+    if reason is ENDS:
         return "" if _ends_own(name, rest, is_own) else reason.format(name)
     return "" if only_looks(texts) else reason.format(name)
 
@@ -101,7 +101,7 @@ def _stays_here(texts: Sequence[str]) -> bool:
     return not any(re.match(r"[\w.@-]+:|\[|[a-z]+://", text) for text in texts if not text.startswith("-"))
 
 
-_KINDS: Mapping[str, tuple[str, Callable[[Sequence[str]], bool]]] = {
+KINDS: Mapping[str, tuple[str, Callable[[Sequence[str]], bool]]] = {
     **dict.fromkeys(_CONTAINERS, (_SERVICE, _container_looks)),
     **dict.fromkeys(("systemctl", "loginctl", "machinectl", "busctl"), (_SERVICE, _unit_looks)),
     **dict.fromkeys(("service", "rc-service"), (_SERVICE, _service_looks)),
@@ -115,8 +115,9 @@ _KINDS: Mapping[str, tuple[str, Callable[[Sequence[str]], bool]]] = {
     **dict.fromkeys(("emacsclient", "xdg-open", "gio", "osascript", "wmctrl", "xdotool"), (_DESKTOP, _never)),
     **dict.fromkeys(("ssh", "sftp", "mosh"), (_MACHINE, _has("-Q", "-G"))),
     **dict.fromkeys(("scp", "rsync"), (_MACHINE, _stays_here)),
-    **dict.fromkeys(("kill", "pkill", "killall", "skill", "fuser"), (_ENDS, _never)),
+    **dict.fromkeys(("kill", "pkill", "killall", "skill", "fuser"), (ENDS, _never)),
 }
+"""By the program's name: the reason, and what tells that it only looks."""
 
 
 def _ends_own(name: str, words: Sequence[Word], is_own: Callable[[Word], bool]) -> bool:

@@ -32,6 +32,7 @@ from codeagent.policy.own_programs import own_program
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import Rule, RuleSet, exact_rule, path_pattern, remedy
+from codeagent.policy.run_in_texts import RunInTexts
 from codeagent.policy.shell_script import Direction, SimpleCommand
 from codeagent.policy.shell_words import Word
 from codeagent.policy.surely_written import surely_written
@@ -172,6 +173,7 @@ class CommandCase:
         self._paths = paths
         self._around = around
         self._processes = OwnProcesses(analysis)
+        self._texts = RunInTexts(analysis, self._processes.holds)
         self._fed = FedReaders(analysis, paths)
         self._programs = cache(partial(configured_programs, roots=paths.roots))
         self._own_program = cache(partial(own_program, roots=paths.roots))
@@ -342,7 +344,7 @@ class CommandCase:
         if not self._around.is_confined or self._allowing(command):
             return ""
         reasons = (beyond_sandbox(found.words, self._processes.holds) for found in command.everything())
-        return next(filter(None, reasons), "")
+        return next(filter(None, reasons), "") or self._texts.beyond(command)
 
     def _findings(self, command: Command) -> Iterator[Finding]:
         """What stands against the files that the command and all in it name."""

@@ -97,6 +97,98 @@ def test_looking_and_what_the_line_started_itself_are_not(project, command):
     assert check_command(command, AUTO, project).decision is Decision.ALLOW
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "d=docker; $d run x",
+        "$(echo docker) run x",
+        'D=(docker run x); "${D[@]}"',
+        'trap "docker run x" EXIT',
+        'bash <<< "docker run x"',
+        'echo "docker run x" | sh',
+        'printf "docker run x" | bash -s',
+        'bash -c "$(echo docker run x)"',
+        'env -S "docker run x"',
+        'env "-Sdocker run x"',
+        'script -qc "docker run x" /dev/null',
+        'sed "1e docker run x" a',
+        'sed "s/.*/docker run x/e" a',
+        'tar cf /dev/null a --checkpoint=1 --checkpoint-action=exec="docker run x"',
+        'make -f - <<< "all: ; docker run x"',
+        'perl -e "exec qw(docker run x)"',
+        "p=kill; $p 999999",
+        "timeout 2 watch -n1 docker run x",
+        "bash <<X\ndocker run x\nX",
+        'python3 - <<X\nimport subprocess\nsubprocess.run(["docker","run","x"])\nX',
+        "python3 -c \"import os; os.system('docker run x')\"",
+        'set -- docker run x; "$@"',
+        'awk "BEGIN{system(\\"docker run x\\")}"',
+        'vim -c "!docker run x" -c q',
+        'git -c alias.z="!docker run x" z',
+        "alias k=kill; k 1",
+        'eval "docker run x"',
+        'x="sudo docker run y"; $x',
+        '. /dev/stdin <<< "docker run x"',
+        "parallel docker run ::: x",
+        'script -c "docker run x" /dev/null',
+        '/bin/sh -c "$(printf %s "systemctl stop x")"',
+        'c="/usr/bin/docker"; $c run y',
+        "export D=docker; $D run x",
+        "echo docker run x | xargs env",
+        "make SHELL=/bin/sh -f - <<X\nall:\n\tdocker run x\nX",
+        'trap "kill 1" EXIT',
+        'trap "at now" EXIT',
+    ],
+)
+def test_a_program_that_stands_in_a_text_which_may_be_run_is_asked_about(project, command):
+    verdict = check_command(command, AUTO, project)
+    assert verdict.decision is Decision.ASK
+    assert verdict.because[-1] == "."
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "grep docker README.md",
+        "cat docker-compose.yml",
+        "git log --grep kill",
+        'npm start & pid=$!; trap "kill $pid" EXIT; sleep 1',
+        'trap "rm -rf x" EXIT; echo "at exit"',
+        'echo "start docker compose up" | tee x',
+        "source .venv/bin/activate && pytest tests/docker",
+        "export PATH=$PWD/bin:$PATH; make docker",
+        "python3 -c \"print('docker run x')\"",
+        'python3 - <<X\ns = open("README.md").read().replace("docker run", "podman run")\nX',
+        'sed -i "s/docker run/podman run/" README.md',
+        'cmd="pytest -q"; $cmd tests/docker',
+        "watch -n1 docker ps",
+        "$PY -m pytest docker",
+        'awk "/docker/ {print}" a',
+        'git commit -m "run docker compose up in CI"',
+        "x=$(docker ps -q); echo $x",
+        "for c in docker podman; do command -v $c; done",
+        'bash -c "docker ps"',
+        'script -qc "docker ps" /dev/null',
+        "$(npm bin)/jest ssh",
+        'eval "$(ssh-agent -s)"',
+        'echo "docker run x" > run.sh',
+        "cat > run.sh <<X\ndocker run x\nX",
+        'node -e "console.log(1)"',
+        "make docker-build",
+        'python3 -m pytest -k "docker and kill"',
+        'perl -pi -e "s/docker run/podman run/" README.md',
+        'ruby -e "puts 1"',
+        'export X=1; echo "kill the server"',
+        'which docker && echo "docker is there"',
+        'set -e; docker ps; echo "docker up"',
+        "bash -n run.sh",
+        'PGPASSWORD=x psql -c "select kill from t"',
+    ],
+)
+def test_a_text_that_only_mentions_such_a_program_is_not(project, command):
+    assert check_command(command, AUTO, project).decision is Decision.ALLOW
+
+
 def test_a_process_that_came_of_this_one_may_be_ended_and_no_other(project):
     with subprocess.Popen(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=subprocess.PIPE, text=True) as shell:
         grandchild = shell.stdout.readline().strip()

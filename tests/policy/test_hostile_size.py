@@ -60,6 +60,25 @@ def test_many_pipes_in_a_text_with_a_fault_do_not_take_long(command, count):
     assert_takes_less(0.4, look)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "x='" + "a=docker ps " * 15_000 + "'; $x",
+        "x='" + "=" * 190_000 + "docker'; $x",
+        "echo 'docker ps'; " * 9_000 + "$x",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_texts_that_may_be_commands_are_not_looked_through_for_long(workspace, command):
+    around = Question(mode=Mode.AUTO, is_confined=True)
+
+    def look() -> None:
+        analyze.cache_clear()
+        check_command(command, around, workspace)
+
+    assert_takes_less(0.5, look)
+
+
 def test_more_files_than_are_looked_at_are_asked_about(workspace):
     judge = Judge(PathSandbox(workspace), RuleSet())
     some = " ".join(f"a{number}" for number in range(9_000))
