@@ -14,7 +14,7 @@ from codeagent.config.places import find_places
 from codeagent.config.settings import Settings
 from codeagent.core.desk import Check, CheckState
 from codeagent.core.errors import ConfigError, NoModel
-from codeagent.core.programs import find_program, pass_over
+from codeagent.core.programs import find_program, named_by_path, pass_over
 from codeagent.folders import write_folders
 from codeagent.keys import Keys
 from codeagent.models import choose_model, key_for
@@ -110,6 +110,9 @@ def _keys(settings: Settings) -> Iterator[Check]:
 
 def _program(name: str, *, needed_for: str, remedy: str) -> Check:
     path = find_program(name)
+    if path is None and (other := named_by_path(name, os.environ.get("PATH", os.defpath))):
+        finding = f"{other} does not count: a command or a repository may have put it there"
+        return Check(name=name, state=CheckState.LIMITED, finding=finding, remedy=remedy)
     if path is None:
         return Check(name=name, state=CheckState.LIMITED, finding=f"not found ({needed_for})", remedy=remedy)
     try:

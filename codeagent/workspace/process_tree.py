@@ -32,6 +32,7 @@ _KILL_PATIENCE = 2.0
 _FIRST_POLL, _POLL = 0.004, 0.03
 _LONGEST_NAME = 80
 _ODD_LIMITS = 100_000
+_OUR_SHELL = [b"--noprofile", b"--norc", b"-c"]
 _LIMIT_LINE = b"Max msgqueue size"
 _IGNORED_LINE = b"SigIgn:"
 _PROC = Path("/proc")
@@ -330,10 +331,12 @@ def _is_deaf(pid: int) -> bool:
 
 def _name(pid: int) -> str:
     try:
-        words = (_PROC / str(pid) / "cmdline").read_bytes()
+        words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
     except OSError:
         return "?"
-    return words.replace(b"\0", b" ").decode("utf-8", "replace").strip()[:_LONGEST_NAME] or "?"
+    if words[1:4] == _OUR_SHELL:
+        words = [b"bash -c", words[4]]  # a part of a command that runs by itself, as it was written
+    return b" ".join(words).decode("utf-8", "replace").strip()[:_LONGEST_NAME] or "?"
 
 
 def _mark_of(pid: int) -> str:

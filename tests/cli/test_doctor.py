@@ -22,6 +22,17 @@ def test_without_key_and_model_it_says_what_to_set(tmp_path):
     assert "ANTHROPIC_API_KEY" in model.remedy
 
 
+def test_a_program_of_the_workspace_does_not_count_and_is_not_started(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "git").write_text("#!/bin/sh\n: > ran\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    git = found(tmp_path, {})["git"]
+    assert git.state is CheckState.LIMITED
+    assert git.finding == f"{tmp_path}/git does not count: a command or a repository may have put it there"
+    assert not (tmp_path / "ran").exists()
+
+
 def test_keys_that_mean_two_things_are_named_with_what_to_do(tmp_path):
     keys = found(tmp_path, {}, own_keys={"mode": "ctrl+p"})["keys"]
     assert keys.state is CheckState.LIMITED

@@ -102,6 +102,13 @@ async def test_a_background_child_does_not_hold_the_command_back_and_is_named(tm
     await asyncio.to_thread(terminate_started)
 
 
+async def test_a_part_of_a_command_that_still_runs_is_named_as_it_was_written(tmp_path):
+    command = f"({NAP}77; :) & true"
+    result = await finished(command, tmp_path)
+    assert any(name.startswith(f"bash -c {command} (pid") for name in result.still_running)
+    await asyncio.to_thread(terminate_started)
+
+
 async def test_a_background_child_goes_on_writing_to_the_log(tmp_path):
     late = "(until [ -e go ]; do sleep 0.02; done; echo late; touch alive)"
     result = await finished(f"{late} & echo early", tmp_path, log=tmp_path / "log")
