@@ -14,7 +14,7 @@ import secrets
 import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from codeagent.workspace.git_places import is_there
@@ -39,14 +39,14 @@ _SECTION = re.compile(r"\s*\[\s*([A-Za-z0-9.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s
 class GitState:
     """The guarded files of the repositories in ``root``, and which folder each ``.git`` is (None: it is a file).
 
-    ``starts`` are the home folder's places for start-up files that are there.
+    ``starts`` are the home folder's places for start-up files that are there, with where links lead.
     """
 
     root: Path
     folders: tuple[Path, ...]
     entries: Mapping[Path, Entry]
     links: Mapping[Path, Entry | None]
-    starts: frozenset[Path] = frozenset()
+    starts: Mapping[Path, Entry | None] = field(default_factory=dict[Path, Entry | None])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +144,17 @@ def git_changes(before: GitState) -> tuple[GitChange, ...]:
         change = GitChange(path=path, before=was, after=entry_at(place))
         if change.before != change.after and not _is_of_no_account(change, before, now):
             files.append(change)
-    new = sorted(path for place in now.starts - before.starts for path in files_of(place))
-    return (*exchanged, *files, *(GitChange(path=path, before=None, after=entry_at(path)) for path in new))
+    return (*exchanged, *files, *_starts(before, now))
+
+
+def _starts(before: GitState, now: GitState) -> Iterator[GitChange]:
+    """Start-up files that are new, and links to such that something else stands in for."""
+    for place in sorted(now.starts.keys() - before.starts.keys()):
+        yield from (GitChange(path=path, before=None, after=entry_at(path)) for path in files_of(place))
+    for place, was in before.starts.items():
+        after = folder_at(place) or entry_at(place)
+        if was is not None and after is not None and after != was:
+            yield GitChange(path=place, before=was, after=after)
 
 
 def _exchanged(before: GitState, now: GitState) -> Iterator[GitChange]:
@@ -187,10 +196,12 @@ def undo_git_change(change: GitChange) -> bool:
         if folder_at(change.moved_to) != change.before:
             return False
         if change.after is not None:
-            change.path.rename(change.path.with_name(f".git-put-aside-{secrets.token_hex(4)}"))
+            _put_aside(change.path)
         change.moved_to.rename(change.path)
         return True
-    if change.after is not None:
+    if change.after is not None and stat.S_ISDIR(change.after.mode):
+        _put_aside(change.path)
+    elif change.after is not None:
         change.path.unlink()
     if change.before is not None and change.before.data is not None:
         change.path.parent.mkdir(parents=True, exist_ok=True)
@@ -202,6 +213,10 @@ def undo_git_change(change: GitChange) -> bool:
                 os.fchmod(file.fileno(), stat.S_IMODE(change.before.mode))
                 file.write(change.before.data)
     return True
+
+
+def _put_aside(path: Path) -> None:
+    path.rename(path.with_name(f"{path.name}-put-aside-{secrets.token_hex(4)}"))
 
 
 def _is_harmless(change: GitChange) -> bool:

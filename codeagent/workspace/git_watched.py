@@ -20,6 +20,7 @@ _LARGEST_LINK = 4096
 _DEEPEST = 6
 _MOST_ENTRIES = 5_000
 _MOST_SEARCHED = 50_000
+_OWN_AT_HOME = (".config/codeagent", ".local/share/codeagent", ".local/state/codeagent")
 _TO_FETCH = ("partialclone", "promisor", "partialclonefilter")
 
 
@@ -95,11 +96,20 @@ def guarded(folder: Path) -> Iterator[Path]:
                     waiting.append(path)
 
 
-def starts_in(root: Path) -> frozenset[Path]:
-    """The start-up files and folders of the person's home folder that are there, as far as they lie in ``root``."""
+def starts_in(root: Path) -> dict[Path, Entry | None]:
+    """The start-up files and folders of the person's home folder that are there, as far as they lie in ``root``.
+
+    Of links, also of those on the way to them and to the program's own folders, with where they lead: nothing keeps
+    a link from being exchanged.
+    """
     home = Path.home().resolve()
-    places = (home / place for place in starts_at_home())
-    return frozenset(path for path in places if path != root and path.is_relative_to(root) and is_there(path))
+    places = [path for path in (home / place for place in starts_at_home()) if path != root]
+    ways = (
+        parent for place in (*places, *(home / place for place in _OWN_AT_HOME)) for parent in (place, *place.parents)
+    )
+    links = {path: entry_at(path) for path in ways if path != root and path.is_relative_to(root) and path.is_symlink()}
+    there: dict[Path, Entry | None] = {path: None for path in places if path.is_relative_to(root) and is_there(path)}
+    return there | links
 
 
 def files_of(place: Path) -> Iterator[Path]:

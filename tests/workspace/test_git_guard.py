@@ -415,3 +415,26 @@ def test_a_workspace_beside_the_home_folder_knows_nothing_of_it(tmp_path, monkey
     (tmp_path / "project").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path))
     assert changes_by(tmp_path / "project", lambda: (tmp_path / ".zshenv").write_text("mine")) == ()
+
+
+def test_links_to_start_up_files_and_settings_that_are_exchanged_come_back(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    (home / "dotfiles/config/codeagent").mkdir(parents=True)
+    (home / "dotfiles/bashrc").write_text("mine")
+    (home / ".bashrc").symlink_to("dotfiles/bashrc")
+    (home / ".config").symlink_to("dotfiles/config")
+    monkeypatch.setenv("HOME", str(home))
+
+    def act():
+        for name in (".bashrc", ".config"):
+            (home / name).unlink()
+        (home / ".bashrc").write_text("evil")
+        (home / ".config/codeagent").mkdir(parents=True)
+        (home / ".config/codeagent/config.toml").write_text("evil")
+
+    changes = changes_by(home, act)
+    assert sorted(names(home, changes)) == [".bashrc", ".config"]
+    assert all(map(undo_git_change, changes))
+    assert (home / ".bashrc").read_text() == "mine"
+    assert (home / ".config").readlink().name == "config"
+    assert changes_by(home, lambda: (home / ".config/other").write_text("fine")) == ()
