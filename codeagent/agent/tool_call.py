@@ -18,7 +18,7 @@ from codeagent.agent.limits import Limits
 from codeagent.agent.phases import Halt, Phase
 from codeagent.agent.record import Record
 from codeagent.agent.scope import CalledOff, Scope
-from codeagent.core.approvals import Touch
+from codeagent.core.approvals import CommandPreview, Touch
 from codeagent.core.errors import JournalError, StaleFile, ToolError
 from codeagent.core.events import ToolEnded, ToolPreviewed, ToolProgressed, ToolRunning, ToolStarted
 from codeagent.core.messages import TextBlock, ToolCall, ToolResult
@@ -198,6 +198,8 @@ class CallRun:
         return results.not_followed(held, what, reason, feedback)
 
     def _show(self, plan: Plan) -> None:
+        if isinstance(plan.preview, CommandPreview):  # the person may have changed it
+            self.label = plan.preview.command
         self._shop.record.tell(ToolPreviewed(call_id=self.call.id, preview=plan.preview, label=self.label))
 
     async def _check(self, plan: Plan) -> Allowed | Denied | None:

@@ -69,7 +69,7 @@ class Looks:
         self._plain = [WithoutColour()] if appearance.is_colourless else []
         self.themes = Themes(folders, in_256) if appearance.has_256_colours else Themes(folders)
         self.palette: Palette = self.themes[wanted if wanted in self.themes else "dark"]
-        app.register_theme(to_textual(self.palette))
+        app.register_theme(to_textual(self.palette, can_dim=not self._plain))
         app.set_reactive(App.theme, self.palette.name)
         app.stylesheet.set_variables(app.get_css_variables())
 
@@ -87,7 +87,7 @@ class Looks:
     def use(self, name: str) -> Palette:
         """Draws with that theme from now on; raises ConfigError for a file that is not a theme."""
         self.palette = self.themes[name]
-        self._app.register_theme(to_textual(self.palette))
+        self._app.register_theme(to_textual(self.palette, can_dim=not self._plain))
         self._app.theme = name
         return self.palette
 

@@ -134,8 +134,13 @@ def read_theme(path: Path) -> Palette:
     )
 
 
-def to_textual(palette: Palette) -> Theme:
-    """The palette as a theme that Textual's style sheets can use: ``$background``, ``$text-muted`` and so on."""
+def to_textual(palette: Palette, *, can_dim: bool = True) -> Theme:
+    """The palette as a theme that Textual's style sheets can use: ``$background``, ``$text-muted`` and so on.
+
+    What is behind a window is dimmed, or hidden where too few colours are there for that.
+    """
+    dims = can_dim and not palette.is_rounded and not palette.is_terminals_own
+    veil = f"{palette.background} 60%" if dims else palette.background
     return Theme(
         name=palette.name,
         primary=palette.accent,
@@ -150,7 +155,7 @@ def to_textual(palette: Palette) -> Theme:
         warning=palette.warning,
         error=palette.error,
         dark=palette.is_dark,
-        variables=_variables(palette),
+        variables={**_variables(palette), "veil": veil},
         ansi=palette.is_terminals_own,
     )
 

@@ -156,7 +156,7 @@ def _changed(turn: TurnChanges) -> str:
         return ""
     files = counted(len(turn.diffs), "file")
     added, removed = sum(diff.added for diff in turn.diffs), sum(diff.removed for diff in turn.diffs)
-    return f"{files} +{added} −{removed}"
+    return f"{files} +{added} −{removed}" if added or removed else files
 
 
 def _choices() -> list[Item]:

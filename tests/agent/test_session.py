@@ -29,7 +29,7 @@ from codeagent.core.events import (
     TurnStarted,
 )
 from codeagent.core.messages import ImageBlock, Origin, Outcome, StopReason
-from codeagent.core.protocols import CallPiece, ReplyFinished, TextPiece
+from codeagent.core.protocols import Allowed, CallPiece, ReplyFinished, TextPiece, ToolContext
 from tests.agent.stage import (
     FixedPlan,
     FreeProbe,
@@ -38,6 +38,7 @@ from tests.agent.stage import (
     Probe,
     Read,
     Shell,
+    ShellArguments,
     Stage,
     SteadyProbe,
     Write,
@@ -198,6 +199,23 @@ async def test_a_queued_message_says_what_it_waits_for(tmp_path):
     await turn
     assert waits == ["the model to finish", "the end of this reply"]
     assert stage.of(MessageQueued)[-1].waits_for == "bash echo go; sleep 0.2 to end"
+
+
+async def test_a_queued_message_names_a_command_as_the_person_changed_it(tmp_path):
+    shell = Shell(tmp_path)
+
+    class Changing:
+        async def check(self, call, plan):
+            mine = await shell.plan(ShellArguments(command="echo go; sleep 0.1"), ToolContext(call_id=call.id))
+            return Allowed(plan=mine, was_asked=True)
+
+    model = Model(reply("", call("c1", "bash", command="echo proposed")), reply("Done."))
+    stage = Stage(model, shell, gate=Changing())
+    turn = asyncio.ensure_future(stage.send())
+    await stage.until(is_running_text)
+    stage.session.steer("and this")
+    await turn
+    assert stage.of(MessageQueued)[-1].waits_for == "bash echo go; sleep 0.1 to end"
 
 
 async def test_several_steering_messages_arrive_in_order_each_once(tmp_path):

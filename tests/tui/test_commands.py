@@ -106,6 +106,15 @@ async def test_an_unknown_command_stays_in_the_prompt_and_the_one_meant_is_named
         assert stage.conversation.sent == []
 
 
+async def test_ctrl_c_clears_an_unknown_command_and_copies_nothing(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/zzz\n")
+        await stage.until(lambda: stage.app.main.prompt.text == "/zzz")
+        await stage.pilot.press("ctrl+c")
+        assert stage.app.main.prompt.is_empty
+        assert stage.app.clipboard == ""
+
+
 async def test_what_is_typed_after_an_unknown_command_takes_its_place_and_up_brings_it_back(stage_of):
     async with stage_of() as stage:
         await stage.type("/themx\n")

@@ -286,3 +286,32 @@ async def test_a_long_edit_that_was_not_used_keeps_its_first_line_in_view(stage_
         await asking.end(Outcome.FAILED)
         await stage.until(lambda: "[pasted text #1" in stage.app.main.prompt.text)
         assert stage.app.main.prompt.text.startswith(OF_CART)
+
+
+FAMILY = "👨\u200d👩\u200d👧\u200d👦"
+
+
+async def test_a_step_in_an_open_edit_is_a_whole_character(stage_of, ask_diff):
+    async with stage_of(Editing(ask_diff())) as stage:
+        editor = await open_editor(stage, "a")
+        editor.insert(FAMILY)
+        await stage.pilot.press("left", "x", "right", "backspace")
+        assert editor.text.splitlines()[0].startswith("ax")
+        assert FAMILY[0] not in editor.text
+        assert FAMILY[-1] not in editor.text
+
+
+async def test_a_step_in_a_sentence_is_a_whole_character(stage_of, ask_diff):
+    async with stage_of(Editing(ask_diff())) as stage:
+        await stage.type("go\n")
+        await until_it_listens(stage)
+        await stage.press_slowly("t")
+        await stage.until(lambda: stage.app.main.approval.has_focus_within)
+        field = stage.app.focused
+        field.insert_text_at_cursor(f"a{FAMILY}")
+        await stage.pilot.press("left", "x", "right", "y")
+        assert field.value == f"ax{FAMILY}y"
+        await stage.pilot.press("left", "backspace", "delete")
+        assert field.value == "ax"
+        await stage.pilot.press("shift+left", "left", "b")
+        assert field.value == "abx"

@@ -8,6 +8,7 @@ import pytest
 from textual.color import Color
 
 from codeagent.core.errors import ConfigError
+from codeagent.tui.fewer_colours import in_256
 from codeagent.tui.themes import Palette, load_themes, read_theme, to_textual
 from codeagent.tui.widgets.inks import inks_of
 
@@ -158,3 +159,12 @@ def test_style_sheets_get_the_palettes_own_colours():
         THEMES["dark"].muted,
         THEMES["dark"].background,
     )
+
+
+@pytest.mark.parametrize("name", ["dark", "light"])
+def test_what_is_behind_a_window_is_hidden_where_it_cannot_be_dimmed(name):
+    palette = THEMES[name]
+    background = palette.background
+    assert to_textual(palette).variables["veil"] == f"{background} 60%"
+    assert to_textual(palette, can_dim=False).variables["veil"] == background
+    assert to_textual(in_256(palette)).variables["veil"] == background

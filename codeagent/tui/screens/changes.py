@@ -44,7 +44,7 @@ class ChangesScreen(ModalScreen[Decision | None]):
     """Diffs of several files; with a reversal, its keys stand below, and Esc always leaves all as it is."""
 
     DEFAULT_CSS = """
-    ChangesScreen { align: center middle; background: $background 60%; }
+    ChangesScreen { align: center middle; background: $veil; &:ansi { background: $veil; } }
     ChangesScreen > Vertical {
         width: 100%; max-width: 120; height: auto; max-height: 100%; margin: 1 2; padding: 0 1;
         background: $background; border: round $accent;

@@ -48,7 +48,7 @@ class JobsScreen(ModalScreen[None]):
     """Calls and jobs, with the output of the one the bar stands on; ``x`` stops it, Esc leaves."""
 
     DEFAULT_CSS = """
-    JobsScreen { align: center middle; background: $background 60%; }
+    JobsScreen { align: center middle; background: $veil; &:ansi { background: $veil; } }
     JobsScreen > Vertical {
         width: 100%; max-width: 110; height: auto; max-height: 30; margin: 1 2; padding: 0 1;
         background: $surface; border: round $accent;

@@ -35,7 +35,7 @@ class Page(ModalScreen[None]):
     """One page over the main screen; Esc leaves it."""
 
     DEFAULT_CSS = """
-    Page { align: center middle; background: $background 60%; }
+    Page { align: center middle; background: $veil; &:ansi { background: $veil; } }
     Page > VerticalScroll {
         width: 100%; max-width: 100; height: auto; max-height: 100%; margin: 1 2;
         background: $surface; border: round $accent; scrollbar-size: 0 1; scrollbar-gutter: stable;

@@ -40,7 +40,7 @@ class RulesScreen(ModalScreen[None]):
     """All rules in force; those of the settings are only shown. What is changed holds at once."""
 
     DEFAULT_CSS = """
-    RulesScreen { align: center middle; background: $background 60%; }
+    RulesScreen { align: center middle; background: $veil; &:ansi { background: $veil; } }
     RulesScreen > Vertical {
         width: 100%; max-width: 100; height: auto; max-height: 100%; margin: 1 2; padding: 0 1;
         background: $surface; border: round $accent;

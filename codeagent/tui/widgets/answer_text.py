@@ -9,12 +9,29 @@ from textual import events
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, TextArea
+from textual.widgets.input import Selection
 
 from codeagent.tui.keys import QUIT
+from codeagent.tui.widgets.graphemes import edge_after, edge_before
+
+
+class _Editor(TextArea):
+    """Several lines, in which a step is a whole character as people see it."""
+
+    def get_cursor_left_location(self) -> tuple[int, int]:
+        """Before the character to the left; then the end of the line above."""
+        row, column = self.cursor_location
+        return (row, edge_before(self.document.get_line(row), column)) if column else super().get_cursor_left_location()
+
+    def get_cursor_right_location(self) -> tuple[int, int]:
+        """Behind the character to the right; then the beginning of the line below."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        return (row, edge_after(line, column)) if column < len(line) else super().get_cursor_right_location()
 
 
 class _Sentence(Input):
-    """One line; a paste of several becomes one, and none of it is lost."""
+    """One line; a paste of several becomes one, and none of it is lost. A step is a whole character."""
 
     BINDINGS: ClassVar[list[BindingType]] = [replace(QUIT, action="quit_or_delete")]
 
@@ -24,6 +41,37 @@ class _Sentence(Input):
             self.action_delete_right()
         else:
             await self.run_action("app.quit")
+
+    def action_delete_left(self) -> None:
+        """Deletes what is selected, else the character to the left."""
+        if self.selection.is_empty:
+            self.delete(edge_before(self.value, self.cursor_position), self.cursor_position)
+        else:
+            self.delete_selection()
+
+    def action_delete_right(self) -> None:
+        """Deletes what is selected, else the character to the right."""
+        if self.selection.is_empty:
+            self.delete(self.cursor_position, edge_after(self.value, self.cursor_position))
+        else:
+            self.delete_selection()
+
+    def action_cursor_left(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - Textual's signature
+        """Before the character to the left, or what is selected."""
+        self._step(edge_before(self.value, self.cursor_position), select=select)
+
+    def action_cursor_right(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - Textual's signature
+        """Behind the character to the right, or what is selected."""
+        self._step(edge_after(self.value, self.cursor_position), select=select)
+
+    def _step(self, to: int, *, select: bool) -> None:
+        start, end = self.selection
+        if select:
+            self.selection = Selection(start, to)
+        elif start == end:
+            self.cursor_position = to
+        else:
+            self.cursor_position = min(start, end) if to < end else max(start, end)
 
     def _on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -66,7 +114,7 @@ class AnswerText(Vertical):
         The cursor stands in ``line`` (from 0), behind the last character where that is None.
         """
         if self._editor is None:
-            self._editor = TextArea(soft_wrap=True, compact=True, highlight_cursor_line=False)
+            self._editor = _Editor(soft_wrap=True, compact=True, highlight_cursor_line=False)
             self._editor.cursor_blink = False
             await self.mount(self._editor)
         self._editor.load_text(text)

@@ -19,6 +19,8 @@ from codeagent.tui.widgets.markdown_inline import inline_pieces
 from codeagent.tui.widgets.table_lines import Table, table_lines
 
 _WIDEST_PROSE = 100
+_WIDEST_GROUND = 116
+"""Cells of the ground of code on the widest screen, so that it ends where panels do; a longer line goes on."""
 _BULLETS = "•◦▪"
 _CODE_MARGIN = " "
 _TASK = re.compile(r"\[([ xX])\] ")
@@ -36,15 +38,16 @@ def code_block_lines(code: str, language: str, width: int, inks: Inks) -> list[L
     ground = inks.raised_ground
     margin = Piece(_CODE_MARGIN, ground, "")
     words = presentable(language).split(maxsplit=1)
-    label = words[0][: max(width - 4, 0)] if words else ""
-    blank = Piece(" " * max(width - len(label) - 1, 0), ground, "")
+    wide = min(width, _WIDEST_GROUND)
+    label = words[0][: max(wide - 4, 0)] if words else ""
+    blank = Piece(" " * max(wide - len(label) - 1, 0), ground, "")
     lines = [Line(pieces=(blank, Piece(label, inks.faint + ground, ""), margin), whole="")]
     for pieces in highlight(code, label.lower(), inks.palette):
         row = [piece._replace(style=piece.style + ground) for piece in pieces]
         for line in _code_rows(row, width - 1, margin, inks.faint + ground):
-            rest = Piece(" " * (width - line.width), ground, "")
+            rest = Piece(" " * (max(wide, line.width + 1) - line.width), ground, "")
             lines.append(Line(pieces=(*line.pieces, rest), joint=line.joint))
-    lines.append(Line(pieces=(Piece(" " * width, ground, ""),), whole=""))
+    lines.append(Line(pieces=(Piece(" " * wide, ground, ""),), whole=""))
     return lines
 
 

@@ -132,7 +132,8 @@ def _changed_pieces(details: CommandDetails, inks: Inks) -> list[Piece]:
         return []
     files = counted(details.changed_files, "file")
     after = [] if details.exit_code == 0 else [Piece(" · ", inks.faint)]
-    if len(details.changes) < details.changed_files:
+    has_lines = any(diff.added or diff.removed for diff in details.changes)  # an empty file has none
+    if len(details.changes) < details.changed_files or not has_lines:
         return [Piece(files, inks.muted), *after]
     return [Piece(f"{files} ", inks.muted), *count_pieces(details.changes, inks), *after]
 

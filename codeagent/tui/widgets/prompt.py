@@ -118,7 +118,9 @@ class Prompt(PromptText):
 
     @property
     def selected_text(self) -> str:
-        """What is selected; with vi's keys the character under the cursor too."""
+        """What the person selected; with vi's keys the character under the cursor too."""
+        if self.is_offered_again:
+            return ""
         return (self._vi.selected_text if self._vi is not None else "") or super().selected_text
 
     # --- keys

@@ -62,6 +62,7 @@ class PromptText(TextArea):
         self.cursor_blink = False
         self._pastes = FoldedPastes()
         self._images = AttachedImages()
+        self._offered = ""
 
     def on_resize(self) -> None:
         """An empty prompt says as much as fits; in any other the cursor stays in view."""
@@ -111,6 +112,12 @@ class PromptText(TextArea):
         self.give_back(text)
         if is_alone:
             self.select_all()
+            self._offered = self.text
+
+    @property
+    def is_offered_again(self) -> bool:
+        """Whether all of it is selected because it could not be used: nobody selected it to copy it."""
+        return bool(self._offered) and self._offered == self.text == super().selected_text
 
     def part_from_paste(self, typed: str) -> None:
         """Begins a new line, or leaves a blank, when something is typed right behind a folded paste."""

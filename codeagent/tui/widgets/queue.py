@@ -13,8 +13,8 @@ from codeagent.core.values import value
 
 _HINT = "alt+↑ take back"
 MOST_ROWS = 4
-_WIDEST = 120
-"""Cells of a row on the widest screen, so that its hint stays beside its words."""
+_WIDEST = 116
+"""Cells of a row on the widest screen, so that its hint stays beside its words and ends where panels do."""
 
 
 @value

@@ -113,6 +113,13 @@ def test_code_stands_on_its_own_ground_with_its_language():
     assert {colour.name for colour in grounds if colour is not None} == {INKS.palette.raised}
 
 
+def test_the_ground_of_code_on_a_wide_screen_ends_where_panels_do_and_no_line_is_cut_for_that():
+    long = "x = " + "1" * 150
+    lines = markdown_lines(f"```python\nshort\n{long}\n```", 190, INKS)
+    assert [line.width for line in lines] == [116, 116, 1 + len(long) + 1, 116]
+    assert lines[0].text.endswith("python ")
+
+
 def test_a_row_that_code_goes_on_in_looks_like_no_line_of_its_own():
     code = "if x:\n    return first + second + third"
     lines = drawn(f"```\n{code}\n```", 24)

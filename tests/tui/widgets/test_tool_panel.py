@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from codeagent.core.approvals import CommandPreview, DiffPreview
-from codeagent.core.diff import make_diff
+from codeagent.core.diff import ChangeKind, FileDiff, make_diff
 from codeagent.core.messages import (
     ChangeDetails,
     CommandDetails,
@@ -229,6 +229,17 @@ def test_a_command_that_the_person_changed_is_shown_once_and_named_theirs():
     assert heading.split()[:4] == ["✗", "bash", "pytest", "-q"]
     assert heading.endswith("exit code 1 · edited by you · 2.0 s")
     assert body == ["F"]
+
+
+def test_a_command_that_made_an_empty_file_counts_no_lines():
+    made = FileDiff(path="empty", change=ChangeKind.CREATED, hunks=())
+    details = CommandDetails(
+        command="touch empty", cwd=".", ended="exit code 0", exit_code=0, changed_files=1, changes=(made,)
+    )
+    block = panel()
+    block.end(ended(details=details), 0)
+    assert "1 file" in shown(block)[0]
+    assert "+0" not in shown(block)[0]
 
 
 def test_a_changed_command_of_several_lines_is_shown_once():
