@@ -61,3 +61,30 @@ async def test_a_question_comes_back_as_it_was_with_all_that_was_typed(stage_of,
         await stage.until(lambda: stage.text == before)
         assert stage.app.focused is focused
         assert dialog.waiting == 1
+
+
+@pytest.mark.parametrize("size", [TINY, (30, 6)])
+async def test_where_a_question_and_its_keys_have_no_room_no_answer_counts_and_what_is_typed_is_seen(
+    stage_of, ask_diff, size
+):
+    answers = []
+
+    async def turn(emit, approver):
+        answers.append(await approver.ask(ask_diff()))
+
+    async with stage_of(turn, size=size) as stage:
+        await stage.type("go\n")
+        dialog = stage.app.main.approval
+        await stage.until(lambda: dialog.has_focus and dialog.answers_to(events.Focus().time))
+        assert "make the window" in stage.text
+        await stage.press_slowly("y", "y", "enter", "n", "Y")
+        assert answers == []
+        assert dialog.waiting == 1
+        await stage.pilot.press(*"use ")
+        await stage.until(lambda: "› use" in stage.text)
+        stage.app.main.prompt.clear_typed()
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.until(lambda: "n deny" in stage.text)
+        await stage.to_question()
+        await stage.press_slowly("n")
+        await stage.until(lambda: answers)

@@ -9,6 +9,7 @@ from textual.timer import Timer
 
 from codeagent.core.values import value
 from codeagent.tui.widgets.approval import ApprovalDialog
+from codeagent.tui.widgets.drawn_question import TOO_SMALL
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.prompt import Prompt
 
@@ -134,7 +135,9 @@ class Typing:
 
     def _hold(self, event: events.Key, character: str, begun: str) -> None:
         remark = ""
-        if not self._has_question_keyboard or not self._dialog.answers_to(event.time):
+        if self._dialog.is_cramped:
+            remark = TOO_SMALL
+        elif not self._has_question_keyboard or not self._dialog.answers_to(event.time):
             question = self._dialog.in_view
             what = "It changed" if question is not None and question.is_anew else "Shown"
             remark = f"{what} just now: press {character} again"

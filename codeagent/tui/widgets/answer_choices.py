@@ -57,6 +57,7 @@ class View(StrEnum):
     EDITING = "editing"
     STORING = "storing"
     ASKING_WHY = "asking why"
+    CRAMPED = "the window is too small"
 
 
 OTHER_LINES = frozenset({View.STORING, View.ASKING_WHY})
@@ -123,6 +124,8 @@ def _choices_of(question: OpenQuestion, view: View, waiting: int, side: Side | N
             answers = _to_the_question(question, waiting, side)
             back = replace(_BACK, words="back to the question")
             return (*(one for one in answers if one.action in _ANSWERS_AT_THE_REASONS), back)
+        case View.CRAMPED:
+            return ()
         case _:
             assert_never(view)
 

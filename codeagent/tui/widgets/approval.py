@@ -16,7 +16,7 @@ from codeagent.tui.keys import bindings
 from codeagent.tui.widgets.answer_choices import OTHER_LINES, SCOPES, View, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.diff_layout import Side
-from codeagent.tui.widgets.drawn_question import WIDE
+from codeagent.tui.widgets.drawn_question import TOO_SMALL, WIDE
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.question_body import QuestionBody
 from codeagent.tui.widgets.question_pane import ABOVE, NEVER, QuestionPane
@@ -66,7 +66,7 @@ class ApprovalDialog(QuestionPane):
                 await self._text.edit(
                     question.proposal or "", draft=self._edits.of(question), line=question.line_of_hunk
                 )
-            case View.QUESTION | View.STORING | View.ASKING_WHY:
+            case View.QUESTION | View.STORING | View.ASKING_WHY | View.CRAMPED:
                 self._text.hide()
                 if self.screen.focused is not self:
                     self.take_keyboard(by_itself=False)
@@ -103,9 +103,16 @@ class ApprovalDialog(QuestionPane):
         self.post_message(self.Remarked(text))
 
     def _answer(self, answer: Answer) -> None:
-        if question := self._questions.current:
+        if (question := self._questions.current) and not self._lacks_room():
             self._decide(question, answer)
             self._turn()
+
+    def _lacks_room(self) -> bool:
+        """Whether the question and its keys cannot be shown, so that no answer counts; says what to do then."""
+        self.fit()
+        if self.is_cramped:
+            self._remark(TOO_SMALL)
+        return self.is_cramped
 
     def _decide(self, question: OpenQuestion, answer: Answer) -> None:
         """An edited text is kept until it is sure that it was taken."""
@@ -128,6 +135,8 @@ class ApprovalDialog(QuestionPane):
 
     def _has_more_to_read(self, question: OpenQuestion) -> bool:
         """The first time, says in the border what was not looked at yet."""
+        if self._lacks_room():
+            return True
         self._drawing.note_seen(self._body.seen)
         is_more = question.warn()
         self._is_warning = self._is_warning or is_more

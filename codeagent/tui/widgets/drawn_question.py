@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
+from textual.widget import Widget
+
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_choices import View
 from codeagent.tui.widgets.answer_keys import Choice, have_room
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
-from codeagent.tui.widgets.lines import Line
+from codeagent.tui.widgets.inks import inks_of
+from codeagent.tui.widgets.lines import Line, Piece, wrap
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.question_lines import key_lines, offer_lines, question_lines, verdict_lines
 
 FRAME = 2
 """The rows of the border."""
+
+TOO_SMALL = "make the window larger to answer"
+"""What is said where a question and its keys have no room; no answer counts there."""
 
 WIDE = 120
 """From so many columns on, old and new can stand side by side."""
@@ -25,6 +31,9 @@ _ROOMY = 24
 
 _SIDES = 7
 """The columns of a screen that no line of a question reaches."""
+
+_FRAME_COLUMNS = 3
+"""So many more cells a line has without the border and the scroll bar."""
 
 _HIGHEST = 0.6
 _LOWEST = 7
@@ -55,13 +64,20 @@ class Room(NamedTuple):
         return self.columns >= WIDE
 
 
-def fitting_rows(wanted: int, height: int, others: int, *, is_all: bool = False) -> int:
-    """The rows of the dialog on a screen of ``height`` rows, ``others`` of which the prompt and its like need.
+def rows_left(dialog: Widget) -> int:
+    """The rows above the status line that the prompt and its like do not need."""
+    above = dialog.parent.styles.padding.top if isinstance(dialog.parent, Widget) else 0
+    others = sum(one.outer_size.height for one in dialog.siblings if one.display)
+    return dialog.screen.size.height - _STATUS - above - others
+
+
+def fitting_rows(wanted: int, height: int, left: int, *, is_all: bool = False) -> int:
+    """The rows of the dialog on a screen of ``height`` rows, ``left`` of which it may have.
 
     With ``is_all`` nothing behind the question is needed to answer it: all but two rows of the transcript are its own.
     """
-    most = max(height - others - _STATUS - _HEADER - _BEHIND if is_all else 0, int(height * _HIGHEST), _LOWEST)
-    return min(wanted, most, max(height - others - _STATUS, FRAME + 1))
+    most = max(left - _HEADER - _BEHIND if is_all else 0, int(height * _HIGHEST), _LOWEST)
+    return min(wanted, most, max(left, FRAME + 1))
 
 
 class DrawnQuestion:
@@ -123,6 +139,8 @@ class DrawnQuestion:
             case View.ASKING_WHY:
                 keys = () if have_room(choices, width) else key_lines(choices, width, palette)
                 return [*verdict_lines(request.verdict, width, palette), *keys]
+            case View.CRAMPED:
+                return wrap([Piece(TOO_SMALL, inks_of(palette).warning)], width + _FRAME_COLUMNS)
             case _:
                 assert_never(view)
 

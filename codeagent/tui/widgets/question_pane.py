@@ -20,7 +20,7 @@ from codeagent.tui.widgets.answer_choices import View, choices_of
 from codeagent.tui.widgets.answer_keys import AnswerKeys, Choice
 from codeagent.tui.widgets.answer_text import AnswerText
 from codeagent.tui.widgets.diff_layout import Side
-from codeagent.tui.widgets.drawn_question import FRAME, DrawnQuestion, Room, fitting_rows
+from codeagent.tui.widgets.drawn_question import FRAME, DrawnQuestion, Room, fitting_rows, rows_left
 from codeagent.tui.widgets.lines import Line
 from codeagent.tui.widgets.open_questions import KeptEdits, OpenQuestion, OpenQuestions
 from codeagent.tui.widgets.question_body import QuestionBody
@@ -48,6 +48,7 @@ class QuestionPane(Vertical, can_focus=True):
         border-title-color: $text; border-subtitle-color: $text-muted; border-subtitle-align: right;
     }
     QuestionPane:focus, QuestionPane:focus-within { border: round $accent; }
+    QuestionPane.-cramped, QuestionPane.-cramped:focus, QuestionPane.-cramped:focus-within { border: none; }
     """
 
     class Turned(Message):
@@ -82,12 +83,12 @@ class QuestionPane(Vertical, can_focus=True):
         self._palette = palette
         self._questions = OpenQuestions()
         self._edits = KeptEdits()
-        self._left_at = 0
-        self._is_warning = False
+        self._left_at, self._is_warning = 0, False
         self._view = View.QUESTION
         self._side = Side.BELOW
         self._armed_at, self._dropped_before = NEVER, 0.0
-        self._patience, self._wanted, self._rows = 0.0, 0, 0
+        self._patience, self._wanted, self._least, self._rows = 0.0, 0, 0, 0
+        self.is_cramped = False
         self.shown_at = 0.0
         self.is_walking = False
         """Whether the person goes from one question to the next: the keys for that count at once."""
@@ -311,13 +312,18 @@ class QuestionPane(Vertical, can_focus=True):
         if question is None or not self.is_mounted:
             return
         width = self._room.line_width
-        lines = self._lines(question)
         self._body.display = self._view is not View.EDITING
         self._show_keys(question)
         self._keys.styles.margin = ((air := self._room.air), 0, 0, 0)
         above_words = air * self._is_sentence_in_view
         self._text.styles.margin = (above_words, 0, 0, 0)
-        self._wanted = len(lines) + self._keys.rows(width + 1) + air + above_words + self._text.rows + FRAME
+        around = FRAME + self._keys.rows(width + 1) + air + above_words
+        self._least = around + 1 + self._is_sentence_in_view
+        self.is_cramped = rows_left(self) < self._least
+        self._keys.display = not self.is_cramped
+        self.set_class(self.is_cramped, "-cramped")
+        lines = self._lines(question)
+        self._wanted = len(lines) + around + self._text.rows
         self.fit()
         self._body.show(lines, from_start=from_start, seen=self._drawing.seen)
         waiting = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
@@ -343,7 +349,6 @@ class QuestionPane(Vertical, can_focus=True):
 
     def _redraw_lines(self) -> None:
         """The same question with another hunk pointed at or taken: no line moves."""
-        self._is_warning = False
         if (question := self._questions.current) is not None:
             lines = self._lines(question)
             self._body.show(lines, from_start=False, seen=self._drawing.seen)
@@ -352,7 +357,8 @@ class QuestionPane(Vertical, can_focus=True):
         self._drawing.note_seen(self._body.seen)
         side = self._side if self._room.is_wide else Side.BELOW
         choices = self._choices(question, View.QUESTION) if self._view is View.ASKING_WHY else ()
-        return self._drawing.lines(question, self._view, self._room.line_width, self._palette, side, choices)
+        view = View.CRAMPED if self.is_cramped else self._view
+        return self._drawing.lines(question, view, self._room.line_width, self._palette, side, choices)
 
     def _choices(self, question: OpenQuestion, view: View) -> tuple[Choice, ...]:
         return choices_of(question, view, self.waiting, self._keys_of, side=self._side if self._room.is_wide else None)
@@ -369,14 +375,13 @@ class QuestionPane(Vertical, can_focus=True):
 
     def fit(self) -> None:
         """Takes as many rows as it needs, and leaves the prompt and the queued messages theirs."""
-        above = self.parent.styles.padding.top if isinstance(self.parent, Widget) else 0
-        others = above + sum(one.outer_size.height for one in self.siblings if one.display)
-        question = self._questions.current
+        question, left, air = self._questions.current, rows_left(self), self._room.air
+        if question is not None and (left < self._least) is not self.is_cramped:
+            self._redraw()
+            return
         is_all = question is not None and question.is_about_project
-        rows = fitting_rows(
-            self._wanted - self._room.air, self.screen.size.height, others + self._room.air, is_all=is_all
-        )
-        self.styles.height = self._rows = rows + self._room.air
+        rows = fitting_rows(self._wanted - air, self.screen.size.height, left - air, is_all=is_all)
+        self.styles.height = self._rows = max(left, 1) if self.is_cramped else rows + air
 
     def on_question_body_moved(self, event: QuestionBody.Moved) -> None:
         """Keeps the mark of what follows true."""
