@@ -75,3 +75,25 @@ def test_a_message_typed_while_a_tool_runs_reaches_the_model_and_leaves_no_draft
     assert kept(place) == ""
     sent = model_server.requests[-1].raw.decode()
     assert 0 < sent.index("first thing") < sent.index("second thing")
+
+
+def test_an_open_edit_of_a_program_that_is_told_to_end_comes_back_by_name_and_is_not_sent(place, model_server):
+    model_server.reply(say("", Call("write", {"path": "new.py", "content": "x = 1\n"})))
+    with place.open() as terminal:
+        terminal.wait("claude-test · ask")
+        terminal.type("write it")
+        terminal.press("enter")
+        terminal.wait_for_answer("y approve")
+        terminal.type("e")
+        terminal.wait(r"ctrl\+s")
+        terminal.type("mine")
+        terminal.wait("mine")
+        os.kill(terminal.pid, signal.SIGTERM)
+        terminal.wait_for_exit()
+    with place.open("--continue") as terminal:
+        terminal.wait(r"your edit of new\.py from before · ↑ brings it")
+        asked = len(model_server.requests)
+        terminal.press("enter")
+        terminal.press("up")
+        terminal.wait(r"My edit of new\.py, which was not used:\n\s*minex = 1")
+        assert len(model_server.requests) == asked
