@@ -22,6 +22,7 @@ from codeagent.core.protocols import Cover
 from codeagent.policy.beyond_sandbox import beyond_sandbox
 from codeagent.policy.commands import Analysis, Command, analyze
 from codeagent.policy.fed_readers import FedReaders
+from codeagent.policy.files_in_code import FilesInCode
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.from_root import from_root
 from codeagent.policy.git_programs import configured_programs
@@ -173,6 +174,7 @@ class CommandCase:
         self._paths = paths
         self._around = around
         self._processes = OwnProcesses(analysis)
+        self._coded = FilesInCode(analysis, paths)
         self._texts = RunInTexts(analysis, self._processes.holds)
         self._fed = FedReaders(analysis, paths)
         self._programs = cache(partial(configured_programs, roots=paths.roots))
@@ -350,6 +352,7 @@ class CommandCase:
         """What stands against the files that the command and all in it name."""
         for found in command.everything():
             yield from self._fed.by(found)
+            yield from self._coded.by(found)
             simple = found.simple
             for redirection in simple.redirections:
                 if redirection.direction is Direction.READS:
