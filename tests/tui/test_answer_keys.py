@@ -32,7 +32,7 @@ def test_all_keys_of_several_questions_about_changes_stand_in_one_row(ask_diff, 
     question = OpenQuestion(ticket=1, request=ask_diff(), left_out=left_out)
     keys = keys_of(question, waiting=3, view=view)
     assert keys.rows(NARROW) == 1
-    assert [text.split()[0] for text in texts(keys)] == [choice.key for choice in keys._choices]
+    assert [text.split()[0] for text in texts(keys)] == [choice.key for choice in keys._choices if not choice.is_extra]
 
 
 def test_all_keys_of_several_questions_about_commands_stand_in_one_row(ask_command):
@@ -47,6 +47,14 @@ def test_words_are_left_out_only_where_there_is_no_room_for_them(ask_diff):
     assert "? why am I asked" in texts(keys_of(question, waiting=1), width=114)
     assert keys_of(question, waiting=3).rows(114) == 1
     assert "t deny and say why" in texts(keys_of(question, waiting=3), width=114)
+
+
+def test_a_wide_screen_names_the_keys_that_walk_between_hunks(ask_diff):
+    question = OpenQuestion(ticket=1, request=ask_diff())
+    assert "j/k next hunk" in texts(keys_of(question, waiting=1), width=134)
+    assert "j/k next hunk" not in texts(keys_of(question, waiting=1), width=80)
+    own = keys_in_words(Place.QUESTION, {"next-hunk": "w", "previous-hunk": "q"})
+    assert "w/q" in [choice.key for choice in choices_of(question, View.QUESTION, 1, own, side=None)]
 
 
 @pytest.mark.parametrize("columns", [40, 50, 60, 70])

@@ -136,6 +136,14 @@ async def test_what_was_seen_in_one_layout_is_seen_in_the_other(stage_of, ask_co
         await stage.until(lambda: asking.answers)
 
 
+async def test_more_of_what_is_around_a_hunk_leaves_its_heading_and_its_change_in_view(stage_of, ask_command):
+    async with stage_of(Asking(_hunks(ask_command)), size=(80, 40)) as stage:
+        await begin(stage)
+        await stage.press_slowly("o")
+        assert "▸ ● line 11" in stage.text
+        assert "− line 10" in stage.text
+
+
 async def test_what_was_not_seen_in_one_layout_is_not_seen_in_the_other(stage_of, ask_command):
     asking = Asking(_hunks(ask_command))
     async with stage_of(asking, size=(120, 24)) as stage:

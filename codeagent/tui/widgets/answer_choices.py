@@ -48,6 +48,9 @@ _AT_THE_REASONS = _ANSWERS_AT_THE_REASONS | _CHOOSING | {"why"}
 """The actions that mean something there; the key that brought the reasons takes them away."""
 
 
+_NEXT_HUNK, _HUNK_BEFORE = "hunk(1)", "hunk(-1)"
+
+
 class View(StrEnum):
     """What the dialog shows of a question."""
 
@@ -102,7 +105,8 @@ def choices_of(
     out where there is room to choose.
     """
     choices = _choices_of(question, view, waiting, side)
-    return tuple(replace(choice, key=keys.get(choice.action, choice.key)) for choice in choices)
+    named = {**keys, _NEXT_HUNK: "/".join(keys[action] for action in (_NEXT_HUNK, _HUNK_BEFORE) if keys.get(action))}
+    return tuple(replace(choice, key=named.get(choice.action) or choice.key) for choice in choices)
 
 
 def _choices_of(question: OpenQuestion, view: View, waiting: int, side: Side | None) -> tuple[Choice, ...]:
@@ -161,6 +165,8 @@ def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:
     ]
     if question.hunks > 1:
         choices.append(Choice(key="space", words="hunk", short="hunk", action="toggle_hunk", is_answer=False, spared=2))
+        words = "next hunk"
+        choices.append(Choice(key="j/k", words=words, short=words, action=_NEXT_HUNK, is_answer=False, is_extra=True))
     if question.proposal is not None:
         choices.append(Choice(key="e", words="edit", short="edit", action="edit", spared=6))
     if question.request.offers:

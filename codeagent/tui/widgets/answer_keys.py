@@ -23,7 +23,8 @@ class Choice:
 
     ``brief`` takes the place of the few words where not even these fit in one row; None leaves them. Where that is
     too long as well, those with the highest number ``spared`` are left out first, and those with 0 never. A choice
-    that is no answer by itself, such as taking a hunk out, cannot be reached with the arrows.
+    that is no answer by itself, such as taking a hunk out, cannot be reached with the arrows. One that ``is_extra``
+    is there only where all have room for their full words.
     """
 
     key: str
@@ -33,6 +34,7 @@ class Choice:
     is_answer: bool = True
     brief: str | None = None
     spared: int = 0
+    is_extra: bool = False
 
 
 class _Placed(NamedTuple):
@@ -125,7 +127,8 @@ class AnswerKeys(Widget):
 
         Where one row is not enough for the others, they have all their words in several.
         """
-        left = list(range(len(self._choices)))
+        has_room = _cells([_text(choice, 0) for choice in self._choices]) <= width
+        left = [index for index, choice in enumerate(self._choices) if has_room or not choice.is_extra]
         while True:
             texts = self._in_one_row(left, width)
             if texts is not None:
@@ -155,7 +158,7 @@ class AnswerKeys(Widget):
 
 def have_room(choices: Sequence[Choice], width: int) -> bool:
     """Whether the few words of each fit into one row, so that none is told by less."""
-    return _cells([_text(choice, 1) for choice in choices]) <= width
+    return _cells([_text(choice, 1) for choice in choices if not choice.is_extra]) <= width
 
 
 def _text(choice: Choice, form: int) -> str:

@@ -331,8 +331,14 @@ class ApprovalDialog(QuestionPane):
             self.action_open_fold()
 
     def _keep_in_view(self, hunk: int, change: Callable[[], None]) -> None:
-        """Does something that moves lines, while the change in a hunk stays in its row of the screen."""
+        """Does something that moves lines, while the change in a hunk stays in its row of the screen.
+
+        It moves down as far as its heading needs to be in view, where there is room for both.
+        """
         row, rows = self._drawing.change_in(hunk) - self._body.scroll_offset.y, self._rows
         change()
         lowest = self._body.size.height + self._rows - rows - _OF_CHANGE
-        self._body.keep(self._drawing.change_in(hunk), max(min(row + self._rows - rows, lowest), 1))
+        at = self._drawing.change_in(hunk)
+        needed = at - self._drawing.hunk_starts[hunk]
+        row = max(row + self._rows - rows, needed if needed <= lowest else 1)
+        self._body.keep(at, max(min(row, lowest), 1))

@@ -39,7 +39,7 @@ _HIGHEST = 0.6
 _LOWEST = 7
 _STATUS = 2
 _HEADER = 2
-_BEHIND = 2
+_BEHIND = 1
 
 
 class Room(NamedTuple):
@@ -74,7 +74,7 @@ def rows_left(dialog: Widget) -> int:
 def fitting_rows(wanted: int, height: int, left: int, *, is_all: bool = False) -> int:
     """The rows of the dialog on a screen of ``height`` rows, ``left`` of which it may have.
 
-    With ``is_all`` nothing behind the question is needed to answer it: all but two rows of the transcript are its own.
+    With ``is_all`` nothing behind the question is needed to answer it: all but one row of the transcript is its own.
     """
     most = max(left - _HEADER - _BEHIND if is_all else 0, int(height * _HIGHEST), _LOWEST)
     return min(wanted, most, max(left, FRAME + 1))
