@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -180,12 +181,18 @@ def _few_rights() -> list[str]:
 def _binds_around(bounds: Bounds) -> Iterator[tuple[str, Path]]:
     """Mounts the folders around what is closed on themselves, so that they cannot be moved away with it."""
     for folder in bounds.own:
-        make_private_folder(folder)
+        with suppress(OSError):
+            make_private_folder(folder)
     yield from (("--bind", folder) for folder in bounds.around_closed() if folder.is_dir())
 
 
 def _closing_binds(bounds: Bounds) -> Iterator[tuple[str, Path]]:
+    """What may not be written; a file in the way of one of the program's own folders stays in its way."""
     yield from (("--ro-bind", place) for place in bounds.closed if place.exists())
+    for folder in bounds.own:
+        reached = next(place for place in (folder, *folder.parents) if place.exists())
+        if not reached.is_dir():
+            yield "--ro-bind", reached
 
 
 def _git_binds(root: Path) -> Iterator[tuple[str, Path]]:

@@ -135,7 +135,8 @@ async def test_what_servers_say_of_a_history_that_is_too_long(scene, status, mes
     stage = scene.stage()
     end = await stage.send()
     assert end.reason is TurnEnd.ERROR
-    assert "/compact" in end.text
+    assert message in end.text
+    assert "larger window" in end.text
     assert stage.of(RetryScheduled) == []
     await scene.is_well(stage)
 

@@ -169,6 +169,16 @@ def test_codeagents_own_folders_and_start_up_files_stay_as_they_are_in_a_writabl
     assert not found.keeps_from(home / ".config/other/file")
 
 
+def test_a_file_in_the_way_of_codeagents_own_folder_stays_in_its_way(home):
+    (home / "file").write_text("")
+    found = find_confinement(Level.WORKSPACE_WRITE, home, (), has_network=True, own=(home / "file/codeagent",))
+    if not isinstance(found, Bubblewrap):
+        pytest.skip("bubblewrap does not work here")
+    assert run_in(found, "rm -f file; mkdir file; mkdir file/codeagent")[0] != 0
+    assert (home / "file").is_file()
+    assert run_in(found, "echo x > new")[0] == 0
+
+
 def test_landlock_does_not_claim_to_keep_what_lies_in_a_writable_folder(home):
     own = (home / ".config/codeagent",)
     closed = closed_places([home], [home], own)
