@@ -16,6 +16,8 @@ def is_too_deep(value: JsonValue, text: str | bytes) -> bool:
     opened = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
     level = [value] if opened > DEEPEST else []
     for _ in range(DEEPEST):
+        if not level:
+            return False  # nearly always at once: this is asked for each piece of each reply
         level = [part for one in level for part in _parts(one) if isinstance(part, list | dict)]
     return bool(level)
 
