@@ -9,6 +9,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import TracebackType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,6 +29,31 @@ settings.load_profile("whatever the machine does meanwhile")
 def pytest_xdist_auto_num_workers() -> int:
     """Two for each core: much of what is tested waits for a terminal, a process or a clock."""
     return 2 * (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+    """Reports a test that ran out of time also where the signal came between two lines, which pytest cannot show."""
+    if call.excinfo:
+        error, seen = call.excinfo.value, set()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            error.__traceback__ = with_lines(error.__traceback__)
+            error = error.__cause__ or error.__context__
+        call.excinfo = pytest.ExceptionInfo.from_exception(call.excinfo.value)
+    return (yield)
+
+
+def with_lines(trace: TracebackType | None) -> TracebackType | None:
+    """The same places; one that belongs to no line has the first line of its function."""
+    places: list[TracebackType] = []
+    while trace is not None:
+        places.append(trace)
+        trace = trace.tb_next
+    for place in reversed(places):
+        line = place.tb_lineno or place.tb_frame.f_code.co_firstlineno
+        trace = TracebackType(trace, place.tb_frame, place.tb_lasti, line)
+    return trace
 
 
 @pytest.fixture(autouse=True)
