@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,27 @@ def wait_for_app(terminal):
     terminal.pump(0.2)
 
 
+HELD = """
+import sys, time
+from pathlib import Path
+
+folder = Path(__file__).parents[1]
+while not (folder / "go").exists():
+    time.sleep(0.005)
+sys.path.remove(str(folder))
+del sys.modules["textual"]
+import textual
+"""
+
+
+def held(place, folder):
+    """The program where the app is not loaded before there is a file ``go`` in the folder."""
+    (folder / "textual").mkdir(parents=True)
+    (folder / "textual/__init__.py").write_text(HELD)
+    paths = f"{folder}{os.pathsep}{place.environ['PYTHONPATH']}"
+    return replace(place, environ={**place.environ, "PYTHONPATH": paths})
+
+
 def left_on(raw: bytes) -> list[str]:
     """The modes that were switched on last, and not off again."""
     last = dict(re.findall(rb"\x1b\[\?(\d+)([hl])", raw))
@@ -52,32 +74,27 @@ def seen(terminal: Terminal, output: bytes):
     ("columns", "lines", "typed"),
     [(80, 24, ""), (80, 24, "hellp"), (120, 40, "größer"), (200, 60, ""), (80, 15, "x"), (100, 19, "")],
 )
-def test_the_app_takes_over_unseen(place, columns, lines, typed):
-    for _ in range(5):
-        with place.open(columns=columns, lines=lines) as terminal:
-            terminal.wait(STANDS)
-            terminal.send(typed)
-            if typed:
-                terminal.wait(f"› {typed}")
-            if APP_STANDS in terminal.raw:
-                continue  # the machine is so busy that the app was there first
-            terminal._until(lambda: APP_FRAME.search(terminal.raw), 30, "no app")
-            frame = APP_FRAME.search(terminal.raw)
-            assert frame
-            first = terminal.raw[: frame.start()]
-            assert first.count(b"\x1b[?1049h") == 1
-            assert b"\x1b[?1049h" not in terminal.raw[len(first) : frame.end()]
-            assert len(frame[0]) > columns * lines
-            assert seen(terminal, terminal.raw[: frame.end()]) == seen(terminal, first)
-            return
-    pytest.fail("the prompt never stood before the app")
+def test_the_app_takes_over_unseen(place, tmp_path, columns, lines, typed):
+    with held(place, tmp_path / "held").open(columns=columns, lines=lines) as terminal:
+        terminal.wait(STANDS)
+        terminal.send(typed)
+        if typed:
+            terminal.wait(f"› {typed}")
+        (tmp_path / "held/go").touch()
+        terminal._until(lambda: APP_FRAME.search(terminal.raw), 30, "no app")
+        frame = APP_FRAME.search(terminal.raw)
+        assert frame
+        first = terminal.raw[: frame.start()]
+        assert first.count(b"\x1b[?1049h") == 1
+        assert b"\x1b[?1049h" not in terminal.raw[len(first) : frame.end()]
+        assert len(frame[0]) > columns * lines
+        assert seen(terminal, terminal.raw[: frame.end()]) == seen(terminal, first)
 
 
 @pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"COLORTERM": ""}, {"COLORTERM": "", "TERM": "xterm"}])
-def test_the_app_takes_over_unseen_in_any_number_of_colours(place, environ):
-    test_the_app_takes_over_unseen(
-        type(place)(place.root, place.home, {**place.environ, **environ}), 80, 24, "with few colours"
-    )
+def test_the_app_takes_over_unseen_in_any_number_of_colours(place, tmp_path, environ):
+    coloured = replace(place, environ={**place.environ, **environ})
+    test_the_app_takes_over_unseen(coloured, tmp_path, 80, 24, "with few colours")
 
 
 def test_all_letters_arrive_in_order_and_enter_sends_once(place, model_server):
@@ -114,8 +131,8 @@ def test_a_paste_of_many_lines_is_kept_whole_and_not_sent(place):
 
 
 @pytest.mark.parametrize(("key", "code"), [("\x03", 130), ("\x04", 0)])
-def test_interrupt_and_end_quit_at_once(place, key, code):
-    with place.open() as terminal:
+def test_interrupt_and_end_quit_at_once(place, tmp_path, key, code):
+    with held(place, tmp_path / "held").open() as terminal:
         terminal.wait(STANDS)
         terminal.send(key)
         assert terminal.wait_for_exit() == code
