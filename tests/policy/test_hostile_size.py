@@ -87,6 +87,22 @@ def test_more_files_than_are_looked_at_are_asked_about(workspace):
     assert judge.command(f"cat {many}", workspace, Surroundings()).decision is Decision.ASK
 
 
+@pytest.mark.parametrize("count", [8_000, 25_000], ids=["looked at", "too many"])
+def test_a_secret_behind_many_names_in_code_is_seen(workspace, count):
+    (workspace / ".env").write_text("KEY=1")
+    names = " ".join(map(str, range(count)))
+    for command in (f"echo '{names} .env' | sh", f"bash <<'A'\n{names} .env\nA"):
+        assert check_command(command, Question(mode=Mode.AUTO, is_confined=True), workspace).decision is Decision.ASK
+
+
+def test_what_shells_are_fed_is_looked_through_once(workspace):
+    def look(count: int) -> None:
+        analyze.cache_clear()
+        check_command("echo 'cat a b'; sh;" * count, Question(), workspace)
+
+    assert_takes_less(0.5, partial(look, 600))
+
+
 def test_a_repository_is_looked_at_once_for_all_parts(workspace):
     def look() -> None:
         analyze.cache_clear()
