@@ -8,7 +8,7 @@ import httpx2
 
 from codeagent.core.errors import ProviderRejected
 from codeagent.providers.catalog import Limits
-from codeagent.providers.connection import HEADERS, timeouts
+from codeagent.providers.connection import HEADERS, HOOKS, timeouts
 from codeagent.providers.failures import Service
 from codeagent.providers.left_aside import import_only
 
@@ -79,7 +79,7 @@ class AnthropicConnection:
                 max_retries=0,
                 timeout=timeouts(self._limits),
                 # the SDK's own choice, but one that says nothing on the terminal where it cannot be made
-                http_client=anthropic.DefaultAsyncHttpxClient(),
+                http_client=anthropic.DefaultAsyncHttpxClient(event_hooks=HOOKS),
             )
         except (httpx2.InvalidURL, ValueError, OSError) as error:
             raise self.service.unreachable(error) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 
 import httpx2
@@ -21,6 +21,34 @@ HEADERS = {
 _WAIT_FOR_END = 0.5
 _WAIT_FOR_REST = 5.0
 _WAIT_FOR_CONNECTION = 15.0
+_MOST_OF_A_REFUSAL = 100_000  # bytes on the wire
+
+
+class _Beginning(httpx2.AsyncByteStream):
+    """The first bytes of a body."""
+
+    def __init__(self, body: httpx2.AsyncByteStream) -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = _MOST_OF_A_REFUSAL
+        async for piece in self._body:
+            yield piece[:left]
+            left -= len(piece)
+            if left <= 0:
+                return
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
+
+
+async def _shorten_refusal(response: httpx2.Response) -> None:
+    if response.is_error and isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Beginning(response.stream)
+
+
+HOOKS: Mapping[str, list[Callable[[httpx2.Response], Awaitable[None]]]] = {"response": [_shorten_refusal]}
+"""For a client: the SDKs read what a service says when it refuses to its end, and it may have none."""
 
 
 def timeouts(limits: Limits) -> httpx2.Timeout:

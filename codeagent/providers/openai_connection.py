@@ -10,7 +10,7 @@ import httpx2
 from codeagent.core.errors import ProviderRejected
 from codeagent.core.text import storable
 from codeagent.providers.catalog import Limits
-from codeagent.providers.connection import HEADERS, timeouts
+from codeagent.providers.connection import HEADERS, HOOKS, timeouts
 from codeagent.providers.failures import Service
 from codeagent.providers.left_aside import import_only
 
@@ -84,7 +84,11 @@ class OpenAIConnection:
         self.service.require_fit_key()
         try:
             return openai.AsyncOpenAI(
-                api_key=self._key or "none", base_url=self._url, max_retries=0, timeout=timeouts(self._limits)
+                api_key=self._key or "none",
+                base_url=self._url,
+                max_retries=0,
+                timeout=timeouts(self._limits),
+                http_client=openai.DefaultAsyncHttpxClient(event_hooks=HOOKS),
             )
         except (httpx2.InvalidURL, openai.OpenAIError, ValueError, OSError) as error:
             raise self.service.unreachable(error) from error

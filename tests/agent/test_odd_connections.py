@@ -8,6 +8,7 @@ import struct
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -172,3 +173,28 @@ async def test_what_is_left_on_a_kept_connection_costs_the_next_request_no_word(
     assert (await stage.send()).text == "second"
     assert stage.of(RetryScheduled) == []
     assert scene.server.refusals == []
+
+
+def endless(connection: socket.socket, _stream: bytes) -> None:
+    """A refusal that goes on for as long as somebody listens."""
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")
+    with suppress(OSError):
+        while True:
+            connection.sendall(chunk(b"The model is asleep. " * 1_000))
+
+
+def bomb(connection: socket.socket, _stream: bytes) -> None:
+    """A refusal of a few kilobytes that is fifty megabytes when it is unpacked."""
+    body = gzip.compress(b"The model is asleep. " + b" " * 50_000_000)
+    connection.sendall(sized(body, head=b"HTTP/1.1 400 Bad Request\r\nContent-Encoding: gzip\r\n"))
+
+
+@pytest.mark.parametrize("act", [endless, bomb])
+async def test_a_refusal_without_end_is_told_by_its_beginning(scene, act):
+    stage = scene.stage()
+    scene.server.reply(Bare(act=act))
+    end = await stage.send()
+    assert end.reason is TurnEnd.ERROR
+    assert "The model is asleep." in end.text
+    assert len(end.text) < 1_000
+    await scene.is_well(stage)
