@@ -19,6 +19,8 @@ from codeagent.providers.catalog import EFFORTS, Catalog, Effort, ModelName, Pro
 
 _ORDER = (ProviderKind.ANTHROPIC, ProviderKind.OPENAI, ProviderKind.OPENAI_CHAT)
 
+_CLIENTS_KEPT = 3
+
 
 @value
 class LastPlace:
@@ -35,7 +37,8 @@ NOWHERE = LastPlace()
 class ModelSwitch:
     """Which models there are, which one answers and how hard it thinks.
 
-    ``make`` builds the client for a model, also for one in a place that no setting names;
+    ``make`` builds the client for a model, also for one in a place that no setting names,
+    and is given the last client of that model;
     ``ask`` asks a service, by a key, which models it has;
     ``find_servers`` looks for servers on this machine. All are called on a thread.
     """
@@ -44,13 +47,16 @@ class ModelSwitch:
     settings: ModelSettings
     keys: Keys
     last_list: LastList
-    make: Callable[[ModelName, Effort | None, LastPlace], Provider]
+    make: Callable[[ModelName, Effort | None, LastPlace, Provider | None], Provider]
     ask: Callable[[ModelSettings, ProviderKind, str], Sequence[str]]
     find_servers: Callable[[], Sequence[LocalServer]]
     effort: Effort | None = None
     name: ModelName | None = None
     _addresses: dict[str, str] = field(default_factory=dict[str, str])
     """Where the models of servers on this machine are."""
+
+    _clients: dict[str, Provider] = field(default_factory=dict[str, Provider])
+    """The last client of each of the models that answered last."""
 
     @property
     def address(self) -> str:
@@ -106,8 +112,12 @@ class ModelSwitch:
         ``last`` is where it answered before, where it is not a server that was just found.
         """
         last = replace(last, address=last.address or self._addresses.get(str(name), ""))
-        provider = self.make(name, self.effort, last)
+        provider = self.make(name, self.effort, last, self._clients.get(str(name)))
         self.name = name
+        self._clients.pop(str(name), None)
+        self._clients[str(name)] = provider
+        if len(self._clients) > _CLIENTS_KEPT:
+            del self._clients[next(iter(self._clients))]
         if last.address:
             self._addresses[str(name)] = last.address
         return provider

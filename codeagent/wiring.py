@@ -236,11 +236,17 @@ def _local_servers() -> Sequence[LocalServer]:
 
 
 def make_provider(
-    settings: Settings, keys: Keys, catalog: Catalog, name: ModelName, effort: Effort | None, last: LastPlace
+    settings: Settings,
+    keys: Keys,
+    catalog: Catalog,
+    name: ModelName,
+    effort: Effort | None,
+    last: LastPlace,
+    before: Provider | None,
 ) -> Provider:
     """The client for a model, or for one of the server in its ``last`` place on this machine, which gets no key.
 
-    Only the SDK that is needed is loaded.
+    Only the SDK that is needed is loaded. ``before`` is the last client of the same model.
     """
     address = last.address
     known = catalog.limits(str(name), timeout=settings.model.first_byte_seconds)
@@ -251,12 +257,12 @@ def make_provider(
             from codeagent.providers.anthropic import AnthropicProvider
 
             url = address or settings.model.anthropic_base_url
-            return AnthropicProvider(name.name, key.secret, url, limits, key.remedy)
+            return AnthropicProvider(name.name, key.secret, url, limits, key.remedy, before)
         case ProviderKind.OPENAI_CHAT:
             from codeagent.providers.openai_chat import OpenAIChatProvider
 
             url = address or settings.model.openai_base_url
-            return OpenAIChatProvider(name.name, key.secret, url, limits, key.remedy)
+            return OpenAIChatProvider(name.name, key.secret, url, limits, key.remedy, before)
         case ProviderKind.SCRIPTED:
             from codeagent.providers.scripted import ScriptedProvider
 
@@ -265,7 +271,7 @@ def make_provider(
             from codeagent.providers.openai import OpenAIProvider
 
             url = address or settings.model.openai_base_url
-            return OpenAIProvider(name.name, key.secret, url, limits, key.remedy)
+            return OpenAIProvider(name.name, key.secret, url, limits, key.remedy, before)
 
 
 def open_archive(launch: Launch) -> Archive:

@@ -10,6 +10,7 @@ from codeagent.config.launch import LATEST, Launch
 from codeagent.config.places import find_places
 from codeagent.core.errors import ConfigError, NoModel
 from codeagent.core.events import ContextMeasured, ModelChanged
+from codeagent.providers.catalog import ModelName
 from codeagent.providers.local_servers import find_local_servers
 from codeagent.providers.scripted import ScriptedProvider
 from codeagent.wiring import assemble
@@ -202,3 +203,17 @@ async def test_a_model_without_its_key_changes_nothing(tmp_path, server):
             await parts.bench.set_model("openai/gpt-test")
     finally:
         parts.close()
+
+
+async def test_a_model_that_answers_again_goes_on_with_the_history_it_knows(opened, server):
+    parts, _ = opened
+    switch = parts.bench.switch
+    first = switch.take(ModelName.parse("anthropic/claude-test"))
+    for name in ("openai-chat/chat-test", "openai/gpt-test"):
+        switch.take(ModelName.parse(name))
+    again = switch.take(ModelName.parse("anthropic/claude-test"))
+    assert again is not first
+    assert again.encoder is first.encoder
+    for name in ("openai-chat/one", "openai-chat/two", "openai-chat/three"):
+        switch.take(ModelName.parse(name))
+    assert switch.take(ModelName.parse("anthropic/claude-test")).encoder is not first.encoder

@@ -19,7 +19,7 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import ModelRequest, ToolSpec
+from codeagent.core.protocols import ModelRequest, Provider, ToolSpec
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.anthropic_connection import AnthropicConnection
@@ -65,8 +65,9 @@ class AnthropicProvider(LiveProvider[_Form]):
     """A model behind ``/v1/messages``.
 
     ``model`` is the service's own name for it; ``base_url`` None is Anthropic
-    itself; ``key_remedy`` is what to do when the key is not accepted. Proxies and
-    certificates come from the usual environment variables.
+    itself; ``key_remedy`` is what to do when the key is not accepted; ``before`` is
+    the last client of the same model, whose encoded history is gone on with. Proxies
+    and certificates come from the usual environment variables.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class AnthropicProvider(LiveProvider[_Form]):
         base_url: str | None = None,
         limits: Limits | None = None,
         key_remedy: str = "",
+        before: Provider | None = None,
     ) -> None:
         self._name = model
         self._limits = limits or Limits()
@@ -85,6 +87,7 @@ class AnthropicProvider(LiveProvider[_Form]):
             AnthropicConnection(model, api_key, base_url, self._limits, key_remedy),
             Encoder(EncodedHistory(MessagesDialect()), JoinedMessages(_write, _mark)),
             _Form(effort=self._limits.effort),
+            before,
         )
 
     def _thinking(self, request: ModelRequest, max_tokens: int) -> Iterator[bytes]:

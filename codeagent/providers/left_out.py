@@ -59,7 +59,6 @@ _TOLD_TOGETHER = frozenset({
     "thinking", "redacted_thinking", "signature", "reasoning", "encrypted_content",
 })  # fmt: skip
 """Names that say nothing on their own, or stand for thinking as a whole."""
-_AGAIN = 8  # messages: after the history was made shorter, its end may hold new ones
 NO_IMAGES = "does not take images"
 IMAGE_REFUSED = "the service refused it"
 
@@ -116,7 +115,7 @@ class Taken:
         self._model = model
         self._words = re.compile(re.escape(model.partition("/")[2] or model), re.IGNORECASE)
         self._good: set[ImageBlock] = set()
-        self._read = 0
+        self._accepted: tuple[Message, ...] = ()
 
     def after(self, refusal: ProviderError, messages: Sequence[Message]) -> LeftOut:
         """What to leave out so that the refusal does not come again; what is left out now when it is about none."""
@@ -134,7 +133,7 @@ class Taken:
         sent = {image for image in _images(messages) if not known.leaves(image)}
         if sent and is_about_images and status != _TOO_LARGE and not _ABOUT_ONE().search(said):
             return replace(known, all_images=True)
-        fresh = sent - self._good
+        fresh = sent - self._good.union(_images(self._accepted))
         if fresh and (is_about_images or status in _REFUSALS):
             return replace(known, images=known.images | fresh)
         if sent and (is_about_images or status == _TOO_LARGE):
@@ -147,12 +146,13 @@ class Taken:
     def accepted(self, messages: Sequence[Message], before: LeftOut) -> str:
         """Remembers that a request went through; a sentence for the person when something was left out of it anew.
 
-        ``before`` is what was left out before that request.
+        ``before`` is what was left out before that request. The images in it are looked
+        for when a refusal makes them matter, or when a history of other messages follows.
         """
         now = self.left_out
-        self._good.update(_images(messages[max(min(self._read, len(messages)) - _AGAIN, 0) :]))
-        self._good -= now.images
-        self._read = len(messages)
+        if tuple(messages[: len(self._accepted)]) != self._accepted:
+            self._good.update(_images(self._accepted))
+        self._accepted = tuple(messages)
         if now.all_images and not before.all_images:
             return f"{self._model} {NO_IMAGES}: the images of this session are left out of what it is sent."
         if fresh := now.images - before.images:

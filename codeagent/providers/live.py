@@ -12,7 +12,7 @@ import httpx2
 
 from codeagent.core.errors import ProviderError, ProviderRejected, ProviderUnavailable
 from codeagent.core.messages import AssistantMessage, Message, Usage
-from codeagent.core.protocols import ModelEvent, ModelRequest, NoticePiece, ReplyFinished, UsagePiece
+from codeagent.core.protocols import ModelEvent, ModelRequest, NoticePiece, Provider, ReplyFinished, UsagePiece
 from codeagent.providers.connection import Patience, read_payloads, read_to_end
 from codeagent.providers.failures import Service, Unanswered
 from codeagent.providers.history import EncodedHistory
@@ -113,12 +113,17 @@ class Encoder:
 class LiveProvider(ABC, Generic[FormT]):
     """A model behind a service; nothing is connected before the first request."""
 
-    def __init__(self, model: str, path: str, connection: Connection, encoder: Encoder, form: FormT) -> None:
-        """``model`` is its name in the form that ``--model`` takes, ``path`` where the service takes requests."""
+    def __init__(
+        self, model: str, path: str, connection: Connection, encoder: Encoder, form: FormT, before: Provider | None
+    ) -> None:
+        """``model`` is its name in the form that ``--model`` takes, ``path`` where the service takes requests.
+
+        What ``before`` has encoded is gone on with where it is a client of the same model.
+        """
         self._model = model
         self._path = path
         self._connection = connection
-        self._encoder = encoder
+        self._encoder = _same_encoder(before, model) or encoder
         self._form = form
         self._taken = Taken(model)
         self._has_kept = False
@@ -127,6 +132,11 @@ class LiveProvider(ABC, Generic[FormT]):
     def model(self) -> str:
         """Its name in the form that ``--model`` takes."""
         return self._model
+
+    @property
+    def encoder(self) -> Encoder:
+        """What encodes the history, and keeps what it has encoded."""
+        return self._encoder
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Streams one reply; raises ProviderErrors. Closing the iterator ends the request.
@@ -219,6 +229,11 @@ class LiveProvider(ABC, Generic[FormT]):
     @abstractmethod
     def _reply(self, request: ModelRequest, /) -> StreamedReply:
         """A reply that has not begun."""
+
+
+def _same_encoder(before: Provider | None, model: str) -> Encoder | None:
+    """What encoded the history for another client of the same model."""
+    return before.encoder if isinstance(before, LiveProvider) and before.model == model else None
 
 
 def _take(reply: StreamedReply, payloads: Sequence[bytes]) -> None:

@@ -21,7 +21,7 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import ModelRequest, ToolSpec
+from codeagent.core.protocols import ModelRequest, Provider, ToolSpec
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
@@ -90,6 +90,7 @@ class OpenAIProvider(LiveProvider[_Form]):
         base_url: str | None = None,
         limits: Limits | None = None,
         key_remedy: str = "",
+        before: Provider | None = None,
     ) -> None:
         self._name = model
         self._limits = limits or Limits()
@@ -102,6 +103,7 @@ class OpenAIProvider(LiveProvider[_Form]):
             connection,
             Encoder(EncodedHistory(ResponsesDialect(full_name)), JoinedMessages(_write)),
             _Form(effort=self._limits.effort),
+            before,
         )
 
     def _reply(self, _: ModelRequest, /) -> ResponsesReply:

@@ -19,7 +19,7 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import ModelRequest, ToolSpec
+from codeagent.core.protocols import ModelRequest, Provider, ToolSpec
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
@@ -89,6 +89,7 @@ class OpenAIChatProvider(LiveProvider[_Form]):
         base_url: str | None = None,
         limits: Limits | None = None,
         key_remedy: str = "",
+        before: Provider | None = None,
     ) -> None:
         self._name = model
         self._limits = limits or Limits()
@@ -102,6 +103,7 @@ class OpenAIChatProvider(LiveProvider[_Form]):
             connection,
             Encoder(EncodedHistory(ChatDialect(full_name)), JoinedMessages(_write)),
             _Form(effort=self._limits.effort, limit_key=limit_key),
+            before,
         )
 
     def _reply(self, request: ModelRequest, /) -> ChatReply:

@@ -98,3 +98,29 @@ async def test_a_request_late_in_a_long_session_takes_no_more_steps_than_an_earl
         taken[turn // 1_000] = taken.get(turn // 1_000, 0) + steps["line"]
     assert taken[0] > 0
     assert taken[1] <= taken[0] * 1.02
+
+
+async def test_services_that_take_turns_each_go_on_with_what_they_have_encoded():
+    makes = (AnthropicProvider, OpenAIChatProvider, OpenAIProvider)
+    clients = [make("m", "k", "http://x") for make in makes]
+    messages: list[Message] = [said("go")]
+    taken: dict[int, int] = {}
+    for turn in range(600):
+        messages += [replied(called(f"c{turn}")), results(result(f"c{turn}"))]
+        at = turn % 3
+        with counted_steps() if turn % 300 >= 210 else nullcontext(Counter()) as steps:
+            clients[at] = makes[at]("m", "k", "http://x", before=clients[at])
+            sent = await clients[at].body(ModelRequest(system="s", messages=tuple(messages), tools=(READ,)))
+        taken[turn // 300] = taken.get(turn // 300, 0) + steps["line"]
+        if turn in {3, 4, 5, 200, 201, 202}:
+            new = makes[at]("m", "k", "http://x")
+            assert sent == await new.body(ModelRequest(system="s", messages=messages, tools=(READ,)))
+    assert taken[0] > 0
+    assert taken[1] <= taken[0] * 1.02
+
+
+async def test_a_client_of_another_model_takes_nothing_over():
+    one = OpenAIChatProvider("one", "k", "http://x")
+    other = OpenAIChatProvider("other", "k", "http://x", before=one)
+    assert other.encoder is not one.encoder
+    assert OpenAIChatProvider("one", "k", "http://elsewhere", before=one).encoder is one.encoder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,10 +14,11 @@ from codeagent.core.messages import ImageBlock, OpaqueBlock, Outcome, TextBlock,
 from codeagent.core.protocols import ModelRequest, NoticePiece
 from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.anthropic_reply import PROVIDER
-from codeagent.providers.left_out import Taken
+from codeagent.providers.left_out import LeftOut, Taken
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.agent.stage import Stage
+from tests.benchmarks.steps import counted_steps
 from tests.providers.conftest import ask, called, events_of, replied, result, results, said
 from tests.server.replies import RawStream, Refuse, data_lines, say
 
@@ -114,6 +116,26 @@ async def test_a_refusal_that_is_about_something_else_stays_one_and_the_images_a
 def test_refusals_for_other_reasons_leave_nothing_out(status):
     taken = Taken("openai/gpt-image")
     assert taken.after(ProviderError("image", status=status), [LOOK]) == taken.left_out
+
+
+def test_what_was_taken_once_is_not_left_out_for_a_refusal_that_names_nothing():
+    taken, start = Taken("openai/gpt-image"), LeftOut()
+    refusal = ProviderError("Provider returned error", status=400)
+    newer = UserMessage(blocks=(PLAN, TextBlock(text="and this?")))
+    assert taken.accepted((LOOK, replied("Ok.")), start) == ""
+    assert taken.accepted((LOOK, replied("Ok."), said("shorter")), start) == ""
+    assert taken.accepted((said("Make a summary."),), start) == ""
+    assert taken.after(refusal, (LOOK,)) == start
+    assert taken.after(refusal, (LOOK, newer)) == replace(start, images=frozenset({PLAN}))
+
+
+def test_what_a_new_client_makes_of_a_long_history_that_was_taken_costs_nothing():
+    counts: list[int] = []
+    for turns in (10, 1_000):
+        with counted_steps() as steps:
+            Taken("openai/gpt-image").accepted(HISTORY * turns, LeftOut())
+        counts.append(steps["line"])
+    assert counts[1] == counts[0]
 
 
 async def test_thinking_that_a_service_refuses_is_left_out(model_server, claude, responses):
