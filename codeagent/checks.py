@@ -128,8 +128,8 @@ def _sandbox(settings: Settings, root: Path, own: Sequence[Path]) -> Check:
     level = Level(settings.sandbox.level)
     if level is Level.OFF:
         return Check(name="sandbox", state=CheckState.LIMITED, finding="off", remedy="Commands may write anywhere.")
-    network = settings.sandbox.network
-    found = find_confinement(level, root, write_folders(settings), has_network=network, own=own)
+    network, services = settings.sandbox.network, settings.sandbox.services
+    found = find_confinement(level, root, write_folders(settings), has_network=network, has_services=services, own=own)
     if found is None:
         return Check(
             name="sandbox",

@@ -37,7 +37,10 @@ from codeagent.workspace.paths import PathSandbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equipment:
-    """All of it; ``notices`` are what earlier runs had left behind."""
+    """All of it; ``notices`` are what earlier runs had left behind.
+
+    ``is_apart``: commands are kept from signalling other processes.
+    """
 
     needs: Needs
     tools: Registry
@@ -45,6 +48,7 @@ class Equipment:
     undoing: Undoing
     jobs: Jobs
     held: Held
+    is_apart: bool
     paths: PathSandbox
     notices: tuple[str, ...]
 
@@ -77,7 +81,7 @@ class Equipment:
         """Learns which turn it is and what it is about, and gets ready for a command while the model writes it."""
         self.undoing.listen(event)
         if isinstance(event, CallStreamed) and event.name == BashTool.name:
-            keeper.get_ready()
+            keeper.get_ready(is_apart=self.is_apart)
 
     async def before_turn(self) -> Sequence[str]:
         """What happened to the files between the turns."""
@@ -120,6 +124,7 @@ def equip(needs: Needs) -> Equipment:
         undoing=undoing.caught_up(keeping.past.events),
         jobs=jobs,
         held=held,
+        is_apart=confinement is not None and confinement.keeps_apart,
         paths=paths,
         notices=tuple(clean_up((root, *extra))),
     )
@@ -165,7 +170,12 @@ def confine_commands(settings: Settings, root: Path, own: Sequence[Path]) -> tup
     """How commands are confined, and what the screen says of it."""
     level = confine.Level(settings.sandbox.level)
     found = confine.find_confinement(
-        level, root, write_folders(settings), has_network=settings.sandbox.network, own=own
+        level,
+        root,
+        write_folders(settings),
+        has_network=settings.sandbox.network,
+        has_services=settings.sandbox.services,
+        own=own,
     )
     if found is None:
         return None, Held(missing="sandbox off" if level is confine.Level.OFF else "no sandbox here")

@@ -60,6 +60,8 @@ class SandboxSettings(_Table):
     """How commands are confined by the operating system."""
     network: bool = True
     """Whether confined commands may use the network."""
+    services: bool = False
+    """Whether confined commands may use Docker, D-Bus, tmux and other local services, and end other processes."""
     pass_environment: tuple[str, ...] = ()
     """Names of secret-looking environment variables that commands may see all the same."""
     write_dirs: tuple[str, ...] = ()

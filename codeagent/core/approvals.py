@@ -81,6 +81,7 @@ class CommandPreview:
     ``held_back`` says what the sandbox keeps it from; then this is about running it without the sandbox,
     once more when it ``has_run``.
     ``let_through``: what of git's own files the sandbox lets it write to this once, in words.
+    ``opens_services``: the sandbox lets it use services and reach other processes this once.
     """
 
     kind: Literal["command"] = "command"
@@ -91,6 +92,7 @@ class CommandPreview:
     held_back: str = ""
     has_run: bool = False
     let_through: str = ""
+    opens_services: bool = False
 
 
 Preview = NoPreview | DiffPreview | CommandPreview
@@ -172,6 +174,7 @@ class Verdict:
 
     ``losses``: what would be lost if it ran, a sentence each. ``is_covered``: it is allowed because undo brings back
     what it would delete. ``writes``: places that a command which is asked about surely writes to.
+    ``opens_services``: if it runs, then with the services and other processes in reach that its words are about.
     """
 
     decision: Decision
@@ -182,6 +185,7 @@ class Verdict:
     losses: tuple[str, ...] = ()
     is_covered: bool = False
     writes: tuple[Path, ...] = ()
+    opens_services: bool = False
 
 
 class Scope(StrEnum):

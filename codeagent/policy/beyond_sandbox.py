@@ -89,7 +89,7 @@ def _service_looks(texts: Sequence[str]) -> bool:
 
 def _tmux_looks(texts: Sequence[str]) -> bool:
     found = _first(texts, names("-L -S -f -c"))
-    return bool(found) and found[0] in _TMUX_LOOKS
+    return bool(found) and found[0] in _TMUX_LOOKS and not any("#(" in text for text in texts)  # which runs programs
 
 
 def _has(*wanted: str) -> Callable[[Sequence[str]], bool]:
@@ -118,6 +118,9 @@ KINDS: Mapping[str, tuple[str, Callable[[Sequence[str]], bool]]] = {
     **dict.fromkeys(("kill", "pkill", "killall", "skill", "fuser"), (ENDS, _never)),
 }
 """By the program's name: the reason, and what tells that it only looks."""
+
+OUTSIDE = frozenset(name for name, (reason, _) in KINDS.items() if reason is not _MACHINE)
+"""The programs that have done what they do by other processes of this machine."""
 
 
 def _ends_own(name: str, words: Sequence[Word], is_own: Callable[[Word], bool]) -> bool:

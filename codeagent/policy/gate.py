@@ -146,6 +146,7 @@ class ToolGate:
             if verdict.decision is Decision.ALLOW:
                 if verdict.is_covered and self._cover is not None:
                     self._cover.promise(call.id)
+                plan = await asyncio.to_thread(_foreseen, plan, verdict)
                 return Allowed(plan=plan, note=" ".join(notes), was_asked=was_asked)
             if self._approver is None:
                 return Denied(reason=_nobody_there(verdict))
@@ -290,14 +291,16 @@ class ToolGate:
 class _Foresees(Protocol):
     """A plan that knows whether the sandbox would refuse what the person is asked about."""
 
-    def foreseeing(self, writes: Sequence[Path]) -> Plan:
-        """The plan as it would have to run so that the sandbox lets these writes through."""
+    def foreseeing(self, writes: Sequence[Path], *, opens_services: bool) -> Plan:
+        """The plan as it would have to run so that the sandbox lets these writes through, and services be reached."""
         ...
 
 
 def _foreseen(plan: Plan, verdict: Verdict) -> Plan:
     """One question is enough: a yes to what the sandbox refuses would lead to the next one."""
-    return plan.foreseeing(verdict.writes) if verdict.writes and isinstance(plan, _Foresees) else plan
+    if isinstance(plan, _Foresees) and (verdict.writes or verdict.opens_services):
+        return plan.foreseeing(verdict.writes, opens_services=verdict.opens_services)
+    return plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import Rule, RuleSet, exact_rule, path_pattern, remedy
 from codeagent.policy.run_in_texts import RunInTexts
+from codeagent.policy.services_named import NamedServices
 from codeagent.policy.shell_script import Direction, SimpleCommand
 from codeagent.policy.shell_words import Word
 from codeagent.policy.surely_written import surely_written
@@ -177,6 +178,7 @@ class CommandCase:
         self._coded = FilesInCode(analysis, paths)
         self._texts = RunInTexts(analysis, self._processes.holds)
         self._fed = FedReaders(analysis, paths)
+        self._services = NamedServices(analysis, self._processes.holds, self._texts.beyond, paths.roots)
         self._programs = cache(partial(configured_programs, roots=paths.roots))
         self._own_program = cache(partial(own_program, roots=paths.roots))
         self.undoable = Undoable(analysis, self._losses, self.changes, around.cover, paths.roots)
@@ -213,6 +215,7 @@ class CommandCase:
             losses=self.undoable.lost,
             is_covered=decision is Decision.ALLOW and any(ruling.is_covered for ruling in rulings),
             writes=surely_written(self.analysis.commands, self._paths) if decision is Decision.ASK else (),
+            opens_services=self._around.is_confined and self._services.are_open(decision, self.changes),
         )
 
     def changes(self, command: Command) -> str:

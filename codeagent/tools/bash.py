@@ -232,15 +232,15 @@ class CommandPlan:
         plan = replace(self, preview=preview, remark="[run once more, without the sandbox]", missed=[])
         return Offer(plan=plan, what="run once more without the sandbox")
 
-    def foreseeing(self, writes: Sequence[Path]) -> Plan:
-        """The command as it has to run to write to ``writes``, which the person is asked about."""
+    def foreseeing(self, writes: Sequence[Path], *, opens_services: bool) -> Plan:
+        """The command as it has to run to write to ``writes`` and to reach services, which the gate let through."""
         confine = self.shell.confine
         if self.preview.held_back:
             return self
         if confine is None:
             return replace(self, foreseen=tuple(writes))
         held_back, let_through = what_would_be_refused(writes, confine, self.shell.sandbox.show)
-        preview = replace(self.preview, held_back=held_back, let_through=let_through)
+        preview = replace(self.preview, held_back=held_back, let_through=let_through, opens_services=opens_services)
         return replace(self, preview=preview, foreseen=tuple(writes))
 
     async def run(self, progress: Progress) -> ToolResult:
@@ -315,13 +315,17 @@ class CommandPlan:
         """Another command, or another folder, of which nothing is foreseen yet."""
         held_back = "" if self.foreseen else self.preview.held_back
         command, cwd = command or self.preview.command, cwd or self.preview.cwd
-        preview = replace(self.preview, command=command, cwd=cwd, held_back=held_back, let_through="")
+        preview = replace(
+            self.preview, command=command, cwd=cwd, held_back=held_back, let_through="", opens_services=False
+        )
         return replace(self, preview=preview, foreseen=())
 
     def _confine(self) -> Confine | None:
         """What holds the command: less where the person was told so and said yes."""
         confine = None if self.preview.held_back else self.shell.confine
-        return confine.with_git_open() if confine is not None and self.preview.let_through else confine
+        if confine is not None and self.preview.let_through:
+            confine = confine.with_git_open()
+        return confine.with_services_open() if confine is not None and self.preview.opens_services else confine
 
     async def _start_job(self, log: Path) -> ToolResult:
         shell = self.shell

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeagent.workspace import landlock
 from codeagent.workspace.sensitive import places_at_home
+from codeagent.workspace.services import hidden_sockets, missed_service, missed_signal
 
 GIT_PARTS = ("hooks", "config", "info")
 """The parts of a repository's inside that can make programs run later."""
@@ -66,7 +68,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What confined commands may do: write below ``writable``, use the network or not.
+    """What confined commands may do: write below ``writable``, use the network or not, and services outside or not.
 
     ``protects_git``: in the repository of each writable folder the parts that make programs run are not writable.
     ``closed`` lies below ``writable`` and is not writable all the same; ``own`` are those of it that are
@@ -76,6 +78,7 @@ class Bounds:
     root: Path
     writable: tuple[Path, ...]
     has_network: bool = True
+    has_services: bool = False
     protects_git: bool = False
     closed: tuple[Path, ...] = ()
     own: tuple[Path, ...] = ()
@@ -107,8 +110,9 @@ class Bounds:
         they do so by mounts, which give another reason than rights do.
         """
         found: dict[str, Refusal] = {}
+        hidden = hidden_sockets(os.environ) if by_mounts and not self.has_services else ()
         for line in output.splitlines()[-_MOST_LINES:]:
-            if refusal := self._refusal(line, cwd, by_mounts=by_mounts):
+            if refusal := self._refusal(line, cwd, by_mounts=by_mounts) or self._service(line, hidden):
                 found.setdefault(refusal.what, refusal)
         return tuple(found.values())[:_MOST_NAMED]
 
@@ -123,6 +127,13 @@ class Bounds:
             return Refusal(what=f"reading {read}", line=line)
         if not self.has_network and (_NO_NETWORK.search(line) or (message and not paths)):
             return Refusal(what="using the network", line=line)
+        return None
+
+    def _service(self, line: str, hidden: tuple[Path, ...]) -> Refusal | None:
+        if name := missed_service(line, hidden):
+            return Refusal(what=f"using {name}", line=line)
+        if not self.has_services and landlock.abi() >= landlock.SCOPES_ABI and missed_signal(line):
+            return Refusal(what="ending a process that codeagent did not start", line=line)
         return None
 
     def _keeps_from(self, cwd: Path, name: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -23,9 +24,12 @@ from codeagent.workspace import landlock
 from codeagent.workspace.bounds import GIT_PARTS, MEMORY, Bounds, Refusal, closed_places, devices
 from codeagent.workspace.git_watched import git_folders
 from codeagent.workspace.private import make_private_folder
+from codeagent.workspace.services import hidden_sockets
 
 _TRIAL_SECONDS = 5
-_OTHER_PROGRAMS = "what other programs do when asked (docker, tmux, a desktop)"
+_SERVICES = "what services do when asked by their sockets (docker, D-Bus, tmux)"
+_OTHERS = "what it does to other processes"
+_BY_NETWORK = "what services do when asked over the network"
 
 _EVERYTHING_READ_ONLY = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 _RIGHTS_OF_ROOT = (
@@ -53,8 +57,19 @@ class Bubblewrap:
     program: str
     bounds: Bounds
     name: str = "bubblewrap"
-    cannot_stop: str = _OTHER_PROGRAMS
     keeps_closed: bool = True
+
+    @property
+    def keeps_apart(self) -> bool:
+        """Where the kernel can; a bubblewrap that must become root first could not any more."""
+        is_setuid = bool(Path(self.program).stat().st_mode & stat.S_ISUID)
+        return not is_setuid and _keeps_apart(self.bounds)
+
+    @property
+    def cannot_stop(self) -> str:
+        """What gets past it, in words."""
+        open_doors = () if self.keeps_apart else (_OTHERS,)
+        return ", ".join((*open_doors, *_services_left(self.bounds, are_hidden=True)))
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
         """The words that run ``words`` confined. Raises OSError."""
@@ -67,6 +82,8 @@ class Bubblewrap:
         for folder in self.bounds.writable if self.bounds.protects_git else ():
             for option, path in _git_binds(folder):
                 options += [option, str(path), str(path)]
+        for path in () if self.bounds.has_services else hidden_sockets(os.environ):
+            options += ["--ro-bind", os.devnull, str(path)]
         if not self.bounds.has_network:
             options += ["--unshare-net"]
         return [self.program, *options, "--chdir", str(cwd), "--", *words]
@@ -82,6 +99,10 @@ class Bubblewrap:
         """The same, but for the parts of git that make programs run: those may be written to."""
         return replace(self, bounds=replace(self.bounds, protects_git=False))
 
+    def with_services_open(self) -> Bubblewrap:
+        """The same, but for services and other processes of this machine: those may be used."""
+        return replace(self, bounds=replace(self.bounds, has_services=True))
+
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
         return self.bounds.refused(output, cwd, by_mounts=True)
@@ -95,6 +116,11 @@ class Landlock:
     name: str = "Landlock"
 
     @property
+    def keeps_apart(self) -> bool:
+        """Where the kernel can."""
+        return _keeps_apart(self.bounds)
+
+    @property
     def keeps_closed(self) -> bool:
         """Whether it keeps commands from all that is closed to them: it cannot where that is in a writable folder."""
         return not self.bounds.closed
@@ -106,7 +132,8 @@ class Landlock:
             "changing modes and times of files",
             "changes of .git's hooks and settings (shown afterwards)",
             *(() if self.keeps_closed else ("changes of codeagent's own settings and of files that start programs",)),
-            _OTHER_PROGRAMS,
+            *(() if self.keeps_apart else (_OTHERS,)),
+            *_services_left(self.bounds, are_hidden=False),
         ]
         if not self.bounds.has_network:
             open_doors.append(
@@ -131,6 +158,10 @@ class Landlock:
         """The same, but for the parts of git that make programs run: those may be written to."""
         return replace(self, bounds=replace(self.bounds, protects_git=False))
 
+    def with_services_open(self) -> Landlock:
+        """The same, but for services and other processes of this machine: those may be used."""
+        return replace(self, bounds=replace(self.bounds, has_services=True))
+
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
         return self.bounds.refused(output, cwd)
@@ -142,8 +173,9 @@ class SandboxExec:
 
     bounds: Bounds
     name: str = "sandbox-exec"
-    cannot_stop: str = _OTHER_PROGRAMS
+    cannot_stop: str = f"{_OTHERS}, {_SERVICES}"
     keeps_closed: bool = True
+    keeps_apart: bool = False
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
         """The words that run ``words`` confined."""
@@ -161,9 +193,24 @@ class SandboxExec:
         """The same, but for the parts of git that make programs run: those may be written to."""
         return replace(self, bounds=replace(self.bounds, protects_git=False))
 
+    def with_services_open(self) -> SandboxExec:
+        """The same, but for services and other processes of this machine: those may be used."""
+        return replace(self, bounds=replace(self.bounds, has_services=True))
+
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
         return self.bounds.refused(output, cwd)
+
+
+def _keeps_apart(bounds: Bounds) -> bool:
+    return not bounds.has_services and landlock.abi() >= landlock.SCOPES_ABI
+
+
+def _services_left(bounds: Bounds, *, are_hidden: bool) -> Iterator[str]:
+    if bounds.has_services or not are_hidden:
+        yield _SERVICES
+    elif bounds.has_network:
+        yield _BY_NETWORK
 
 
 def _few_rights() -> list[str]:
@@ -211,7 +258,13 @@ Confinement = Bubblewrap | Landlock | SandboxExec
 
 
 def find_confinement(
-    level: Level, root: Path, write_dirs: Sequence[Path], *, has_network: bool, own: Sequence[Path] = ()
+    level: Level,
+    root: Path,
+    write_dirs: Sequence[Path],
+    *,
+    has_network: bool,
+    has_services: bool = False,
+    own: Sequence[Path] = (),
 ) -> Confinement | None:
     """The strongest confinement that works here; None when the level is off or there is nothing.
 
@@ -234,6 +287,7 @@ def find_confinement(
         root=root,
         writable=tuple(dict.fromkeys(writable)),
         has_network=has_network,
+        has_services=has_services,
         closed=closed,
         own=tuple(folder for folder in dict.fromkeys(path.resolve() for path in own) if folder in closed),
     )

@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from codeagent.core.errors import CommandProblem
+from codeagent.workspace import landlock
 
 HAS_KEEPERS = sys.platform == "linux"
 _PROGRAM = Path(__file__).with_name("keeper_program.py")
@@ -95,6 +96,7 @@ class Command:
 
     ``odd_limit`` is its limit of bytes in message queues, ``ruleset`` the descriptor of a
     Landlock ruleset; only a keeper sets them, and 0 and None are none. Its output goes to the descriptor ``output``.
+    ``is_apart``: it and its likes signal no other processes and reach no abstract sockets of theirs.
     """
 
     words: Sequence[str]
@@ -103,6 +105,7 @@ class Command:
     output: int
     odd_limit: int = 0
     ruleset: int | None = None
+    is_apart: bool = False
 
     def request(self) -> bytes:
         """As the keeper reads it; raises ValueError for what no system can run."""
@@ -138,15 +141,15 @@ def start_shell(command: Command, stopping: threading.Event) -> StartedShell:
 
 
 @cache
-def get_ready() -> None:
+def get_ready(*, is_apart: bool = False) -> None:
     """Starts, on a thread, the program that will soon be asked for a keeper; does nothing when called again."""
     if HAS_KEEPERS:
-        threading.Thread(target=_start_unasked, name="keeper", daemon=True).start()
+        threading.Thread(target=_start_unasked, args=(is_apart,), name="keeper", daemon=True).start()
 
 
-def _start_unasked() -> None:
+def _start_unasked(is_apart: bool) -> None:  # noqa: FBT001 - a thread's argument
     with suppress(CommandProblem), _one_at_a_time:
-        _the_starter()
+        _the_starter(is_apart=is_apart)
 
 
 def _start_below_keeper(command: Command, request: bytes, stopping: threading.Event) -> StartedShell | None:
@@ -155,7 +158,7 @@ def _start_below_keeper(command: Command, request: bytes, stopping: threading.Ev
         news, telling = _pipe(own, theirs)
         obeying, orders = _pipe(theirs, own)
         ruleset = () if command.ruleset is None else (command.ruleset,)
-        starter = _ask(command.output, telling, obeying, *ruleset)
+        starter = _ask(command.output, telling, obeying, *ruleset, is_apart=command.is_apart)
         theirs.close()
         if starter is None:
             return None
@@ -250,9 +253,10 @@ class _News:
 class _Starter:
     """The program that is asked for keepers."""
 
-    def __init__(self) -> None:
-        """Raises OSError."""
-        words = (sys.executable, "-s", "-S", "-P", str(_PROGRAM))
+    def __init__(self, scope: int | None = None) -> None:
+        """``scope`` is the descriptor of a ruleset for it and all its keepers. Raises OSError."""
+        inherited = () if scope is None else (scope,)
+        words = (sys.executable, "-s", "-S", "-P", str(_PROGRAM), *map(str, inherited))
         # none of Python's settings but where it lies, and no secrets
         env = {name: value for name, value in os.environ.items() if name.startswith("LD_") or name == "PYTHONHOME"}
         self._asking, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -266,6 +270,7 @@ class _Starter:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
+                pass_fds=inherited,
             )
         except OSError:
             self._asking.close()
@@ -288,36 +293,45 @@ class _Starter:
         self._process.wait()
 
 
-_starters: list[_Starter] = []
-"""None or one."""
+_starters: dict[bool, _Starter] = {}
+"""By whether its commands are kept apart from other processes: at most two."""
 
 _one_at_a_time = threading.Lock()
 
 
-def _ask(*descriptors: int) -> _Starter | None:
+def _ask(*descriptors: int, is_apart: bool) -> _Starter | None:
     """The starter that was asked, which was started if need be; None when it was dead, and is forgotten now."""
     with _one_at_a_time:
-        starter = _the_starter()
+        starter = _the_starter(is_apart=is_apart)
         if starter.ask(*descriptors):
             return starter
     _end(starter)
     return None
 
 
-def _the_starter() -> _Starter:
-    if not _starters:
+def _the_starter(*, is_apart: bool) -> _Starter:
+    if is_apart not in _starters:
         try:
-            _starters.append(_Starter())
+            _starters[is_apart] = _apart() if is_apart else _Starter()
         except (OSError, ValueError) as error:
             raise _no_starter(getattr(error, "strerror", "") or str(error)) from error
-    return _starters[0]
+    return _starters[is_apart]
+
+
+def _apart() -> _Starter:
+    scope = landlock.make_scope()
+    try:
+        return _Starter(scope)
+    finally:
+        os.close(scope)
 
 
 def _end(starter: _Starter) -> None:
     with _one_at_a_time:
-        if starter in _starters:
-            _starters.remove(starter)
-            starter.end()
+        for kind, known in tuple(_starters.items()):
+            if known is starter:
+                del _starters[kind]
+                starter.end()
 
 
 def _no_starter(reason: str) -> CommandProblem:

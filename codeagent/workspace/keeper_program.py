@@ -18,6 +18,9 @@ The command: the length of what follows, a line's end, and texts that end with a
 message queues (0 for none), the folder to start in, how many words there are, the words, and the environment.
 None of it is an argument of the program, or else pkill would find the keeper.
 
+Started with the descriptor of a ruleset as its one argument, it applies that to itself first, so that all
+commands are held by it together: they may signal each other, and nobody else.
+
 This starter holds nothing but the socket, and ends with it; keepers go on without it. It is small
 and has one thread, so that a fork costs next to nothing, and imports nothing that imports much: signal and socket
 would double the time of its own start.
@@ -61,6 +64,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def main() -> None:
     """Forks one keeper after the other, each before it is asked for, until codeagent closes the socket or is dead."""
+    if sys.argv[1:]:
+        _restrict_self(int(sys.argv[1]))
     requests = socket.socket(fileno=0)
     waiting = select.poll()
     waiting.register(requests, select.POLLHUP)
@@ -174,9 +179,7 @@ def _start(request: list[bytes], output: int, ruleset: int) -> int:
     os.chdir(folder)
     resource.setrlimit(resource.RLIMIT_MSGQUEUE, (int(limit) or usual, hard))
     if ruleset >= 0:
-        _checked(_libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
-        _checked(_libc.syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
-        os.close(ruleset)
+        _restrict_self(ruleset)
     shell = _spawned(words, variables)
     resource.setrlimit(resource.RLIMIT_MSGQUEUE, (usual, hard))
     os.chdir("/")  # so that the folder can be unmounted, and the output has an end
@@ -207,6 +210,13 @@ def _spawned(words: list[bytes], variables: list[bytes]) -> int:
     if number:
         raise OSError(number, os.strerror(number))
     return pid.value
+
+
+def _restrict_self(ruleset: int) -> None:
+    """Applies a Landlock ruleset, for good; what is forked later is held by it too. Raises OSError."""
+    _checked(_libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    _checked(_libc.syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
+    os.close(ruleset)
 
 
 def _checked(result: int) -> None:

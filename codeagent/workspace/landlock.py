@@ -14,12 +14,15 @@ import os
 import stat
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 LEAST_ABI = 3
 """The first version that also guards truncation and moving files between folders."""
 NETWORK_ABI = 4
 """The first version that can refuse TCP connections."""
+SCOPES_ABI = 6
+"""The first version that can keep a process and its descendants among themselves."""
 
 _CREATE_RULESET, _ADD_RULE = 444, 445
 _VERSION_FLAG = 1
@@ -30,10 +33,15 @@ _TRUNCATE = 1 << 14
 _MAKE_AND_REMOVE = sum(1 << bit for bit in range(4, 14))  # REMOVE_DIR … MAKE_SYM, REFER
 _MAKE_DEVICES = 1 << 6 | 1 << 11  # root could make a disk anew, and write to it
 _TCP = 0b11
+_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 
 
 class _RulesetAttributes(ctypes.Structure):
-    _fields_ = (("handled_access_fs", ctypes.c_uint64), ("handled_access_net", ctypes.c_uint64))
+    _fields_ = (
+        ("handled_access_fs", ctypes.c_uint64),
+        ("handled_access_net", ctypes.c_uint64),
+        ("scoped", ctypes.c_uint64),
+    )
 
 
 class _PathBeneath(ctypes.Structure):
@@ -42,6 +50,7 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
 
 
+@cache
 def abi() -> int:
     """The kernel's Landlock version, 0 where there is none."""
     if sys.platform != "linux":
@@ -57,10 +66,8 @@ def make_ruleset(writable: Iterable[Path], devices: Iterable[Path], *, has_netwo
     libc = _libc()
     no_tcp = 0 if has_network or abi() < NETWORK_ABI else _TCP
     attributes = _RulesetAttributes(_WRITE_FILE | _TRUNCATE | _MAKE_AND_REMOVE, no_tcp)
-    size = ctypes.sizeof(attributes) if no_tcp else ctypes.sizeof(ctypes.c_uint64)
-    ruleset = _checked(
-        libc.syscall(_CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0))
-    )
+    size = (2 if no_tcp else 1) * ctypes.sizeof(ctypes.c_uint64)
+    ruleset = _create(libc, attributes, size)
     try:
         for path in writable:
             _allow(libc, ruleset, path, _WRITE_FILE | _TRUNCATE | _MAKE_AND_REMOVE & ~_MAKE_DEVICES)
@@ -70,6 +77,20 @@ def make_ruleset(writable: Iterable[Path], devices: Iterable[Path], *, has_netwo
         os.close(ruleset)
         raise
     return ruleset
+
+
+def make_scope() -> int:
+    """The descriptor of a ruleset whose processes signal only each other, and reach abstract sockets of no one else.
+
+    It leaves files alone, so that mounts can still be made. The caller closes it. Raises OSError.
+    """
+    attributes = _RulesetAttributes(0, 0, _ABSTRACT_SOCKETS_AND_SIGNALS)
+    return _create(_libc(), attributes, ctypes.sizeof(attributes))
+
+
+def _create(libc: ctypes.CDLL, attributes: _RulesetAttributes, size: int) -> int:
+    """``size``: older kernels know only the first fields."""
+    return _checked(libc.syscall(_CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0)))
 
 
 def _allow(libc: ctypes.CDLL, ruleset: int, path: Path, access: int) -> None:

@@ -38,6 +38,11 @@ def bash_words(command: str) -> tuple[str, ...]:
 class Confine(Protocol):
     """Keeps a command from what it may not touch, by other words or by a ruleset."""
 
+    @property
+    def keeps_apart(self) -> bool:
+        """Whether the command may signal no process but those of other commands, nor reach its abstract sockets."""
+        ...
+
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
         """The words to run in place of ``words``."""
         ...
@@ -52,6 +57,10 @@ class Confine(Protocol):
 
     def with_git_open(self) -> Confine:
         """The same, but for the parts of git that make programs run."""
+        ...
+
+    def with_services_open(self) -> Confine:
+        """The same, but for services and other processes of this machine: those may be used."""
         ...
 
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
@@ -114,8 +123,15 @@ class ShellProcess:
         try:
             if self.confine is not None:
                 words, ruleset = self.confine.wrapped(words, self.cwd), self.confine.ruleset()
-            env = {**self.env, process_tree.MARK: mark}
-            command = Command(words=words, cwd=self.cwd, env=env, output=writing, odd_limit=odd_limit, ruleset=ruleset)
+            command = Command(
+                words=words,
+                cwd=self.cwd,
+                env={**self.env, process_tree.MARK: mark},
+                output=writing,
+                odd_limit=odd_limit,
+                ruleset=ruleset,
+                is_apart=self.confine is not None and self.confine.keeps_apart,
+            )
             shell = start_shell(command, self._stopping)
         except (OSError, ValueError, CommandProblem) as error:
             self.started.set_exception(error)

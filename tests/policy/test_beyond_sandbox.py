@@ -47,6 +47,8 @@ AUTO = Question(mode=Mode.AUTO, is_confined=True)
         "launchctl load x.plist",
         "tmux new-session -d 'touch x'",
         "tmux send-keys -t 0 'touch x' Enter",
+        "tmux display-message -p '#(touch x)'",
+        "tmux ls -F '#(touch x)'",
         "screen -dmS x touch x",
         "xdg-open README.md",
         "ssh host uname",
@@ -213,3 +215,63 @@ def test_a_rule_allows_it_and_the_question_names_that_rule(project):
     allowed = Question(mode=Mode.AUTO, is_confined=True, allow=("bash(docker compose *)",))
     assert check_command("docker compose up -d", allowed, project).decision is Decision.ALLOW
     assert check_command("docker run x", allowed, project).decision is Decision.ASK
+
+
+ASK = Question(mode=Mode.ASK, is_confined=True)
+RULED = Question(mode=Mode.AUTO, is_confined=True, allow=("bash(docker *)", "bash(kill *)", "bash(./x)"))
+
+
+@pytest.mark.parametrize(
+    ("command", "question", "are_open"),
+    [
+        ("docker build .", ASK, True),
+        ("docker build . && ./x", ASK, True),
+        ("sudo docker build .", ASK, True),
+        ("d=docker; $d build .", ASK, True),
+        ("bash -c 'docker build .'", ASK, True),
+        ("kill -9 1", ASK, True),
+        ("gh pr create", ASK, True),
+        ("curl --unix-socket {socket} x", ASK, True),
+        ("./x", ASK, False),
+        ("make test", ASK, False),
+        ("d=dock; $d'er' build .", ASK, False),
+        ("docker ps", AUTO, True),
+        ("docker ps | head", AUTO, True),
+        ("docker ps; ./x", AUTO, False),
+        ("docker ps | tee x", AUTO, False),
+        ("./docker ps", AUTO, False),
+        ("PATH=. docker ps", AUTO, False),
+        ("DOCKER_CONFIG=. docker ps", AUTO, False),
+        ("docker(){ ./x; }; docker ps", AUTO, False),
+        ("docker ps $(./x)", AUTO, False),
+        ("docker ps <(./x)", AUTO, False),
+        ("docker ps; d=dock; $d'er' run x", AUTO, False),
+        ("sh -c 'docker ps; ./x'", AUTO, False),
+        ("gh pr list", AUTO, False),
+        ("make test", AUTO, False),
+        ("ls", AUTO, False),
+        ("docker run x", RULED, True),
+        ("kill -9 1", RULED, True),
+        ("docker run x && ./x", RULED, False),
+    ],
+)
+def test_services_are_in_reach_of_what_names_them_and_of_nothing_beside(project, command, question, are_open):
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/s")
+        assert (
+            check_command(
+                command.format(socket=f"{folder}/s") if "{socket}" in command else command, question, project
+            ).opens_services
+            is are_open
+        )
+
+
+def test_services_are_not_in_reach_of_a_program_of_the_workspace(project, monkeypatch):
+    (project / "docker").write_text("#!/bin/sh")
+    (project / "docker").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{project}:{os.environ['PATH']}")
+    assert not check_command("docker ps", AUTO, project).opens_services
+
+
+def test_without_a_sandbox_nothing_is_opened(project):
+    assert not check_command("docker build .", Question(mode=Mode.ASK), project).opens_services

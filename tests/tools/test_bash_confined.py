@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import socket
 import subprocess
+import sys
+import tempfile
 import time
 
 import pytest
@@ -399,3 +402,59 @@ def test_what_was_put_back_while_something_goes_on_is_no_change_of_the_next_comm
     assert "it was put back" in first
     assert "it changed" not in second
     assert "pager" not in (place.root / ".git/config").read_text()
+
+
+@pytest.fixture
+def docker(tmp_path, monkeypatch):
+    """A ``docker`` that says what the real one says when its service does not answer; the socket listens."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/docker"
+    program.write_text(
+        f"#!{sys.executable}\nimport os, socket, sys\n"
+        "try:\n    socket.socket(socket.AF_UNIX).connect(os.environ['DOCKER_HOST'][7:])\n"
+        "except OSError:\n    sys.exit('Cannot connect to the Docker daemon. Is the docker daemon running?')\n"
+        "print('built')\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/d.sock")
+        server.listen()
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{folder}/d.sock")
+        yield
+
+
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.AUTO])
+def test_a_service_that_a_command_names_is_asked_about_once_and_in_reach(tmp_path, docker, mode):
+    place = Place(tmp_path, "bubblewrap")
+    (request,), result, offer = ask_and_run(place, "docker build .", mode)
+    assert (result.text, offer) == ("built", None)
+    assert request.is_confined
+    assert request.preview.opens_services
+
+
+def test_looking_at_a_service_needs_no_question(tmp_path, docker):
+    requests, result, _ = ask_and_run(Place(tmp_path, "bubblewrap"), "docker ps", Mode.AUTO)
+    assert (requests, result.text) == ([], "built")
+
+
+@pytest.mark.parametrize("command", ["d=dock; $d'er' run x", "./x", "docker ps; ./x"])
+def test_a_service_that_code_reaches_for_is_hidden_and_offered(tmp_path, docker, command):
+    place = Place(tmp_path, "bubblewrap")
+    (place.root / "x").write_text("#!/bin/sh\nd=dock\n${d}er run x\n")
+    (place.root / "x").chmod(0o755)
+    requests, result, offer = ask_and_run(place, command, Mode.AUTO)
+    assert requests == []
+    assert "[the sandbox kept it from using Docker]" in result.text
+    assert offer.plan.preview.held_back == "The sandbox kept it from using Docker."
+    assert "built" in asyncio.run(offer.plan.run(lambda _: None)).text
+
+
+def test_what_the_person_writes_instead_has_no_services_in_reach(tmp_path, docker):
+    class Edits(Yes):
+        async def ask(self, request):
+            self.requests.append(request)
+            return Approve(edited="python3 -c pass" if len(self.requests) == 1 else None)
+
+    (first, second), _, _ = ask_and_run(Place(tmp_path, "bubblewrap"), "docker build .", person=Edits())
+    assert (first.preview.opens_services, second.preview.opens_services) == (True, False)

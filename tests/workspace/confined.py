@@ -42,7 +42,9 @@ def run_in(confined: Confinement, script: str) -> tuple[int, str]:
     ruleset = confined.ruleset()
     reading, writing = os.pipe()
     words = confined.wrapped(["bash", "-c", script], root)
-    command = Command(words=words, cwd=root, env=os.environ, output=writing, ruleset=ruleset)
+    command = Command(
+        words=words, cwd=root, env=os.environ, output=writing, ruleset=ruleset, is_apart=confined.keeps_apart
+    )
     try:
         shell = start_shell(command, threading.Event())
     finally:

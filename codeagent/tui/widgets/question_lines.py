@@ -156,6 +156,8 @@ def _circumstances(request: ApprovalRequest, preview: CommandPreview, width: int
     else:
         limit = f"stops after {preview.timeout:g} s"
     held = "held by the sandbox" if request.is_confined else "not sandboxed"
+    if request.is_confined and preview.opens_services:
+        held += ", but may use other programs"
     place = show_invisible(from_home(preview.cwd))
     facts = [Piece(f"in {place}", inks.muted), Piece(limit, inks.muted)]
     facts.append(Piece(held, inks.muted if request.is_confined else inks.warning))
