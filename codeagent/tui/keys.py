@@ -26,6 +26,9 @@ def bindings(*places: Place) -> list[Binding]:
 QUIT = Binding("ctrl+d", "app.quit", show=False, id="quit")
 """Outside of the prompt, which has its own meaning for it; the person's own key for it holds here too."""
 
+UNDO = next(binding for binding in bindings(Place.PROMPT) if binding.id == "undo")
+"""In fields other than the prompt."""
+
 _BEGIN_WORDS = frozenset({"approve", "deny", "deny_because", "always", "edit", "approve_all", "approve_for_run"})
 
 

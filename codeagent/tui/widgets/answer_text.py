@@ -11,23 +11,14 @@ from textual.containers import Vertical
 from textual.widgets import Input, TextArea
 from textual.widgets.input import Selection
 
-from codeagent.tui.keys import QUIT
-from codeagent.tui.widgets.graphemes import edge_after, edge_before
+from codeagent.tui.keys import QUIT, UNDO
+from codeagent.tui.widgets.text_field import TextField, edge_after, edge_before
 
 
-class _Editor(TextArea):
-    """Several lines, in which a step is a whole character as people see it."""
+class _Editor(TextField):
+    """Several lines; what was typed is taken back with the key that does so in the prompt."""
 
-    def get_cursor_left_location(self) -> tuple[int, int]:
-        """Before the character to the left; then the end of the line above."""
-        row, column = self.cursor_location
-        return (row, edge_before(self.document.get_line(row), column)) if column else super().get_cursor_left_location()
-
-    def get_cursor_right_location(self) -> tuple[int, int]:
-        """Behind the character to the right; then the beginning of the line below."""
-        row, column = self.cursor_location
-        line = self.document.get_line(row)
-        return (row, edge_after(line, column)) if column < len(line) else super().get_cursor_right_location()
+    BINDINGS: ClassVar[list[BindingType]] = [UNDO]
 
 
 class _Sentence(Input):

@@ -8,7 +8,6 @@ from rich.text import Text
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
-from textual.widgets import TextArea
 
 from codeagent.core.first_words import PLACEHOLDER
 from codeagent.core.messages import ImageBlock
@@ -16,7 +15,7 @@ from codeagent.core.text import clean
 from codeagent.tui.later import read_clipboard
 from codeagent.tui.widgets.attached_images import AttachedImages
 from codeagent.tui.widgets.folded_paste import FoldedPastes
-from codeagent.tui.widgets.graphemes import edge_after, edge_before
+from codeagent.tui.widgets.text_field import TextField
 
 _SHORTER = ("Ask for a change, or type / for commands", "Ask for a change")
 """What an empty prompt says where all of it does not fit."""
@@ -25,7 +24,7 @@ _SHARE = 3
 """A long text takes one row in so many of the screen, and scrolls in them."""
 
 
-class PromptText(TextArea):
+class PromptText(TextField):
     """The text of the prompt, with its marks."""
 
     DEFAULT_CSS = """
@@ -186,25 +185,19 @@ class PromptText(TextArea):
             self.move_cursor((location[0], location[1] + 1))
             self.unfold()
 
-    # --- a step to the left or right is a whole character, and over a mark at once
+    # --- a step to the left or right is over a mark at once
 
     def get_cursor_left_location(self) -> tuple[int, int]:
         """Before the character or the mark to the left; then the end of the line above."""
         row, column = self.cursor_location
-        if not column:
-            return super().get_cursor_left_location()
-        line = self.document.get_line(row)
-        span = self._mark_at(line, column)
-        return row, span[0] if span else edge_before(line, column)
+        span = self._mark_at(self.document.get_line(row), column)
+        return (row, span[0]) if span else super().get_cursor_left_location()
 
     def get_cursor_right_location(self) -> tuple[int, int]:
         """Behind the character or the mark to the right; then the beginning of the line below."""
         row, column = self.cursor_location
-        line = self.document.get_line(row)
-        if column >= len(line):
-            return super().get_cursor_right_location()
-        span = self._mark_at(line, column + 1)
-        return row, span[1] if span else edge_after(line, column)
+        span = self._mark_at(self.document.get_line(row), column + 1)
+        return (row, span[1]) if span else super().get_cursor_right_location()
 
     def get_cursor_word_left_location(self) -> tuple[int, int]:
         """Where the word or the mark to the left begins."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from codeagent.tui.widgets.graphemes import edge_after, edge_before
+from codeagent.tui.widgets.text_field import edge_after, edge_before
 from codeagent.tui.widgets.vi_changes import Register, altered, deleted, joined, opened, put, put_over, replaced
 from codeagent.tui.widgets.vi_grammar import Command, is_begun, read_command
 from codeagent.tui.widgets.vi_motions import (

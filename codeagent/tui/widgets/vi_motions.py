@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from codeagent.core.values import value
-from codeagent.tui.widgets.graphemes import edge_before
+from codeagent.tui.widgets.text_field import edge_before
 
 _PAIRS = {"(": "()", ")": "()", "b": "()", "[": "[]", "]": "[]", "{": "{}", "}": "{}", "B": "{}", "<": "<>", ">": "<>"}
 

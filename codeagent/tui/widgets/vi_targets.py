@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codeagent.core.values import value
-from codeagent.tui.widgets.graphemes import edge_after, edge_before
+from codeagent.tui.widgets.text_field import edge_after, edge_before
 from codeagent.tui.widgets.vi_motions import (
     Reach,
     Target,

@@ -1,0 +1,75 @@
+"""A field of several lines, in which a character is what people see as one: accents, joined emoji and flags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.cells import split_graphemes
+from textual.widgets import TextArea
+
+_FURTHEST = 64
+_FLAGS = range(0x1F1E6, 0x1F200)  # regional indicators, which make a flag in pairs (Unicode, UAX 29)
+
+
+def edge_before(text: str, at: int) -> int:
+    """Where the character begins that ends there, or that goes on there."""
+    return next((edge for edge in reversed(list(_edges(text, at))) if edge < at), max(at - 1, 0))
+
+
+def edge_after(text: str, at: int) -> int:
+    """Where the character ends that begins there."""
+    return next((edge for edge in _edges(text, at) if edge > at), min(at + 1, len(text)))
+
+
+def _edges(text: str, at: int) -> Iterator[int]:
+    """The edges around a place, found from the last letter before it that stands by itself."""
+    start = at
+    while start > 0 and at - start < _FURTHEST and not text[start - 1].isascii():
+        start -= 1
+    start = max(start - 1, 0)
+    if text[start : at + 2].isascii():
+        yield from range(start, min(at + 2, len(text)) + 1)
+        return
+    is_half_flag = False
+    for begin, _, _ in split_graphemes(text[start : at + _FURTHEST])[0]:
+        is_flag = ord(text[start + begin]) in _FLAGS
+        if not (is_flag and is_half_flag):
+            yield start + begin
+        is_half_flag = is_flag and not is_half_flag
+    yield min(at + _FURTHEST, len(text))
+
+
+class TextField(TextArea):
+    """Textual's field; a step in it is a whole character, and going back is safe whatever it does to the height."""
+
+    _is_going_back = False
+
+    def undo(self) -> None:
+        """Takes the last edits back."""
+        self._is_going_back = True
+        super().undo()
+        self._is_going_back = False
+        self._refresh_size()
+
+    def redo(self) -> None:
+        """Does again what was taken back."""
+        self._is_going_back = True
+        super().redo()
+        self._is_going_back = False
+        self._refresh_size()
+
+    def _refresh_size(self) -> None:
+        """Textual measures before the cursor is where the text still is, and looks for the cursor in doing so."""
+        if not self._is_going_back:
+            super()._refresh_size()
+
+    def get_cursor_left_location(self) -> tuple[int, int]:
+        """Before the character to the left; then the end of the line above."""
+        row, column = self.cursor_location
+        return (row, edge_before(self.document.get_line(row), column)) if column else super().get_cursor_left_location()
+
+    def get_cursor_right_location(self) -> tuple[int, int]:
+        """Behind the character to the right; then the beginning of the line below."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        return (row, edge_after(line, column)) if column < len(line) else super().get_cursor_right_location()
