@@ -38,7 +38,7 @@ class Allowed:
 class Given:
     """The options and operands of one command; ``values`` holds pairs of option and value.
 
-    ``late`` are values behind the first operand: programs that take options only
+    ``late`` are words behind the first operand that are values: programs that take options only
     before it see files in them.
     """
 
@@ -72,14 +72,13 @@ def read_options(words: Sequence[Word], allowed: Allowed) -> Given | str:
     seen: set[str] = set()
     values: list[tuple[str, Word]] = []
     operands: list[Word] = []
-    early = 0
+    late: list[Word] = []
     at = 0
     while at < len(words):
         word = words[at]
         text = word.text
         at += 1
         if not text.startswith("-") or text == "-":
-            early = early if operands else len(values)
             operands.append(word)
         elif not word.is_known or (word.glob and not _is_plain_glob(word, allowed)):
             return f"{text} is not known before it runs"
@@ -93,9 +92,9 @@ def read_options(words: Sequence[Word], allowed: Allowed) -> Given | str:
                 taken = _short(text, words[at:], allowed, seen, values)
             if taken is None:
                 return f"{text} is not known to be harmless"
+            late += words[at : at + taken] if operands else ()
             at += taken
-    late = tuple(value for _, value in values[early:]) if operands else ()
-    return Given(frozenset(seen), tuple(values), (*operands, *words[at:]), len(operands), late)
+    return Given(frozenset(seen), tuple(values), (*operands, *words[at:]), len(operands), tuple(late))
 
 
 def _is_plain_glob(word: Word, allowed: Allowed) -> bool:

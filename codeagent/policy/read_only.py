@@ -106,11 +106,16 @@ def _operand_doubt(name: str, row: Row, given: Given) -> str:
     return ""
 
 
+def _named_by_options(name: str, row: Row, given: Given) -> list[Word]:
+    """The files that options name, or may name; a pattern of rg that begins with ``!`` leaves files out."""
+    files = [value for option, value in given.values if option in row.allowed.paths or option == "include"]
+    return [word for word in (*files, *given.late) if name != "rg" or not word.text.startswith("!")]
+
+
 def _read_by(name: str, row: Row, given: Given) -> Reading | str:
     """Which operands and option values are files."""
     operands = given.operands
-    files = [value for option, value in given.values if option in row.allowed.paths or option == "include"]
-    files += given.late
+    files = _named_by_options(name, row, given)
     if row.operands is Operands.NONE and operands:
         return f"{name} may change something with {operands[0].text}"
     if row.operands is Operands.PROGRAMS:

@@ -17,6 +17,7 @@ from codeagent.workspace.git_places import is_hook, is_in_git_folder
 from codeagent.workspace.sensitive import (
     GIT_INTERNALS,
     SECRETS,
+    holds_key,
     is_shell_start,
     plain_names,
     secret_folders,
@@ -114,7 +115,7 @@ class PathSandbox:
         return Touch(path=real, access=access, written=path, concern=self._concern(path, views, access))
 
     def is_sensitive(self, path: Path, access: Access = Access.READ) -> bool:
-        """Whether an absolute path is asked about each time, told by its name alone; quick enough for a search."""
+        """Whether an absolute path is asked about each time, told by its name, of a few by their start; quick."""
         return bool(self._secret(path) or (access is Access.WRITE and start_reason(self._names_in_root(path))))
 
     def search_filter(self) -> Callable[[Path], bool]:
@@ -179,7 +180,8 @@ class PathSandbox:
     def _secret(self, path: Path) -> str:
         if path in self._secrets:
             return SECRETS
-        return secret_reason(self._names_in_root(path), self._at_home(path))
+        names = self._names_in_root(path)
+        return secret_reason(names, self._at_home(path)) or (SECRETS if holds_key(path, "".join(names[-1:])) else "")
 
     def _secret_places(self, path: Path) -> Iterator[Path]:
         """Where the secrets are looked for that a hard link could give another name."""

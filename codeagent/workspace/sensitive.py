@@ -1,7 +1,10 @@
-"""Which files hold secrets or start programs, told by their names: the ones that are asked about each time."""
+"""Which files hold secrets or start programs, mostly by their names: the ones that are asked about each time."""
 
 from __future__ import annotations
 
+import os
+import re
+import stat
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +13,29 @@ SECRETS = "it may hold secrets"
 GIT_INTERNALS = "it belongs to git's own files, which can make git run programs"
 
 _EXAMPLE_ENDINGS = (".example", ".sample", ".template", ".dist")
-_SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".keystore")
-_SECRET_NAMES = frozenset({".netrc", ".pgpass", ".git-credentials", ".pypirc"})
+_EXAMPLE_STEMS = tuple(ending.lstrip(".") for ending in _EXAMPLE_ENDINGS)
+_ENVIRONMENTS_IN_CODE = frozenset({"process", "import.meta", "meta", "deno", "bun", "os", "self"})
+"""``process.env`` is no file."""
+
+_SECRET_ENDINGS = (
+    *(".pem", ".key", ".p12", ".pfx", ".keystore", ".jks", ".ppk", ".kdbx"),
+    *(".tfstate", ".tfstate.backup"),  # terraform writes passwords into it as they are
+)
+_SECRET_NAMES = frozenset(
+    {".netrc", ".pgpass", ".git-credentials", ".pypirc", ".my.cnf", ".htpasswd", ".s3cfg", ".vault-token"}
+    | {"credentials.json", "client_secret.json", "secrets.toml", "secrets.json", "secrets.yml", "secrets.yaml"}
+)
 _SECRET_FOLDERS = frozenset({".ssh", ".gnupg"})
+_SECRET_PLACES = ((".aws", "credentials"), (".kube", "config"), (".docker", "config.json"))
+_SECRET_BY_CONTENT = frozenset({".envrc", ".npmrc", ".yarnrc.yml"})
+_KEY_IN_IT = re.compile(
+    rb"(?:token|secret|passw(?:or)?d|_auth|(?:api|access|private)_?key|credentials?)\w*[\"']?[ \t]*[=:][ \t]*[\"']?"
+    rb"[^\s\"'$#({]",
+    re.IGNORECASE,
+)
+_LOOKED_AT = 4_096
+"""Bytes of a file that are looked at for keys."""
+
 _SECRETS_AT_HOME = tuple(
     tuple(place.split("/"))
     for place in (
@@ -195,11 +218,28 @@ def secret_reason(names: tuple[str, ...], at_home: tuple[str, ...] | None) -> st
         _is_environment_file(name)
         or name.endswith(_SECRET_ENDINGS)
         or name in _SECRET_NAMES
+        or names[-2:] in _SECRET_PLACES
         or _is_private_key(name)
         or not _SECRET_FOLDERS.isdisjoint(names)
         or (at_home is not None and any(at_home[: len(place)] == place for place in _SECRETS_AT_HOME))
     )
     return SECRETS if is_secret else ""
+
+
+def holds_key(path: Path, name: str) -> bool:
+    """Whether a file that often has none in it, as its compared ``name`` tells, sets a key to more than a variable."""
+    if name not in _SECRET_BY_CONTENT:
+        return False
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return False
+    try:
+        return stat.S_ISREG(os.fstat(descriptor).st_mode) and bool(_KEY_IN_IT.search(os.read(descriptor, _LOOKED_AT)))
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
 
 
 def secret_folders() -> tuple[str, ...]:
@@ -244,7 +284,11 @@ def is_shell_start(at_home: tuple[str, ...] | None) -> bool:
 
 
 def _is_environment_file(name: str) -> bool:
-    return name == ".env" or (name.startswith(".env.") and not name.endswith(_EXAMPLE_ENDINGS))
+    """``.env``, ``.env.local``, ``prod.env``, and none that is an example."""
+    if name == ".env" or name.startswith(".env."):
+        return not name.endswith(_EXAMPLE_ENDINGS)
+    stem = name.removesuffix(".env")
+    return stem != name and not stem.endswith(_EXAMPLE_STEMS) and stem not in _ENVIRONMENTS_IN_CODE
 
 
 def _is_private_key(name: str) -> bool:

@@ -121,6 +121,31 @@ def test_a_path_in_an_ignore_file_above_the_folder_that_is_searched_does_not_cou
     assert outcome("rg x src", root) == "allow"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "grep -r x . --exclude=prod.env --exclude-dir=.ssh",
+        "grep -r --exclude='*.pem' x .",
+        "rg x -g '!*.env' -g '!id_*'",
+        "rg x src -g '!prod.env'",
+    ],
+)
+def test_what_a_search_leaves_out_needs_no_question(root, command):
+    assert outcome(command, root) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command", ["grep x README.md -e prod.env", "grep -r x . --include prod.env", "rg x -g prod.env"]
+)
+def test_a_value_that_some_programs_take_for_a_file_is_one(root, command):
+    assert outcome(command, root) == "ask"
+
+
+@pytest.mark.parametrize("command", [r"grep -r x . --include='\.env'", r"rg x -g '\.env'"])
+def test_a_pattern_that_is_written_like_a_secret_asks(root, command):
+    assert outcome(command, root) == "ask"
+
+
 def test_an_ignore_file_that_never_ends_is_not_waited_for(root):
     (root / "src/.env").write_text("x")
     os.mkfifo(root / ".ignore")
@@ -130,13 +155,11 @@ def test_an_ignore_file_that_never_ends_is_not_waited_for(root):
 @pytest.mark.parametrize(
     "command",
     [
-        r"grep -r x . --include='\.env'",
         "grep -r x . --include='[^y]env'",
         "grep -r x . --include='[[:punct:]]env'",
         r"grep -r x --include='.en\v' src",
         "rg x -g '{.env,y}'",
         "rg x -g '*.{env,py}'",
-        r"rg x -g '\.env'",
         "rg x -g 'src/**'",
         "rg x -g 'src/*'",
         "rg x -g '{src,one}/**'",

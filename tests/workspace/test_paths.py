@@ -171,6 +171,18 @@ SECRETS = [
     "id_ed25519",
     "id_custom",
     "id_rsa.bak",
+    "prod.env",
+    "deploy/docker.env",
+    "release.jks",
+    "terraform.tfstate",
+    "terraform.tfstate.backup",
+    ".streamlit/secrets.toml",
+    "config/secrets.yml",
+    "credentials.json",
+    ".htpasswd",
+    "dotfiles/.aws/credentials",
+    "dotfiles/.kube/config",
+    "dotfiles/.docker/config.json",
     ".netrc",
     ".env.",
     ".env\u200b",
@@ -213,6 +225,13 @@ def test_secrets_in_the_home_folder_are_asked_about_and_never_written(sandbox, p
         ".env.sample",
         ".env.template",
         ".env.dist",
+        "example.env",
+        "process.env",
+        "docker-sample.env",
+        ".aws/task-definition.json",
+        "src/env.py",
+        "variables.tf",
+        "secrets.py",
         "id_rsa.pub",
         "environment.py",
         "monkey.py",
@@ -221,6 +240,30 @@ def test_secrets_in_the_home_folder_are_asked_about_and_never_written(sandbox, p
 )
 def test_names_that_only_look_alike_are_ordinary(sandbox, path):
     assert kind(sandbox, path, READ) == "inside"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where"),
+    [
+        (".npmrc", "//registry.npmjs.org/:_authToken=npm_abc", "sensitive"),
+        (".npmrc", "//registry.npmjs.org/:_authToken=${NPM_TOKEN}", "inside"),
+        (".npmrc", "save-exact=true\nregistry=https://r.example.org", "inside"),
+        (".envrc", "export AWS_SECRET_ACCESS_KEY='abc'", "sensitive"),
+        (".envrc", 'export DB_PASSWORD="hunter2"', "sensitive"),
+        (".envrc", "use flake\nexport TOKEN=$(pass show x)\nexport PASSWORD=", "inside"),
+        (".yarnrc.yml", "npmAuthToken: abc", "sensitive"),
+        (".yarnrc.yml", 'npmAuthToken: "${TOKEN}"', "inside"),
+        ("notes.txt", "password=x", "inside"),
+    ],
+)
+def test_a_file_that_seldom_holds_keys_is_asked_about_when_it_does(sandbox, world, name, text, where):
+    (world / "project" / name).write_text(text)
+    assert kind(sandbox, name, READ) == where
+
+
+def test_a_pipe_in_the_place_of_such_a_file_is_not_waited_for(sandbox, world):
+    os.mkfifo(world / "project/.npmrc")
+    assert kind(sandbox, ".npmrc", READ) == "inside"
 
 
 def test_a_harmless_name_for_a_secret_file_is_seen_through(sandbox, world):
