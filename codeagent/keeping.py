@@ -12,6 +12,7 @@ from typing import TypeVar
 from codeagent.agent.record import Record
 from codeagent.agent.shrinking import still_there
 from codeagent.config.launch import LATEST, Launch
+from codeagent.core.errors import CodeagentError
 from codeagent.core.events import AgentEvent, Emit, SessionStarted, TurnEnded, TurnStarted
 from codeagent.core.messages import Message
 from codeagent.core.text import Redactor
@@ -86,12 +87,25 @@ class Keeping:
             shutil.rmtree(self.logs, ignore_errors=True)
 
 
+def _passing_logs() -> Path:
+    """A folder of its own for the output of the commands of a session that is not kept."""
+    try:
+        return Path(tempfile.mkdtemp(prefix="codeagent-logs-"))
+    except OSError as error:
+        raise CodeagentError(
+            f"There is no place for temporary files: {error.strerror}.", hint="Free some room, or set TMPDIR."
+        ) from error
+
+
 def open_keeping(launch: Launch, stored: Sessions, fork: Fork, redactor: Redactor) -> Keeping:
-    """A new record, the one to go on with, or none; raises JournalError and SessionBusy."""
+    """A new record, the one to go on with, or none.
+
+    Raises JournalError and SessionBusy, and CodeagentError without room for temporary files.
+    """
     seen = SeenFiles()
     changes = launch.places.checkpoints / stored.folder.name
     if not launch.keeps_session:
-        logs = Path(tempfile.mkdtemp(prefix="codeagent-logs-"))
+        logs = _passing_logs()
         changes = logs / "checkpoints"
         session_id, journal, past, seen_file = stored.new_id(), NoJournal(), Past(records=()), None
     elif launch.resume is None:

@@ -31,7 +31,7 @@ def _bash() -> str:
     return f"""\
 # codeagent completion for bash: eval "$(codeagent config completion bash)"
 _codeagent() {{
-    local line="${{COMP_LINE:0:COMP_POINT}}" word="" before="" words
+    local line="${{COMP_LINE:0:COMP_POINT}}" word="" before="" words name
     read -ra words <<<"$line"
     [[ "$line" == *[[:space:]] ]] && words+=("")
     word="${{words[${{#words[@]}}-1]}}"
@@ -60,18 +60,20 @@ complete -o bashdefault -o default -F _codeagent codeagent
 def _bash_cases() -> Iterator[str]:
     for flag in flags():
         if flag.takes_value and (values := _bash_values(flag)):
-            yield f'        {"|".join(flag.names)}) COMPREPLY=($({values} -- "$word")) ;;'
+            yield f"        {'|'.join(flag.names)}) {values} ;;"
     for command, words in COMMANDS.items():
         if words:
             yield f'        {command}) COMPREPLY=($(compgen -W "{words}" -- "$word")) ;;'
 
 
 def _bash_values(flag: Flag) -> str:
+    """What fills COMPREPLY, which bash does not quote: names that it would read as more than names are not offered."""
     if "--model" in flag.names:
-        return f'compgen -W "$({_MODELS})"'
+        fits = '[[ "$name" == "$word"* && "$name" != *[^a-zA-Z0-9._:/@+-]* ]]'
+        return f'while IFS= read -r name; do {fits} && COMPREPLY+=("$name"); done < <({_MODELS})'
     if _FOLDERS & set(flag.names):
-        return "compgen -d"
-    return f'compgen -W "{" ".join(flag.choices)}"' if flag.choices else ""
+        return "return"  # to bash's own completion of files, which quotes them
+    return f'COMPREPLY=($(compgen -W "{" ".join(flag.choices)}" -- "$word"))' if flag.choices else ""
 
 
 def _zsh() -> str:

@@ -28,6 +28,8 @@ from codeagent.providers.catalog import Catalog
 from codeagent.workspace.atomic import write_atomic
 from codeagent.workspace.private import make_private_folder, way_out, write_private
 
+_LONGEST_KEY = 100_000
+
 CheckKey = Callable[[str, str], KeyProblem | None]
 """Asks a service whether it takes a key."""
 
@@ -155,7 +157,9 @@ def _change(places: Places, name: str, value: str | None) -> None:
 def _keep_key(places: Places, provider: str, check_key: CheckKey) -> None:
     kind = key_service(provider)
     keys = find_keys(os.environ, places)
-    typed = getpass.getpass(f"Key for {kind} (not shown): ") if sys.stdin.isatty() else sys.stdin.readline()
+    typed = getpass.getpass(f"Key for {kind} (not shown): ") if sys.stdin.isatty() else sys.stdin.read(_LONGEST_KEY)
+    if len(typed.split()) > 1:
+        raise ConfigError("A key is one word on one line, and this is more.", hint="Give the key alone.")
     problem = check_key(kind, typed)
     if problem and problem.is_refused:
         raise ConfigError(f"{problem.text} It was not kept.", hint=f"set-key --unchecked {kind} keeps it all the same.")

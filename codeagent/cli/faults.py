@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import traceback
@@ -19,6 +20,7 @@ from codeagent.keys import find_keys
 from codeagent.workspace.private import make_private_folder, open_private
 
 _LOG_BYTES = 1_000_000
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
 def report_fault(fault: BaseException, environ: Mapping[str, str]) -> str:
@@ -27,10 +29,16 @@ def report_fault(fault: BaseException, environ: Mapping[str, str]) -> str:
     text = f"codeagent {__version__}, {datetime.now(UTC).isoformat(timespec='seconds')}\n\n{lines}"
     path = find_places(environ).state / f"fault-{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.getpid()}.txt"
     said = f"A fault of the program ended it: {type(fault).__name__}."
+    if isinstance(fault, OSError) and fault.errno in _NO_ROOM:
+        return f"Nothing more can be written: {fault.strerror}. Free some room; codeagent -c goes on with the session."
     with suppress(OSError):
         make_private_folder(path.parent)
-        with open_private(path, os.O_EXCL) as file:
-            file.write(Redactor((*secrets_in(environ), *_kept_keys(environ))).redact(text))
+        try:
+            with open_private(path, os.O_EXCL) as file:
+                file.write(Redactor((*secrets_in(environ), *_kept_keys(environ))).redact(text))
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
         said += f" The report is in {path}; the session is saved, codeagent -c goes on with it."
     return said
 

@@ -21,13 +21,23 @@ _CACHES = (
     "Library/Caches/go-build",
 )
 _SYSTEM_BASH = "/bin/bash"
+_USUAL_TEMPORARY = "/tmp"  # noqa: S108 - where every system has it
 _reachable: set[Path] = set()
+
+
+def temporary_folder() -> Path:
+    """The folder for temporary files, also while nothing can be written to any, as on a full disk."""
+    try:
+        found = tempfile.gettempdir()
+    except FileNotFoundError:
+        found = os.environ.get("TMPDIR") or _USUAL_TEMPORARY
+    return Path(found).resolve()
 
 
 def common_places() -> list[Path]:
     """Where commands may write in every workspace: the temporary folder first, then caches of common package tools."""
     caches = (Path.home() / cache for cache in _CACHES)
-    return [Path(tempfile.gettempdir()).resolve(), *(path.resolve() for path in caches if path.is_dir())]
+    return [temporary_folder(), *(path.resolve() for path in caches if path.is_dir())]
 
 
 def pass_over(folders: Iterable[Path]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from itertools import islice
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from codeagent.core.approvals import Access, ConcernKind, Decision, Touch
 from codeagent.core.errors import PathRefused
+from codeagent.core.programs import temporary_folder
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_contents import contents_shown
 from codeagent.policy.git_tracked import shown_contents, tracked_secret
@@ -42,7 +42,7 @@ _DEVICES = frozenset(
     {"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "-"}
 )
 _HIDDEN_SAMPLES = (".env", ".env.local", ".ssh", ".netrc", ".npmrc", ".aws")
-_TEMPORARY = tuple(Path(folder).resolve() for folder in dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")))  # noqa: S108 - places that commands may write to
+_TEMPORARY = tuple(Path(folder).resolve() for folder in dict.fromkeys((temporary_folder(), "/tmp", "/var/tmp")))  # noqa: S108 - places that commands may write to
 
 
 class NamedPaths:

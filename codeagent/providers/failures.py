@@ -20,7 +20,6 @@ from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
 from codeagent.providers.sse import as_list, as_object, as_text, parse_object, retry_after
 
-_CHECK_PROXY = "Check HTTPS_PROXY and NO_PROXY."
 _LONGEST_MESSAGE = 600
 _LONGEST_QUOTE = 200
 _LONGEST_PAGE = 20_000
@@ -159,10 +158,10 @@ class Service:
         if isinstance(cause, httpx2.ProxyError):
             return ProviderUnavailable(
                 f"The proxy on the way to {self.place} refused{_quoted(self._safe(str(cause)))}",
-                hint=_CHECK_PROXY,
+                hint=self._check_proxy,
             )
         if _is_refused(error):
-            hint = _CHECK_PROXY if self._is_proxied else f"Start the server there, or change {self.url_variable}."
+            hint = self._check_proxy if self._is_proxied else f"Start the server there, or change {self.url_variable}."
             return ProviderUnavailable(
                 f"Nothing answers at {self._first_hop}: the connection was refused.",
                 hint=hint,
@@ -183,7 +182,7 @@ class Service:
         is_unknown = isinstance(cause, socket.gaierror)
         return ProviderUnavailable(
             f"{hop} cannot be {'found' if is_unknown else 'reached'}{_quoted(self._safe(_words_of(cause)))}",
-            hint=_CHECK_PROXY if self._is_proxied else f"Check the network, and {self.url_variable} if it is set.",
+            hint=self._check_proxy if self._is_proxied else f"Check the network, and {self.url_variable} if it is set.",
             most_retries=_RETRIES_AT_NOBODY if is_unknown else None,
         )
 
@@ -218,6 +217,13 @@ class Service:
         """Whether the environment sends requests through a proxy."""
         address, proxies = urlsplit(self.url), getproxies()
         return bool(proxies.get(address.scheme) or proxies.get("all")) and not proxy_bypass(address.hostname or "")
+
+    @property
+    def _check_proxy(self) -> str:
+        scheme = urlsplit(self.url).scheme
+        names = (f"{scheme}_proxy", f"{scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
+        found = next(filter(os.environ.get, names), "the proxy in the system's settings")
+        return f"Check {found} and NO_PROXY."
 
     def broke_off(self, error: BaseException | None = None) -> ProviderUnavailable:
         """The error for a stream that ended before the reply was whole."""

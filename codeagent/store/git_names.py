@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeagent.core.errors import CheckpointError
 from codeagent.workspace.private_git import PrivateGit
 
 RULES = ".gitignore"
@@ -82,6 +83,7 @@ class GitNames:
         """Those of the names that are ignored: by the workspace's ignore files, or by ``rules`` in place of them.
 
         ``rules`` are contents by name. With a ``base``, all that is above that folder is left out.
+        Raises CheckpointError where git fails, or has no room for the rules.
         """
         cut = len(base) + 1 if base else 0
         shorter = {name[cut:]: name for name in names}
@@ -91,13 +93,16 @@ class GitNames:
             return {shorter[name] for name in self._check_ignore(shorter)}
         top = self._git.surroundings.top
         above = "" if base or self._git.root == top else f"{self._git.root.relative_to(top)}/"
-        with tempfile.TemporaryDirectory(prefix="codeagent-rules-") as place:
-            for folder in (*parents(above), "") if above else ():
-                with suppress(OSError):
-                    _put(Path(place, folder, RULES), (top / folder / RULES).read_bytes())
-            for name, content in rules.items():
-                _put(Path(place, above + name[cut:]), content)
-            ignored = self._check_ignore((above + name for name in shorter), at=Path(place))
+        try:
+            with tempfile.TemporaryDirectory(prefix="codeagent-rules-") as place:
+                for folder in (*parents(above), "") if above else ():
+                    with suppress(OSError):
+                        _put(Path(place, folder, RULES), (top / folder / RULES).read_bytes())
+                for name, content in rules.items():
+                    _put(Path(place, above + name[cut:]), content)
+                ignored = self._check_ignore((above + name for name in shorter), at=Path(place))
+        except OSError as error:
+            raise CheckpointError(f"What is ignored cannot be told: {error.strerror}") from error
         return {shorter[name[len(above) :]] for name in ignored}
 
     def _check_ignore(self, names: Iterable[str], at: Path | None = None) -> list[str]:

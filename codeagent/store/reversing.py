@@ -206,26 +206,25 @@ def _merged(
 
 
 def merge_texts(ours: bytes, base: bytes, theirs: bytes) -> bytes | None:
-    """Both changes of ``base`` in one text; None when they overlap. Raises CheckpointError without git."""
-    with tempfile.TemporaryDirectory(prefix="codeagent-merge-") as folder:
-        names = ("ours", "base", "theirs")
-        for name, content in zip(names, (ours, base, theirs), strict=True):
-            (Path(folder) / name).write_bytes(content)
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": "/"}
-        environment |= {"GIT_DIR": folder, "LC_ALL": "C"}
-        git = find_program("git")
-        if git is None:
-            raise CheckpointError("The texts cannot be merged: there is no git.")
-        try:
+    """Both changes of ``base`` in one text; None when they overlap. Raises CheckpointError without git or room."""
+    git = find_program("git")
+    if git is None:
+        raise CheckpointError("The texts cannot be merged: there is no git.")
+    names = ("ours", "base", "theirs")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": "/"}
+    try:
+        with tempfile.TemporaryDirectory(prefix="codeagent-merge-") as folder:
+            for name, content in zip(names, (ours, base, theirs), strict=True):
+                (Path(folder) / name).write_bytes(content)
             done = subprocess.run(
                 [git, "merge-file", "-p", "-q", *names],
                 cwd=folder,
-                env=environment,
+                env=environment | {"GIT_DIR": folder, "LC_ALL": "C"},
                 capture_output=True,
                 timeout=_MERGE_SECONDS,
                 check=False,
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise CheckpointError(f"The texts cannot be merged: {error}.") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CheckpointError(f"The texts cannot be merged: {error}.") from error
     return done.stdout if done.returncode == 0 else None

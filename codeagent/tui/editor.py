@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -22,20 +22,29 @@ class EditorFailed(CodeagentError):
 async def write_in_editor(text: str) -> str:
     """What the person made of ``text`` in $VISUAL or $EDITOR; the terminal must be free. Raises EditorFailed."""
     words = split_words(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-    with tempfile.TemporaryDirectory(prefix="codeagent-") as folder:
-        path = Path(folder) / "prompt.md"
-        path.write_text(text, encoding="utf-8")
-        try:
-            with _ctrl_c_is_the_editors():
-                editor = await asyncio.create_subprocess_exec(*words, str(path))
-                code = await editor.wait()
-        except (OSError, ValueError) as error:
-            raise EditorFailed(
-                f"The editor {words[0] if words else ''} did not start: {error}.", hint="Set $EDITOR."
-            ) from error
-        if code:
-            raise EditorFailed(f"{words[0]} ended with exit code {code}; the prompt is as it was.")
-        return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
+    try:
+        with tempfile.TemporaryDirectory(prefix="codeagent-") as folder:
+            path = Path(folder) / "prompt.md"
+            path.write_text(text, encoding="utf-8")
+            await _edit(words, path)
+            return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
+    except OSError as error:
+        raise EditorFailed(
+            f"The file for the editor cannot be had: {error.strerror}. The prompt is as it was."
+        ) from error
+
+
+async def _edit(words: Sequence[str], path: Path) -> None:
+    try:
+        with _ctrl_c_is_the_editors():
+            editor = await asyncio.create_subprocess_exec(*words, str(path))
+            code = await editor.wait()
+    except (OSError, ValueError) as error:
+        raise EditorFailed(
+            f"The editor {words[0] if words else ''} did not start: {error}.", hint="Set $EDITOR."
+        ) from error
+    if code:
+        raise EditorFailed(f"{words[0]} ended with exit code {code}; the prompt is as it was.")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from textual.app import App, SuspendNotSupported
 
 from codeagent.core.commands import CommandCall, CustomCall, NotReady, parse_command
 from codeagent.tui.custom_commands import CustomCommands
-from codeagent.tui.editor import write_in_editor
+from codeagent.tui.editor import EditorFailed, write_in_editor
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.widgets.prompt import Prompt
 
@@ -25,14 +25,20 @@ class PromptCommands:
     async def edit(self) -> None:
         """Writes it in the editor. Nothing is drawn while that has the terminal; the agent works on meanwhile."""
         self.is_in_editor = True
+        written: str | EditorFailed
         try:
             with self._app.batch_update(), self._app.suspend():
-                text = await write_in_editor(self._prompt.full_text)
+                try:
+                    written = await write_in_editor(self._prompt.full_text)
+                except EditorFailed as error:  # what leaves the block by itself would leave the terminal as it is
+                    written = error
         except SuspendNotSupported as error:
             raise NotReady("The editor needs a terminal of its own.") from error
         finally:
             self.is_in_editor = False
-        self._prompt.put(text)
+        if isinstance(written, EditorFailed):
+            raise written
+        self._prompt.put(written)
 
     async def search(self) -> None:
         """Searches what was typed before, newest first."""

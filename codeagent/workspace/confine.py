@@ -12,14 +12,13 @@ import os
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from codeagent.core.programs import common_places, find_bash, find_program, pass_over
+from codeagent.core.programs import common_places, find_bash, find_program, pass_over, temporary_folder
 from codeagent.workspace import landlock
 from codeagent.workspace.bounds import GIT_PARTS, MEMORY, Bounds, Refusal, closed_places, devices
 from codeagent.workspace.git_watched import git_folders
@@ -301,7 +300,7 @@ def find_confinement(
 
 def in_words(found: Confinement, level: Level) -> str:
     """What holds commands, where they may write, and what it cannot stop."""
-    home, temporary = Path.home(), Path(tempfile.gettempdir()).resolve()
+    home, temporary = Path.home(), temporary_folder()
     bounds = found.bounds
     shown = [
         "the workspace"

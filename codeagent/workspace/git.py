@@ -181,12 +181,15 @@ def _git_without_writing(root: Path, words: tuple[str, ...], settings: Mapping[s
     objects = _git(root, ("rev-parse", "--path-format=absolute", "--git-path", "objects"), settings, seconds)
     if not objects:
         return None
-    with tempfile.TemporaryDirectory(prefix="codeagent-objects-") as folder:
-        places = {
-            "GIT_OBJECT_DIRECTORY": folder,
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted_place(Path(objects.rstrip("\n"))),
-        }
-        return _git(root, words, settings, seconds, places)
+    try:
+        with tempfile.TemporaryDirectory(prefix="codeagent-objects-") as folder:
+            places = {
+                "GIT_OBJECT_DIRECTORY": folder,
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted_place(Path(objects.rstrip("\n"))),
+            }
+            return _git(root, words, settings, seconds, places)
+    except OSError:  # no room for it
+        return None
 
 
 def quoted_place(path: Path) -> str:

@@ -77,7 +77,11 @@ def sweep_leftovers(root: Path, seconds: float = 1.0) -> Swept:
 
 def interrupted_copies() -> tuple[Path, ...]:
     """Copies of the old bytes of files that a crashed run was overwriting; those in use are passed over."""
-    return tuple(path for path in sorted(Path(tempfile.gettempdir()).glob(f"{COPY_PREFIX}*")) if _is_abandoned(path))
+    try:
+        folder = Path(tempfile.gettempdir())
+    except FileNotFoundError:  # nothing can be written to any
+        return ()
+    return tuple(path for path in sorted(folder.glob(f"{COPY_PREFIX}*")) if _is_abandoned(path))
 
 
 def _is_abandoned(path: Path) -> bool:

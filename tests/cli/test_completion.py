@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -55,6 +56,43 @@ def test_bash_completes_flags_values_and_subcommands(environ):
 def test_bash_completes_models_of_the_catalog_and_of_the_last_list(environ):
     assert "anthropic/claude-opus-5-5" in in_bash(environ, "codeagent --model anthropic/claude-o")
     assert in_bash(environ, "codeagent --model openai-chat/qwen3:") == ["8b", "32b"]
+
+
+HOSTILE = (
+    "$(touch hit)",
+    "`touch hit`",
+    "a'b",
+    'a"b',
+    "a b",
+    "a;touch hit",
+    "a$HOME",
+    "*",
+    "~",
+    "a\\b",
+    "é",
+    "a\nb",
+    "",
+)
+
+
+def test_bash_takes_names_of_models_for_nothing_but_names(environ, tmp_path, monkeypatch):
+    """What it offers is put on the person's command line as it is."""
+    monkeypatch.chdir(tmp_path)
+    names = [f"openai-chat/{name}" for name in (*HOSTILE, "plain-1.0@x+y")]
+    LastList(find_places(environ).listed_models).keep(names)
+    found = in_bash(environ, "codeagent --model openai-chat/")
+    assert "openai-chat/plain-1.0@x+y" in found
+    assert all(re.fullmatch(r"[\w./:@+-]+", name, re.ASCII) for name in found)
+    assert not (tmp_path / "hit").exists()
+
+
+def test_bash_completes_folders_itself(environ, tmp_path, monkeypatch):
+    """Its own completion of files quotes what a shell would read."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "$(touch hit)").mkdir()
+    for flag in ("--cd", "--add-dir"):
+        assert in_bash(environ, f"codeagent {flag} ") == []
+    assert not (tmp_path / "hit").exists()
 
 
 @pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")

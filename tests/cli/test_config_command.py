@@ -130,7 +130,7 @@ def test_a_key_from_a_pipe_is_kept_for_its_owner_alone_and_never_shown(home, mon
     assert SECRET not in home.keys_file.read_text()
 
 
-@pytest.mark.parametrize("text", ["", "\n", "two words\n", "ключ\n"])
+@pytest.mark.parametrize("text", ["", "\n", "two words\n", "two\nlines\n", "ключ\n"])
 def test_what_can_be_no_key_is_not_kept(home, monkeypatch, text):
     typed(monkeypatch, text)
     with pytest.raises(ConfigError):

@@ -224,6 +224,17 @@ def test_the_terminal_is_given_back_clean_when_the_program_is_ended(place):
         assert b"\x1b[?25h" in terminal.raw
 
 
+@pytest.mark.parametrize("editor", ["no-such-editor", "false"])
+def test_an_editor_that_fails_gives_the_terminal_back(place, editor):
+    with place.open(environ={"EDITOR": editor, "VISUAL": editor}) as terminal:
+        terminal.wait("claude-test")
+        terminal.type("a draft")
+        terminal.press("ctrl+g")
+        terminal.wait("did not start|exit code 1")
+        terminal.type(" goes on")
+        terminal.wait("a draft goes on")
+
+
 def test_c_goes_on_with_the_conversation_whatever_was_typed_last(place, model_server):
     model_server.reply(Reply(parts=(Say("Nice to meet you."),)))
     with place.open() as terminal:

@@ -204,6 +204,16 @@ async def test_a_proxy_that_is_not_there_is_told_as_such_and_not_as_the_service(
     assert f"https://{HOST} cannot be" in str(told.value)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "variable"),
+    [("http", "HTTP_PROXY"), ("http", "http_proxy"), ("https", "https_proxy"), ("http", "ALL_PROXY")],
+)
+async def test_a_dead_proxy_is_told_by_the_variable_that_names_it(provider_at, ask_for, monkeypatch, scheme, variable):
+    monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    with pytest.raises(ProviderUnavailable, match=rf"Check {variable} and NO_PROXY"):
+        await ask_for(provider_at(scheme))
+
+
 @pytest.mark.parametrize("proxy", [SocksHandler], indirect=True)
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY"])
 async def test_requests_go_through_a_socks_proxy(proxy, model_server, provider_at, ask_for, monkeypatch, variable):

@@ -20,6 +20,7 @@ from codeagent.cli.screen import open_app
 from codeagent.config.launch import Launch
 from codeagent.config.places import find_places
 from codeagent.core.errors import ConfigError
+from codeagent.core.programs import temporary_folder
 
 HERE = Path(__file__).parent
 _NAME = "codeagent-demo"
@@ -55,7 +56,7 @@ def play(open_desk: OpenDesk) -> int:
 @contextmanager
 def _own_folder() -> Generator[Path]:
     """A new folder among the temporary ones, with a plain name where that is free; it is removed at the end."""
-    plain = Path(tempfile.gettempdir()) / _NAME
+    plain = temporary_folder() / _NAME
     try:
         plain.mkdir(mode=0o700)
     except FileExistsError:
