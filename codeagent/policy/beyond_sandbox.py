@@ -15,7 +15,7 @@ _SERVICE = "{} has it done by a service outside of the sandbox."
 _LATER = "{} can start programs outside of the sandbox, also when this is over."
 _DESKTOP = "{} has it done by a program outside of the sandbox."
 _MACHINE = "{} acts on another machine, where nothing holds it and /undo does not reach."
-ENDS = "{} may end processes that are not this agent's: the sandbox does not hinder that."
+ENDS = "{} may end processes that this agent did not start."
 
 _CONTAINERS = names("docker podman nerdctl docker-compose podman-compose ctr crictl lxc incus buildah")
 _LOOKS = names(

@@ -41,6 +41,9 @@ _MOST_WORDS = 5_000
 _DEVICES = frozenset(
     {"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "-"}
 )
+_A_NUMBER = re.compile(r"(-?)(\"?)\$[$!?#]\2")
+"""What the shell counts itself: of a process, of arguments, an exit code."""
+
 _HIDDEN_SAMPLES = (".env", ".env.local", ".ssh", ".netrc", ".npmrc", ".aws")
 _TEMPORARY = tuple(Path(folder).resolve() for folder in dict.fromkeys((temporary_folder(), "/tmp", "/var/tmp")))  # noqa: S108 - places that commands may write to
 
@@ -158,6 +161,8 @@ class NamedPaths:
             yield ask_each_time("it has more words than are looked at.")
             return
         for word in words:
+            if _A_NUMBER.fullmatch(word.text) and not is_writer:
+                continue
             if not word.is_known or word.glob:
                 yield from self._read_words((word,), folders)
                 if is_writer:

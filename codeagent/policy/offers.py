@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from codeagent.core.approvals import (
@@ -27,6 +28,7 @@ from codeagent.workspace.paths import PathSandbox
 Show = Callable[[Path], str]
 """A path as people read it."""
 
+_MOST_DOUBTS = 4
 _NEVER = frozenset({"rm", "kill", "pkill", "killall", "reboot", "shutdown", "crontab", "curl", "wget"})
 
 
@@ -75,7 +77,8 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
             found += _stake(preview, case, show)
         found += case.undoable.not_kept
         found += case.overlooked()
-        found += [f"It is not certain what this does: {doubt.reason}." for doubt in case.analysis.doubts]
+        if doubts := dict.fromkeys(doubt.reason for doubt in case.analysis.doubts):
+            found.append(f"It is not certain what this does: {'; '.join(islice(doubts, _MOST_DOUBTS))}.")
     if isinstance(preview, CommandPreview) and has_invisible(preview.command):
         found.append("It holds characters that cannot be seen; they are shown as <U+…>.")
     if isinstance(preview, DiffPreview) and any(has_invisible(text) for text in _added(preview)):

@@ -11,6 +11,7 @@ from codeagent.policy.shell_words import Word
 
 _JOB = re.compile(r"%(?:\d+|[%+-])")
 _LAST = re.compile(r"-?\"?\$!\"?|\"?\$\(jobs -p\)\"?")
+_SHELL = re.compile(r"-?\"?\$\$\"?")
 _VARIABLE = re.compile(r"-?\"?\$(?:\{(\w+)\}|(\w+))\"?")
 _MOST_ANCESTORS = 50
 
@@ -22,11 +23,13 @@ class OwnProcesses:
         self._analysis = analysis
 
     def holds(self, word: Word) -> bool:
-        """Whether a word of ``kill`` is a job of the line, its last background process, or a process below this one."""
+        """Whether a word of ``kill`` is the line's own shell, a job of it, or a process below this one."""
         if word.is_fixed and _JOB.fullmatch(word.text):
             return True
         if word.is_fixed:
             return word.text.isdecimal() and _descends(int(word.text), os.getpid())
+        if _SHELL.fullmatch(word.text):
+            return True
         if _LAST.fullmatch(word.text):
             return self._analysis.has_jobs
         variable = _VARIABLE.fullmatch(word.text)

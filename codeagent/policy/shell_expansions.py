@@ -120,7 +120,7 @@ class WordReader:
             meant = ansi_c(text[2:-1])
             pieces.append(Piece(text if meant is None else meant, is_quoted=True, is_known=meant is not None))
         elif not node.is_named:
-            pieces.append(Piece(text))
+            pieces.append(Piece(text, is_known=text != "$$"))
         else:
             pieces.append(self._turn(node, text, is_quoted=False) or self._unknown_piece(node, kind, text))
 

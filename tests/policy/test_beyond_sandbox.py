@@ -21,6 +21,8 @@ AUTO = Question(mode=Mode.AUTO, is_confined=True)
         "kill -TERM -1",
         "kill -s KILL 1",
         "kill $PID",
+        "kill $PPID",
+        "kill -9 $$ 1",
         "PID=$(pgrep x); sleep 1 & kill $PID",
         "PID=$!; PID=1; sleep 1 & kill $PID",
         "kill $!",
@@ -67,6 +69,9 @@ def test_what_the_sandbox_cannot_hold_is_asked_about(project, command):
     "command",
     [
         "kill -0 1",
+        "kill -9 $$",
+        'kill -TERM "$$"',
+        "kill -- -$$",
         "kill -l",
         "kill -l 9",
         "sleep 9 & kill %1",
@@ -275,3 +280,11 @@ def test_services_are_not_in_reach_of_a_program_of_the_workspace(project, monkey
 
 def test_without_a_sandbox_nothing_is_opened(project):
     assert not check_command("docker build .", Question(mode=Mode.ASK), project).opens_services
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"), [("kill -9 $$", "allow"), ("kill $x", "ask"), ("kill $$/../x", "ask")]
+)
+def test_a_rule_for_any_kill_covers_what_the_shell_counts_itself(project, command, decision):
+    question = Question(mode=Mode.ASK, allow=("bash(kill *)",))
+    assert check_command(command, question, project).decision == decision

@@ -503,3 +503,9 @@ def test_hostile_text_is_opaque_within_bounds(piece):
 
 def test_a_text_that_nobody_can_read_is_opaque():
     assert analyze("a " * LONGEST).is_hidden
+
+
+@pytest.mark.parametrize("text", ["a$$", "a$$b", "-$$", "$$", "a$?", "a$!", '"a$$"'])
+def test_the_number_of_a_process_is_only_known_when_it_runs(text):
+    (command,) = analyze(f"cat {text}").commands
+    assert not command.words[1].is_known
