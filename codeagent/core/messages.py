@@ -131,11 +131,15 @@ class ToolCall:
 
 @value
 class ChangeDetails:
-    """What a write or edit changed; ``level`` says how the old text matched ('exact' or what was forgiven)."""
+    """What a write or edit changed; ``level`` says how the old text matched ('exact' or what was forgiven).
+
+    ``is_edited``: the person changed the proposed text before it was written.
+    """
 
     kind: Literal["change"] = "change"
     diffs: tuple[FileDiff, ...]
     level: str = ""
+    is_edited: bool = False
 
 
 @value

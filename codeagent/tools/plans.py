@@ -97,6 +97,7 @@ class ChangePlan:
 
     ``remark`` tells the model what went otherwise than it asked. ``is_on_unseen_text``:
     the file holds what only the person saw, so nothing but the lines written is known.
+    ``is_edited``: the text is not the model's, since the person changed it.
     """
 
     call_id: str
@@ -107,6 +108,7 @@ class ChangePlan:
     replan: Callable[[], Awaitable[Plan]]
     remark: str = ""
     is_on_unseen_text: bool = False
+    is_edited: bool = False
 
     @property
     def preview(self) -> Preview:
@@ -154,7 +156,7 @@ class ChangePlan:
         if not difference.hunks:
             return self
         remark = f"The person edited your text before it was written. Their changes to it:\n{short_diff(difference)}"
-        return await asyncio.to_thread(self._with_text, text, remark, is_rewrite=False)
+        return replace(await asyncio.to_thread(self._with_text, text, remark, is_rewrite=False), is_edited=True)
 
     def _with_text(self, text: str, remark: str, *, is_rewrite: bool) -> ChangePlan:
         encode(text, self.change.encoding)
@@ -173,7 +175,8 @@ class ChangePlan:
         shown = change.notes if change.is_rewrite else (short_diff(self.diff),)
         parts = [first, *shown, *notes, self.remark]
         text = "\n".join(part for part in parts if part)
-        return say(self.call_id, text, details=ChangeDetails(diffs=(self.diff,), level=change.level))
+        details = ChangeDetails(diffs=(self.diff,), level=change.level, is_edited=self.is_edited)
+        return say(self.call_id, text, details=details)
 
 
 def plan_change(

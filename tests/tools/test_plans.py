@@ -4,6 +4,7 @@ import pytest
 
 from codeagent.core.diff import apply_hunks
 from codeagent.core.errors import NoMatch, PlanFixed, StaleFile, Unread
+from codeagent.core.messages import ChangeDetails
 
 TEN = "".join(f"line {n}\n" for n in range(1, 31))
 TWO_PLACES = [{"old": "line 2\n", "new": "LINE 2\n"}, {"old": "line 29\n", "new": "LINE 29\n"}]
@@ -113,8 +114,11 @@ def test_the_person_s_own_text_is_written_and_the_model_sees_the_difference(at):
     plan = at.plan("edit", path="a.txt", old="one", new="1")
     mine = asyncio.run(plan.edited("uno\ntwo\n"))
     assert shown(mine) == "uno\r\ntwo\r\n"
-    text = at.go(mine).text
+    result = at.go(mine)
+    text = result.text
     assert path.read_bytes() == b"uno\r\ntwo\r\n"
+    assert isinstance(result.details, ChangeDetails)
+    assert result.details.is_edited
     assert "The person edited your text" in text
     assert "-1\n+uno" in text
 

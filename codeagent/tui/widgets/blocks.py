@@ -67,6 +67,11 @@ class Foldable(Block, Protocol):
         """Whether more than its heading shows."""
         ...
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that it holds shows."""
+        ...
+
     def toggle(self) -> None:
         """Opens or closes it."""
         ...
@@ -206,6 +211,11 @@ class ThinkingBlock:
     def toggle(self) -> None:
         """Opens or closes it."""
         self.is_open = not self.is_open
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it shows."""
+        return self.is_open
 
     def set_open(self, *, is_open: bool) -> None:
         """Opens or closes it, whatever it was."""

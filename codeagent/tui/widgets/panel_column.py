@@ -160,7 +160,7 @@ class PanelColumn(ColumnView, can_focus=True):
 
     def _unfold(self, index: int) -> bool:
         block = self._foldable(index)
-        if block is None or block.is_open:
+        if block is None or block.is_whole:
             return False
         self._fold_again()
         block.set_open(is_open=True)
@@ -169,10 +169,10 @@ class PanelColumn(ColumnView, can_focus=True):
         return True
 
     def _fold_again(self) -> None:
-        """Closes the panel that the search opened."""
+        """Closes the panel that the search opened to what it showed by itself."""
         index, self._unfolded = self._unfolded, None
         if index is not None and (block := self._foldable(index)) is not None and not block.is_pinned:
-            block.set_open(is_open=False)
+            block.fold_back()
             self._redraw(index)
 
     def on_focus(self, event: Focus) -> None:

@@ -94,8 +94,14 @@ def detail_pieces(name: str, result: ToolResult, seconds: float, inks: Inks) -> 
 
 
 def is_edited(result: ToolResult) -> bool:
-    """Whether the person put another command in place of the model's."""
-    return isinstance(result.details, CommandDetails) and result.text.startswith(result.details.edited_remark)
+    """Whether the person put another command or text in place of the model's."""
+    match result.details:
+        case CommandDetails() as command:
+            return result.text.startswith(command.edited_remark)
+        case ChangeDetails(is_edited=is_edited):
+            return is_edited
+        case _:
+            return False
 
 
 def _ended(result: ToolResult, said: str) -> str:
@@ -116,8 +122,8 @@ def _good_detail(name: str, result: ToolResult, inks: Inks) -> list[Piece]:
             found = found.replace(" ", "+ ", 1) if truncated and matches else found
             where = f" in {counted(files, 'file')}" if matches and files and name not in _FOUND else ""
             return [Piece(found + where, inks.muted)]
-        case ChangeDetails(diffs=diffs, level=level):
-            forgiven = [] if level in {"", "exact"} else [Piece(f"{clean(level)} · ", inks.muted)]
+        case ChangeDetails(diffs=diffs, level=level, is_edited=is_edited):
+            forgiven = [] if level in {"", "exact"} or is_edited else [Piece(f"{clean(level)} · ", inks.muted)]
             return [*forgiven, *count_pieces(diffs, inks)]
         case CommandDetails(exit_code=code, ended=ended) as details:
             ends = [] if code == 0 else [Piece(clean(ended), inks.error if code else inks.muted)]
@@ -203,6 +209,11 @@ def body_lines(
     if isinstance(details, CommandDetails) and most is None:
         parts.append(change_lines(details.changes, width, inks))
     return Stack(parts)
+
+
+def is_cut(body: Sequence[Line]) -> bool:
+    """Whether rows were left out of what a panel holds."""
+    return any(piece.link == UNFOLD for line in body for piece in line.pieces)
 
 
 def _command_lines(command: str, width: int, inks: Inks) -> list[Line]:

@@ -46,7 +46,7 @@ class Search:
     async def go(self, start: int, *, is_down: bool, unfold: Callable[[int], bool]) -> bool:
         """Goes to the next place below or above, round the ends; at first to the last one up to block ``start``.
 
-        ``unfold`` opens a block in which the words are folded away, and says whether it did.
+        ``unfold`` opens a block in which words are folded away, and says whether it did.
         False when they stand nowhere.
         """
         async with self._turn:
@@ -87,12 +87,15 @@ class Search:
                 until = monotonic() + _AT_ONCE_SECONDS
 
     async def _drawn_hits(self, index: int, unfold: Callable[[int], bool]) -> list[tuple[Place, Place]]:
-        """Where the words are drawn in a block; the count is put right where Markdown's signs lie between them."""
+        """Where the words are drawn in a block, which is opened where some of them are folded away.
+
+        The count is put right where Markdown's signs lie between them.
+        """
         if self._column.block(index) is None:
             self._counts[index] = 0
             return []
         found = await self._hits(index)
-        if not found and unfold(index):
+        if len(found) < self._counts[index] and unfold(index):
             found = await self._hits(index)
         self._counts[index] = len(found)
         return [(Place(index, *first), Place(index, *last)) for first, last in found]

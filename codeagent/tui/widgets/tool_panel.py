@@ -18,6 +18,7 @@ from codeagent.tui.widgets.panel_lines import (
     body_lines,
     count_pieces,
     detail_pieces,
+    is_cut,
     is_trouble,
     label_of,
     preview_lines,
@@ -78,6 +79,7 @@ class ToolPanel:
         self._now = started
         self._frame: str = SPINNER[0]
         self._fold = self._by_itself = _Fold.OPEN if is_open else _Fold.CLOSED
+        self._is_cut = False
 
     @property
     def has_clock(self) -> bool:
@@ -93,6 +95,11 @@ class ToolPanel:
     def is_open(self) -> bool:
         """Whether more than its heading shows."""
         return self._fold is not _Fold.CLOSED
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that it holds shows."""
+        return self._fold is _Fold.OPEN
 
     @property
     def ends_empty(self) -> bool:
@@ -185,6 +192,7 @@ class ToolPanel:
                 most = _BRIEF_LINES if self._fold is _Fold.BRIEF else None
                 is_told = self._shown_label() in head.text
                 body = body_lines(self._name, self._preview, self._result, room, inks, most=most, is_told=is_told)
+                self._is_cut = most is not None and is_cut(body)
         elif self.is_open:
             tail = tail_lines(self._output, room, inks, most=4 * TAIL_LINES)
             body = Stack([self._preview_lines(room, inks), tail])
@@ -209,9 +217,10 @@ class ToolPanel:
         return self._drawn_preview[2]
 
     def _holds_more(self) -> bool:
-        result = self._result
-        is_diff = isinstance(self._preview, DiffPreview)
-        return result is not None and (is_diff or result.text.rstrip("\n").count("\n") >= _BRIEF_LINES)
+        """Whether there is more of an ended call than what it opened with by itself, as it was drawn last."""
+        details = self._result.details if self._result is not None else None
+        has_changes = isinstance(details, CommandDetails) and bool(details.changes)
+        return self._is_cut or has_changes or isinstance(self._preview, DiffPreview)
 
     def _heading(self, width: int, inks: Inks) -> Line:
         right = self._detail(inks)

@@ -53,6 +53,8 @@ def shown(block: ToolPanel, width: int = 60) -> list[str]:
         ("glob", SearchDetails(matches=0, files=0), "no files"),
         ("edit", ChangeDetails(diffs=(DIFF,), level="exact"), "+2 −1"),
         ("edit", ChangeDetails(diffs=(DIFF,), level="quotes forgiven"), "quotes forgiven · +2 −1"),
+        ("edit", ChangeDetails(diffs=(DIFF,), level="exact", is_edited=True), "+2 −1 · edited by you"),
+        ("write", ChangeDetails(diffs=(DIFF,), level="quotes forgiven", is_edited=True), "+2 −1 · edited by you"),
         ("bash", command(0, "exit code 0"), "4.2 s"),
     ],
 )
@@ -132,6 +134,25 @@ def test_a_long_output_opens_with_its_end_and_then_whole():
     block.toggle()
     assert "88 rows above" in brief[1]
     assert (len(brief), len(whole), len(shown(block))) == (15, 102, 1)
+
+
+def test_a_few_long_lines_open_with_their_end_and_then_whole():
+    block = panel()
+    block.end(ended(details=command(1, "exit code 1"), text="first " + "words of one line " * 60 + "last"), 1)
+    brief = shown(block)
+    block.toggle()
+    assert "enter shows all" in brief[1]
+    assert shown(block)[1].strip().startswith("first")
+
+
+def test_a_failed_command_shows_what_it_changed_when_it_is_opened_whole():
+    details = replace(command(1, "exit code 1"), changes=(DIFF,), changed_files=1)
+    block = panel()
+    block.end(ended(details=details, text="F"), 1)
+    brief = shown(block)
+    block.toggle()
+    assert not any("y = 3" in line for line in brief)
+    assert any("y = 3" in line for line in shown(block))
 
 
 def test_an_open_edit_holds_its_diff():

@@ -407,6 +407,27 @@ async def test_a_panel_that_holds_the_words_is_open_while_one_is_there():
         assert "     a needle in the hay" in screen(transcript)
 
 
+async def test_a_panel_that_opened_by_itself_shows_the_rows_it_left_out_while_one_is_sought_there():
+    async with opened((60, 20)) as (transcript, _, _pilot):
+        transcript.tool_started("1", "bash", '{"command": "make"}')
+        rows = [*("hay" for _ in range(5)), "a needle", *("hay" for _ in range(30)), "the last needle"]
+        finish(transcript, "1", code=1, text="\n".join(rows))
+        before = screen(transcript)
+        assert (await transcript.seek("needle")).total == 2
+        assert (await transcript.find_next("previous")).number == 1
+        assert "     a needle" in screen(transcript)
+        transcript.end_search(stays=False)
+        assert screen(transcript) == before
+
+
+async def test_words_in_a_heading_do_not_hide_the_same_words_below_it():
+    async with opened() as (transcript, _, _pilot):
+        transcript.tool_started("1", "bash", '{"command": "make"}')
+        finish(transcript, "1", text="make: all built")
+        assert (await transcript.seek("make")).total == 2
+        assert "     make: all built" in screen(transcript)
+
+
 async def test_every_place_in_view_stands_out_while_it_is_sought():
     async with opened() as (transcript, _, _pilot):
         transcript.add_user("total and total")
