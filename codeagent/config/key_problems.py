@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 
-from codeagent.core.keys import CHANGEABLE, KEYS, KeyAction, Place
+from codeagent.core.keys import CHANGEABLE, KEYS, KeyAction, Place, key_names
 
 _NAMED = frozenset(
     [
@@ -42,7 +42,7 @@ def key_problems(keymap: Mapping[str, str]) -> tuple[str, ...]:
     """One sentence a problem, each naming the setting to change; empty when all is well."""
     wanted = {key.name: keys_of(key, keymap) for key in KEYS}
     problems = [
-        f"[keys] names {name}, which is no key that can be changed; F1 lists them."
+        f"[keys] names {name}, which is no key that can be changed; {key_names(keymap)['help']} lists them."
         for name in sorted(keymap.keys() - CHANGEABLE)
     ]
     for action in KEYS:

@@ -22,6 +22,8 @@ class Place(StrEnum):
 class KeyAction:
     """One thing a key does; ``name`` is what the config calls it, ``keys`` are separated by commas.
 
+    Other keys stand in ``what`` by their names, in braces: ``key_rows`` says how the person has them.
+
     Without an ``action`` the key is handled where it is typed and is here for the help screen.
     """
 
@@ -75,7 +77,7 @@ KEYS: tuple[KeyAction, ...] = (
     _anywhere("help", "f1", "this list; ? on an empty prompt", "app.show_help"),
     _prompt("send", "enter", "send; while the agent works, say it now", "submit", goes_first=True),
     _prompt("send-later", "alt+enter", "say it when the agent has finished", "submit_later", goes_first=True),
-    _prompt("newline", "shift+enter,ctrl+j", "new line; so does a backslash before Enter", "newline", goes_first=True),
+    _prompt("newline", "shift+enter,ctrl+j", "new line; so does a backslash before {send}", "newline", goes_first=True),
     _prompt("complete", "tab", "complete /command or @file, open a folded paste", "complete"),
     _prompt("paste", "ctrl+v", "paste the image on the clipboard, else its text", "paste_clipboard"),
     _prompt("older", "up", "older message, from the first line"),
@@ -92,9 +94,9 @@ KEYS: tuple[KeyAction, ...] = (
     _question("edit", "e", "change the text or command first", "edit"),
     _question("why", "question_mark", "why this is asked", "why"),
     _question("approve-all", "Y", "approve all waiting that were looked at", "approve_all"),
-    _question("store-session", "1", "after a: for this session; Enter too", "store('1')"),
-    _question("store-project", "2", "after a: in this project", "store('2')"),
-    _question("store-always", "3", "after a: always", "store('3')"),
+    _question("store-session", "1", "after {always}: for this session; {give-choice} too", "store('1')"),
+    _question("store-project", "2", "after {always}: in this project", "store('2')"),
+    _question("store-always", "3", "after {always}: always", "store('3')"),
     _question("next-hunk", "j", "next hunk", "hunk(1)"),
     _question("previous-hunk", "k", "previous hunk", "hunk(-1)"),
     _question("toggle-hunk", "space", "take the hunk out, or put it back", "toggle_hunk"),
@@ -102,8 +104,8 @@ KEYS: tuple[KeyAction, ...] = (
     _question("open-fold", "o", "more of the unchanged lines around the hunk", "open_fold"),
     _question("next-question", "right_square_bracket", "next of several waiting", "switch(1)"),
     _question("previous-question", "left_square_bracket", "the one before", "switch(-1)"),
-    _question("next-choice", "right", "choose an answer; Enter gives it", "choose(1)"),
-    _question("previous-choice", "left", "choose an answer; Enter gives it", "choose(-1)"),
+    _question("next-choice", "right", "choose an answer; {give-choice} gives it", "choose(1)"),
+    _question("previous-choice", "left", "choose an answer; {give-choice} gives it", "choose(-1)"),
     _question("give-choice", "enter", "give the chosen answer", "give_choice"),
     _question("line-down", "down", "scroll down", "scroll(1, 'line')"),
     _question("line-up", "up", "scroll up", "scroll(-1, 'line')"),
@@ -139,12 +141,23 @@ _SHORT = {
     "ctrl+underscore": "ctrl+_",
     "escape": "esc",
 }
+_ARROWS = {"up": "↑", "down": "↓"}
 
 
 def key_names(keymap: Mapping[str, str]) -> dict[str, str]:
     """The first key of each thing that keys do, in plain words, by the names that the config and ``keymap`` use."""
     firsts = ((key.name, keymap.get(key.name, key.keys).split(",")[0].strip()) for key in KEYS)
     return {name: _SHORT.get(first, first) for name, first in firsts}
+
+
+def key_hints(keymap: Mapping[str, str]) -> dict[str, str]:
+    """The same as hints have it, with arrows for up and down."""
+    return {name: _with_arrow(key) for name, key in key_names(keymap).items()}
+
+
+def _with_arrow(key: str) -> str:
+    held, plus, last = key.rpartition("+")
+    return held + plus + _ARROWS.get(last, last)
 
 
 def keys_in_words(place: Place, keymap: Mapping[str, str]) -> dict[str, str]:
@@ -155,6 +168,7 @@ def keys_in_words(place: Place, keymap: Mapping[str, str]) -> dict[str, str]:
 
 def key_rows(keymap: Mapping[str, str]) -> Iterator[tuple[Place, str, str]]:
     """Place, keys in plain words, and what they do; ``keymap`` holds the person's own keys by name."""
+    names = key_names(keymap)
     for key in KEYS:
         keys = keymap.get(key.name, key.keys).split(",")
-        yield key.place, ", ".join(_SHORT.get(one.strip(), one.strip()) for one in keys), key.what
+        yield key.place, ", ".join(_SHORT.get(one.strip(), one.strip()) for one in keys), key.what.format_map(names)

@@ -121,7 +121,7 @@ class ChangeTimeline:
     async def _on_thread(self, work: Callable[[Pace], Result], pace: Pace | None) -> Result:
         """A cancellation stops the work where that can be, and goes on when it is over."""
         if self._is_running():
-            raise NothingToUndo("The agent is at work.", hint="Stop it with Esc first.")
+            raise NothingToUndo("The agent is at work.", hint="Stop it first.")
         pace = pace or Pace()
         async with self._busy:
             doing = asyncio.get_running_loop().run_in_executor(None, work, pace)

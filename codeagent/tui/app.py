@@ -347,7 +347,7 @@ class CodeagentApp(EndsAtFaults[str]):
         elif self._interrupt.is_second:
             self.run_worker(self.action_quit, group="quit", exclusive=True)
         else:
-            self.main.status.remark("ctrl+c again quits", _QUIT_SECONDS)
+            self.main.status.remark(f"{self.main.status.keys['copy-or-quit']} again quits", _QUIT_SECONDS)
 
     def action_copy_panel(self) -> None:
         """Copies what the panel pointed at holds."""

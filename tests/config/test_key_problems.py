@@ -13,7 +13,7 @@ def test_a_free_key_has_no_problem(keys):
 
 
 def test_a_name_that_does_not_exist_is_said():
-    assert key_problems({"fly": "ctrl+x"}) == ("[keys] names fly, which is no key that can be changed; F1 lists them.",)
+    assert key_problems({"fly": "ctrl+x"}) == ("[keys] names fly, which is no key that can be changed; f1 lists them.",)
 
 
 def test_one_key_for_two_actions_is_said_once_with_both():

@@ -294,6 +294,21 @@ async def test_a_command_of_the_persons_own_is_listed_while_it_runs_and_stopped_
         await stage.until(lambda: "Nothing runs" in stage.text)
 
 
+async def test_quitting_and_taking_back_are_told_by_the_persons_own_keys(stage_of):
+    go_on = asyncio.Event()
+
+    async def turn(emit, approver):
+        await go_on.wait()
+
+    async with stage_of(turn, keymap={"copy-or-quit": "f5", "take-back": "alt+down"}) as stage:
+        await stage.type("first\n")
+        await stage.type("second\n")
+        await stage.until(lambda: "alt+↓ take back" in stage.text)
+        await stage.pilot.press("f5")
+        await stage.until(lambda: "f5 again quits" in stage.text)
+        go_on.set()
+
+
 async def test_ctrl_c_clears_the_prompt_first_and_quits_only_when_pressed_again(stage_of):
     async with stage_of() as stage:
         await stage.type("half a thought")

@@ -75,13 +75,14 @@ class MainScreen(Screen[None]):
         self.header = Header(root)
         self.greeting = Static(GREETING, id="greeting", markup=False)
         self.transcript = SessionTranscript(palette, reduced_motion=reduced_motion)
-        self.queue_lines = QueueLines()
         self.completions = CompletionList()
         self.find_bar = FindBar()
         self.prompt = Prompt(self.completions, vi=vi)
         self.prompt.keymap = keymap
         self.approval = ApprovalDialog(palette, home=self.prompt, keymap=keymap)
         self.status = StatusLine(reduced_motion=reduced_motion, keymap=keymap)
+        self.queue_lines = QueueLines(take_back=self.status.keys["take-back"])
+        self.transcript.name_key(self.status.keys["open-panel"])
         self._typing = Typing(self.prompt, self.approval, answers_that_begin_words(keymap))
         self._last_typed = 0.0
         self._quiet: Timer | None = None
@@ -200,7 +201,8 @@ class MainScreen(Screen[None]):
 
     def on_prompt_text_too_long(self) -> None:
         """The editor takes what the prompt does not."""
-        self.status.remark("Too long to be opened here: ctrl+g writes it in $EDITOR", _REMARK_SECONDS)
+        editor = self.status.keys["editor"]
+        self.status.remark(f"Too long to be opened here: {editor} writes it in $EDITOR", _REMARK_SECONDS)
 
     def on_prompt_text_remarked(self, event: Prompt.Remarked) -> None:
         """Says it in the status line."""
@@ -208,7 +210,7 @@ class MainScreen(Screen[None]):
 
     def on_prompt_draft_back(self, event: Prompt.DraftBack) -> None:
         """Text that nobody typed just now says where it comes from."""
-        does = "↑ brings it" if event.is_in_history else "ctrl+c clears"
+        does = "↑ brings it" if event.is_in_history else f"{self.status.keys['copy-or-quit']} clears"
         edits = f" · ↑ {self._edits_back}" if self._edits_back else ""
         remark, self._edits_back = f"draft from before · {does}{edits}", ""
         self.status.remark(remark, _DRAFT_SECONDS)

@@ -61,7 +61,7 @@ def cost_text(book: CostBook) -> Content:
 def tools_text(tools: Sequence[KnownTool], width: int) -> Content:
     """What the model can do: each tool, what it is given, and the first sentence of what the model is told of it."""
     room = max(width - _TOOL_COLUMN, 20)
-    lines = [Content.styled("The mode (Shift+Tab) and /permissions decide which of them ask first.", "$text-muted")]
+    lines = [Content.styled("/mode and /permissions decide which of them ask first.", "$text-muted")]
     for tool in tools:
         name = f"{show_invisible(tool.name):<{_TOOL_COLUMN}}"
         said = wrap(show_invisible(" ".join(tool.description.split()).partition(". ")[0].rstrip(".") + "."), room)

@@ -104,12 +104,14 @@ def choices_of(
     ``waiting`` is how many questions are open, ``keys`` the key of each action, and ``side`` how a change is laid
     out where there is room to choose.
     """
-    choices = _choices_of(question, view, waiting, side)
+    choices = _choices_of(question, view, waiting, side, enter=keys.get("give_choice") or "enter")
     named = {**keys, _NEXT_HUNK: "/".join(keys[action] for action in (_NEXT_HUNK, _HUNK_BEFORE) if keys.get(action))}
     return tuple(replace(choice, key=named.get(choice.action) or choice.key) for choice in choices)
 
 
-def _choices_of(question: OpenQuestion, view: View, waiting: int, side: Side | None) -> tuple[Choice, ...]:
+def _choices_of(
+    question: OpenQuestion, view: View, waiting: int, side: Side | None, *, enter: str
+) -> tuple[Choice, ...]:
     match view:
         case View.QUESTION:
             return _to_the_question(question, waiting, side)
@@ -119,7 +121,7 @@ def _choices_of(question: OpenQuestion, view: View, waiting: int, side: Side | N
             return (_NEW_DIFF if question.request.preview.kind == "diff" else _USED, _BACK)
         case View.STORING:
             return (
-                Choice(key="1", words="or enter for this session", short="session", action="store('1')"),
+                Choice(key="1", words=f"or {enter} for this session", short="session", action="store('1')"),
                 Choice(key="2", words="in this project", short="project", action="store('2')"),
                 Choice(key="3", words="always", short="always", action="store('3')"),
                 _BACK,

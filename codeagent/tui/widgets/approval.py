@@ -131,7 +131,8 @@ class ApprovalDialog(QuestionPane):
         elif question.chosen:
             await self._show(View.EXPLAINING)
         else:
-            self._remark("No hunk is chosen: n denies, space puts one back")
+            deny, take = self._keys_of["deny"], self._keys_of["toggle_hunk"]
+            self._remark(f"No hunk is chosen: {deny} denies, {take} puts one back")
 
     def _has_more_to_read(self, question: OpenQuestion) -> bool:
         """The first time, says in the border what was not looked at yet."""
@@ -230,7 +231,7 @@ class ApprovalDialog(QuestionPane):
         for question in [one for one in self._questions if one.was_shown and one.is_one_thing]:
             self._decide(question, question.yes())
         if unseen:
-            self._remark(f"{unseen} not looked at yet: ] shows the next")
+            self._remark(f"{unseen} not looked at yet: {self._keys_of['switch(1)']} shows the next")
         self._turn()
 
     def action_toggle_hunk(self) -> None:
@@ -275,7 +276,8 @@ class ApprovalDialog(QuestionPane):
         """Another hunk."""
         question = self._questions.current
         if question is not None and not question.hunks:
-            self._remark("There are no hunks here: ↑ ↓ scroll")
+            up, down = self._keys_of["scroll(-1, 'line')"], self._keys_of["scroll(1, 'line')"]
+            self._remark(f"There are no hunks here: {up} {down} scroll")
         elif question is not None:
             question.walk(by)
             self._redraw_lines()

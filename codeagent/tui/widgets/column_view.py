@@ -19,7 +19,7 @@ from textual.widget import Widget
 
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.column import Anchor, Column
-from codeagent.tui.widgets.inks import inks_of
+from codeagent.tui.widgets.inks import Inks, inks_of
 from codeagent.tui.widgets.mouse_selection import MouseSelection
 
 
@@ -45,7 +45,7 @@ class ColumnView(MouseSelection):
         self._told: dict[int, Strip] = {}
         self._told_for = (0, Size(0, 0))
         super().__init__(Column(inks_of(palette)), id=id)
-        self._palette = palette
+        self._palette, self._opens = palette, "enter"
         self._first_dirty: int | None = None
         self._is_placing = False
         self._follows = True
@@ -69,7 +69,7 @@ class ColumnView(MouseSelection):
         if self.marked is not None:
             self.screen.clear_selection()
         shows_times = self.column.shows_times
-        self.column = Column(inks_of(self._palette), self.column.width)
+        self.column = Column(self._inks, self.column.width)
         self.column.show_times(is_shown=shows_times)
         self._first_dirty = self._top = self._anchor = None
         self._left, self._told_below = (0, 0), 0
@@ -79,8 +79,17 @@ class ColumnView(MouseSelection):
     def set_palette(self, palette: Palette) -> None:
         """Other colours, at once."""
         self._palette = palette
-        self.column.reshape(inks_of(palette), self.column.width)
+        self.column.reshape(self._inks, self.column.width)
         self.refresh()
+
+    def name_key(self, opens: str) -> None:
+        """What can be opened says the person's own key for it."""
+        self._opens = opens
+        self.column.reshape(self._inks, self.column.width)
+
+    @property
+    def _inks(self) -> Inks:
+        return inks_of(self._palette, self._opens)
 
     def render_line(self, y: int) -> Strip:
         """One row of the screen."""
@@ -101,7 +110,7 @@ class ColumnView(MouseSelection):
                 self.screen.clear_selection()
             if not self._follows and self._anchor is None:
                 self._anchor = self.column.anchor(self.scroll_offset.y)
-            self.column.reshape(inks_of(self._palette), width)
+            self.column.reshape(self._inks, width)
             if self._anchor is not None:
                 self._top = self.column.find(self.column.row_of(self._anchor))
         self._settle()

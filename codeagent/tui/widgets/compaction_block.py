@@ -25,7 +25,7 @@ class CompactionBlock(ThinkingBlock):
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The heading, and the summary when open."""
         room = width - INDENT - RIGHT_MARGIN
-        hint = "" if self.is_open or not self._summary else "  enter or a click shows the summary"
+        hint = "" if self.is_open or not self._summary else f"  {inks.opens} or a click shows the summary"
         hint = "  kept open" if self.is_pinned else hint
         hint = hint if len(self._heading) + len(hint) <= room else ""
         head = [Piece(self._heading, inks.muted), Piece(hint, inks.faint, "")]

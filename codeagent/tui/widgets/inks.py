@@ -12,7 +12,7 @@ from codeagent.tui.themes import Palette, pen
 
 @value
 class Inks:
-    """Styles by what they are for; ``ground`` ones are backgrounds alone."""
+    """Styles by what they are for; ``ground`` ones are backgrounds alone. ``opens`` is the key that opens panels."""
 
     palette: Palette
     ground: Style
@@ -40,11 +40,12 @@ class Inks:
     selected: Style
     found: Style
     found_here: Style
+    opens: str
 
 
 @lru_cache(maxsize=16)
-def inks_of(palette: Palette) -> Inks:
-    """The styles of a palette, made once.
+def inks_of(palette: Palette, opens: str = "enter") -> Inks:
+    """The styles of a palette, made once; what can be opened says the key, ``opens``.
 
     The terminal's own colours have no backgrounds to spare: there, changed words are underlined
     and a selection is inverted.
@@ -79,4 +80,5 @@ def inks_of(palette: Palette) -> Inks:
         if not is_own
         else Style(reverse=True, bold=True),
         selected=Style(bgcolor=pen(palette.selection), reverse=is_own or None),
+        opens=opens,
     )

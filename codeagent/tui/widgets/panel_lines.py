@@ -245,7 +245,7 @@ def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int
     lines = wrap(pieces, width, cut=Cut.ANYWHERE if name == "bash" else Cut.WORDS)
     if most is None or len(lines) <= most:
         return lines
-    more = f"… {counted(len(lines) - most, 'row')} above; enter shows all"
+    more = f"… {counted(len(lines) - most, 'row')} above; {inks.opens} shows all"
     return [Line(pieces=(Piece(more, inks.faint, "", UNFOLD),), whole=""), *lines[-most:]]
 
 

@@ -11,7 +11,6 @@ from codeagent.core.events import Delivery
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 
-_HINT = "alt+↑ take back"
 MOST_ROWS = 4
 _WIDEST = 116
 """Cells of a row on the widest screen, so that its hint stays beside its words and ends where panels do."""
@@ -37,8 +36,10 @@ class QueueLines(Widget):
     class Changed(Message):
         """A message came, or left."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, take_back: str) -> None:
+        """``take_back`` is the key that brings the last one back into the prompt."""
         super().__init__()
+        self._hint = f"{take_back} take back"
         self._queued: list[Queued] = []
 
     @property
@@ -75,7 +76,7 @@ class QueueLines(Widget):
         return Content("\n").join(rows)
 
     def _row(self, message: Queued, *, is_last: bool) -> Content:
-        hint, width = _HINT if is_last else "", min(self.size.width, _WIDEST)
+        hint, width = self._hint if is_last else "", min(self.size.width, _WIDEST)
         word = "queued" if message.delivery is Delivery.STEER else "later"
         waits = f"  waits for {message.waits_for}" if message.waits_for else ""
         one_line = " ".join(show_invisible(message.text).split())

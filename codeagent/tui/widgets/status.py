@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from codeagent.core.approvals import Mode
 from codeagent.core.first_words import STARTING
-from codeagent.core.keys import key_names
+from codeagent.core.keys import key_hints
 from codeagent.core.messages import Unpriced
 from codeagent.core.text import counted, show_invisible
 from codeagent.core.values import value
@@ -21,7 +21,6 @@ from codeagent.tui.attention import WorkState
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.125
-_ARROWS = {"up": "↑", "down": "↓"}
 _TIGHT = 72
 _NEARLY_FULL = 0.8
 
@@ -77,7 +76,7 @@ class StatusLine(Widget):
 
     def __init__(self, *, reduced_motion: bool, keymap: Mapping[str, str]) -> None:
         super().__init__()
-        self._key_names = {name: _ARROWS.get(key, key) for name, key in key_names(keymap).items()}
+        self.keys = key_hints(keymap)
         self._reduced_motion = reduced_motion
         self._frame = 0
         self._turned_at = self._along_at = 0.0
@@ -183,9 +182,9 @@ class StatusLine(Widget):
             return [Content()]
         if status.below and not status.is_finding:
             new = f"↓ {status.below} new"
-            return [Content.styled(f"{new} · {self._key_names['bottom']}", "$accent"), Content.styled(new, "$accent")]
+            return [Content.styled(f"{new} · {self.keys['bottom']}", "$accent"), Content.styled(new, "$accent")]
         style = "$text" if status.waiting and not (status.is_answering or status.is_reading) else ""
-        return [Content.styled(hint.format_map(self._key_names), style) for hint in _hints(status)]
+        return [Content.styled(hint.format_map(self.keys), style) for hint in _hints(status)]
 
 
 def _short(tokens: int) -> str:
@@ -219,7 +218,7 @@ def _hints(status: Status) -> tuple[str, ...]:
 
 def _hints_at_question(status: Status) -> tuple[str, ...]:
     if status.is_answering and status.is_aside:
-        return "{next-pane} transcript · {stop} back", "{stop} back"
+        return "{next-pane} transcript · esc back", "esc back"
     if not status.is_working:  # there is no turn to stop
         return ("{next-pane} transcript",) if status.is_answering else ("{next-pane} answer",)
     if status.is_answering:

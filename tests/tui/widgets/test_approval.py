@@ -189,6 +189,36 @@ async def test_the_keys_that_are_told_are_those_that_work(stage_of, ask_command)
         assert asking.answers["c1"] == Approve()
 
 
+@pytest.mark.parametrize(
+    ("keys", "remark"),
+    [
+        (("space", "j", "space", "y"), "No hunk is chosen: f5 denies, f6 puts one back"),
+        (("end", "f8"), "1 not looked at yet: f7 shows the next"),
+    ],
+)
+async def test_what_is_said_at_a_question_names_the_persons_own_keys(stage_of, ask_diff, ask_command, keys, remark):
+    own = {"deny": "f5", "toggle-hunk": "f6,space", "next-question": "f7", "approve-all": "f8"}
+    async with stage_of(Asking(ask_diff("c1"), ask_command("make", "c2")), keymap=own) as stage:
+        await ask(stage)
+        await stage.press_slowly(*keys)
+        await stage.until(lambda: remark in stage.text)
+
+
+async def test_scrolling_is_told_by_the_persons_own_keys(stage_of, ask_command):
+    own = {"line-up": "ctrl+up", "line-down": "ctrl+down"}
+    async with stage_of(Asking(ask_command("make")), keymap=own) as stage:
+        await ask(stage)
+        await stage.press_slowly("j")
+        await stage.until(lambda: "There are no hunks here: ctrl+up ctrl+down scroll" in stage.text)
+
+
+async def test_storing_is_told_by_the_persons_own_keys(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff()), keymap={"give-choice": "f5"}, size=(120, 24)) as stage:
+        await ask(stage)
+        await stage.press_slowly("a")
+        await stage.until(lambda: "1 or f5 for this session" in stage.text)
+
+
 async def test_a_question_mark_shows_why_it_is_asked(stage_of, ask_command):
     async with stage_of(Asking(ask_command("make"))) as stage:
         await ask(stage)

@@ -145,6 +145,13 @@ def test_a_few_long_lines_open_with_their_end_and_then_whole():
     assert shown(block)[1].strip().startswith("first")
 
 
+def test_the_rows_left_out_are_told_with_the_persons_own_key():
+    block = panel()
+    block.end(ended(details=command(1, "exit code 1"), text="\n".join("abcdefghijklmnop")), 1)
+    lines = block.lines(60, inks_of(load_themes()["dark"], "f5"))
+    assert lines[1].text.strip() == "… 4 rows above; f5 shows all"
+
+
 def test_a_failed_command_shows_what_it_changed_when_it_is_opened_whole():
     details = replace(command(1, "exit code 1"), changes=(DIFF,), changed_files=1)
     block = panel()
