@@ -77,6 +77,11 @@ class Palette:
         """Whether it draws on the terminal's own background, with the colours set there."""
         return self.background.startswith(_ANSI)
 
+    @property
+    def has_strong_tints(self) -> bool:
+        """Whether its tints are too strong for whole rows: among 256 colours there are no dark ones that are quiet."""
+        return self.is_rounded and self.is_dark
+
 
 def _as_it_is(palette: Palette) -> Palette:
     return palette

@@ -9,7 +9,9 @@ import pytest
 from codeagent.core.keys import KEYS, key_rows
 
 PACKAGE = Path(__file__).parents[2] / "codeagent"
-SAID = re.compile(r"(?<![\w+])(ctrl\+\w+|alt\+[\w↑↓]+|shift\+\w+|f\d+|esc|enter|tab|↑|↓)(?![\w+]) [a-z]+", re.IGNORECASE)
+SAID = re.compile(
+    r"(?<![\w+])(ctrl\+\w+|alt\+[\w↑↓]+|shift\+\w+|f\d+|esc|enter|tab|↑|↓)(?![\w+]) [a-z]+", re.IGNORECASE
+)
 WINDOWS = frozenset(
     PACKAGE / "tui/screens" / f"{name}.py" for name in ["changes", "jobs", "pages", "picker", "rules", "sessions"]
 )

@@ -76,9 +76,19 @@ def test_what_is_written_on_a_changed_line_can_be_read(name):
         for piece in line.pieces
         if piece.text.strip() and piece.style.bgcolor is not None
     }
-    assert len(pairs) > 15
+    assert len(pairs) > (5 if FITTED[name].has_strong_tints else 15)
     weak = {pair: exact_contrast(*map(seen, pair)) for pair in pairs if None not in pair}
     assert {pair: ratio for pair, ratio in weak.items() if ratio < LEAST} == {}
+
+
+@pytest.mark.parametrize("name", OWN_COLOURS)
+def test_strong_tints_are_for_signs_and_changed_words_alone(name):
+    lines = render_diff(make_diff("a.py", "total = 1\nlast\n", "total = 2\nlast\n"), 40, FITTED[name])
+    tinted = [piece.text for line in lines for piece in line.pieces if piece.style.bgcolor is not None]
+    rows = [line.fill is not None and line.fill.bgcolor is not None for line in lines]
+    is_calm = FITTED[name].is_dark
+    assert [text.strip() for text in tinted] == ["−", "1", "+", "2"] or not is_calm
+    assert rows == [not is_calm, not is_calm, False]
 
 
 @pytest.mark.parametrize("name", OWN_COLOURS)

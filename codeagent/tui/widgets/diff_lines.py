@@ -194,9 +194,13 @@ class DiffLines(LazyLines):
         is_out = self._is_out(hunk)
         ground, ink = _grounds(line.kind, inks, is_out=is_out)
         put_on = readable_on if inks.palette.is_rounded else add
+        edge, sign = ground, put_on(ink, ground)
+        if inks.palette.has_strong_tints:  # only the column of signs has them
+            ground = Style.null()
         faint = put_on(inks.faint, ground)
-        first = (Piece(f"{number} ", faint, ""), Piece(f"{_SIGNS[line.kind]} ", put_on(ink, ground), ""))
-        blank = Piece(" " * (len(number) + 3), ground, "")
+        first = (Piece(f"{number} ", faint, ""), Piece(_SIGNS[line.kind], sign, ""), Piece(" ", ground, ""))
+        blank = " " * (len(number) + 1)
+        rest = (Piece(blank, ground, ""), Piece(" ", edge, ""), Piece(" ", ground, ""))
         if is_out:
             pieces = [Piece(shown(line.text), inks.faint)]
         else:
@@ -205,7 +209,7 @@ class DiffLines(LazyLines):
         pieces = _with_gaps(pieces, gaps(line.text), inks.warning)
         mark = end_mark(line.text, has_mixed_ends=self._layout.has_mixed_ends)
         pieces.append(Piece(mark, faint, ""))
-        return wrap(pieces, width, first=first, rest=(blank,), cut=Cut.CODE, fill=ground)
+        return wrap(pieces, width, first=first, rest=rest, cut=Cut.CODE, fill=ground)
 
     def _heading(self, index: int, hunk: Hunk) -> Line:
         inks = self._inks
@@ -279,4 +283,7 @@ def _grounds(kind: LineKind, inks: Inks, *, is_out: bool) -> tuple[Style, Style]
 
 
 def _word_ground(kind: LineKind, inks: Inks) -> Style:
+    """Where rows have no ground of their own, what would be theirs stands out enough."""
+    if inks.palette.has_strong_tints:
+        return inks.added_ground if kind is LineKind.ADDED else inks.removed_ground
     return inks.added_word_ground if kind is LineKind.ADDED else inks.removed_word_ground
