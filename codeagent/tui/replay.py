@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -30,7 +30,7 @@ from codeagent.core.values import value
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.driver import EndsAtFaults
 from codeagent.tui.screens.main import MainScreen
-from codeagent.tui.themes import Themes, to_textual
+from codeagent.tui.themes import Palette, Themes, to_textual
 from codeagent.tui.widgets.past import own_command
 
 LONGEST_PAUSE = 2.0
@@ -108,19 +108,27 @@ class ReplayScreen(MainScreen):
     ReplayScreen #bottom { padding: 0; border-top: solid $panel; }
     ReplayScreen.-tall #bottom { padding: 0; }
     ReplayScreen #replay { height: 1; padding: 0 1; color: $text-muted; }
+    ReplayScreen #replay-what { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    ReplayScreen #replay-keys { width: auto; margin-left: 2; }
     """
     AUTO_FOCUS = "SessionTranscript"
+
+    def __init__(self, *, root: Path, palette: Palette, reduced_motion: bool) -> None:
+        super().__init__(root=root, palette=palette, reduced_motion=reduced_motion, keymap={}, vi=False)
+        self._told_what = Static(id="replay-what", markup=False)
+        self._told_keys = Static(id="replay-keys", markup=False)
 
     async def furnish(self) -> None:
         """Nothing is typed here."""
         self.query_one("#prompt-row").display = False
         self.greeting.display = False
-        await self.query_one("#bottom", Vertical).mount(Static("", id="replay", markup=False))
+        await self.query_one("#bottom", Vertical).mount(Horizontal(self._told_what, self._told_keys, id="replay"))
         self.set_focus(self.transcript)
 
-    def tell(self, text: Content) -> None:
-        """What stands in the line."""
-        self.query_one("#replay", Static).update(text)
+    def tell(self, what: Content, keys: str) -> None:
+        """What is played stands on the left of the line, and on the right what keys do."""
+        self._told_what.update(what)
+        self._told_keys.update(keys)
 
 
 class ReplayApp(EndsAtFaults[None]):
@@ -152,7 +160,7 @@ class ReplayApp(EndsAtFaults[None]):
         self.register_theme(to_textual(self.palette))
         self.theme = self.palette.name
         self.animation_level = "none"
-        self.main = ReplayScreen(root=root, palette=self.palette, reduced_motion=reduced_motion, keymap={}, vi=False)
+        self.main = ReplayScreen(root=root, palette=self.palette, reduced_motion=reduced_motion)
         self.bridge = Bridge(self.main)
         self.is_over = False
         self._told, self._what, self._speed = told, title, speed
@@ -211,14 +219,9 @@ class ReplayApp(EndsAtFaults[None]):
     def _tell(self) -> None:
         state = "the end" if self.is_over else "playing" if self._going.is_set() else "paused"
         keys = "q leave" if self.is_over else f"space {self._verb} · + − speed · end skip · q leave"
-        speed = "" if self.is_over else f"{self._speed:g}×  "
-        self.main.tell(
-            Content.assemble(
-                (f"{state}  ", "bold $accent"),
-                (f"{speed}{keys}", "$text-muted"),
-                (f"   {show_invisible(self._what)}", ""),
-            )
-        )
+        speed = "" if self.is_over else f" · {self._speed:g}×"
+        what = Content.assemble((state, "$accent"), speed, f" · {show_invisible(self._what)}")
+        self.main.tell(what, keys)
 
     @property
     def _verb(self) -> str:

@@ -327,13 +327,13 @@ async def test_a_replay_can_be_held_and_goes_on(tmp_path):
         while not app.main.query("#replay"):
             await pilot.pause()
         await pilot.press("space")
-        assert "paused" in str(app.main.query_one("#replay").render())
+        assert "paused" in str(app.main.query_one("#replay-what").render())
         await pilot.press("+", "+", "-")
-        assert "2×" in str(app.main.query_one("#replay").render())
+        assert "2×" in str(app.main.query_one("#replay-what").render())
         assert not app.is_over
         await pilot.press("space", "end")
         while not app.is_over:
             await pilot.pause()
-        assert "the end" in str(app.main.query_one("#replay").render())
+        assert "the end" in str(app.main.query_one("#replay-what").render())
         await pilot.press("q")
     assert app.return_code == 0

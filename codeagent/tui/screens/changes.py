@@ -27,6 +27,7 @@ _REMARKS = {
 
 
 _FRAME_ROWS, _CORNERS = 4, 6
+_SCROLL = "↑ ↓ scroll"
 _LOOK_SECONDS = 0.2
 _STOPS = "esc stop, nothing is changed then"
 _STOPPING = "stopping …"
@@ -46,7 +47,7 @@ class ChangesScreen(ModalScreen[Decision | None]):
     DEFAULT_CSS = """
     ChangesScreen { align: center middle; background: $veil; &:ansi { background: $veil; } }
     ChangesScreen > Vertical {
-        width: 100%; max-width: 120; height: auto; max-height: 100%; margin: 1 2; padding: 0 1;
+        width: 100%; max-width: 120; height: auto; max-height: 100%; margin: 1; padding: 0 1;
         background: $background; border: round $accent;
         border-title-color: $text; border-title-background: $background;
         border-subtitle-color: $text-muted; border-subtitle-background: $background;
@@ -66,7 +67,7 @@ class ChangesScreen(ModalScreen[Decision | None]):
         self._view = ChangesView(palette, ((diff, "") for diff in diffs))
         self._remark = ""
         self._answers: frozenset[Decision] = frozenset()
-        self._keys: tuple[str, ...] = ("↑ ↓ scroll · esc leave", "esc leave")
+        self._keys: tuple[str, ...] = (f"{_SCROLL} · esc leave", "esc leave")
         self._box = Vertical()
 
     @classmethod
@@ -87,9 +88,9 @@ class ChangesScreen(ModalScreen[Decision | None]):
             shortly = f"y all but yours · {shorter}" if does else shorter
             does = f"{does} all but yours · {others}" if does else others
         screen._answers = frozenset({Decision.DO, Decision.OVERWRITE} if reversal.conflicts else {Decision.DO})
-        leave, scroll = "esc leave all as it is", "↑ ↓ scroll"
+        leave = "esc leave all as it is"
         screen._keys = (
-            f"{does} · {scroll} · {leave}",
+            f"{does} · {_SCROLL} · {leave}",
             f"{does} · {leave}",
             f"{does} · esc leave",
             f"{shortly} · esc leave",
@@ -113,10 +114,12 @@ class ChangesScreen(ModalScreen[Decision | None]):
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
-        fitting = (keys for keys in self._keys if len(keys) <= self._box.outer_size.width - _CORNERS)
-        self._box.border_subtitle = Content(next(fitting, self._keys[-1]))
+        rows = self._view.rows
         room = self.size.height - _FRAME_ROWS - self._remark.count("\n") - 2 * bool(self._remark)
-        self._view.styles.height = max(min(self._view.rows, room), 1)
+        self._view.styles.height = max(min(rows, room), 1)
+        sensible = [keys for keys in self._keys if rows > room or _SCROLL not in keys]
+        fitting = (keys for keys in sensible if len(keys) <= self._box.outer_size.width - _CORNERS)
+        self._box.border_subtitle = Content(next(fitting, sensible[-1]))
 
     def action_decide(self, decision: str) -> None:
         """Gives the answer, where there is a question and the answer makes sense."""

@@ -26,7 +26,7 @@ from codeagent.tui.widgets.panel_lines import seconds_text
 _REFRESH_SECONDS = 0.5
 _TIME_CELLS = 14
 _WIDEST = 110
-_FRAME = 4
+_AROUND, _FRAME = 2, 4
 _MOST_ROWS = 8
 _FEW_LINES = 6
 _NOTHING = "Nothing runs. Jobs that the agent starts in the background are listed here."
@@ -50,7 +50,7 @@ class JobsScreen(ModalScreen[None]):
     DEFAULT_CSS = """
     JobsScreen { align: center middle; background: $veil; &:ansi { background: $veil; } }
     JobsScreen > Vertical {
-        width: 100%; max-width: 110; height: auto; max-height: 30; margin: 1 2; padding: 0 1;
+        width: 100%; max-width: 110; height: auto; max-height: 30; margin: 1; padding: 0 1;
         background: $surface; border: round $accent;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
@@ -165,7 +165,7 @@ class JobsScreen(ModalScreen[None]):
         return bool(self._work) and self._work[at].stop is not None
 
     def _row(self, work: Work) -> Content:
-        room = min(self.size.width - _FRAME, _WIDEST) - _FRAME - (len(self._work) > _MOST_ROWS)
+        room = min(self.size.width - _AROUND, _WIDEST) - _FRAME - (len(self._work) > _MOST_ROWS)
         state = Content.styled(f"{show_invisible(work.state):>{_TIME_CELLS}}", "$text-muted")
         name = Content.styled(f"{show_invisible(work.name):<7}", "$text" if work.stop else "$text-muted")
         what = Content(" ".join(show_invisible(work.what).split()))

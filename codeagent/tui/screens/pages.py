@@ -20,7 +20,8 @@ from codeagent.core.text import show_invisible
 from codeagent.tui.custom_commands import CustomCommands
 
 _WIDEST = 100
-_AROUND = 4
+_AROUND = 2
+_LEAVE = "esc leave"
 """The cells beside the page."""
 _FRAME = 7
 """The cells of the page that are border, padding and scroll bar."""
@@ -37,7 +38,7 @@ class Page(ModalScreen[None]):
     DEFAULT_CSS = """
     Page { align: center middle; background: $veil; &:ansi { background: $veil; } }
     Page > VerticalScroll {
-        width: 100%; max-width: 100; height: auto; max-height: 100%; margin: 1 2;
+        width: 100%; max-width: 100; height: auto; max-height: 100%; margin: 1;
         background: $surface; border: round $accent; scrollbar-size: 0 1; scrollbar-gutter: stable;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
@@ -58,7 +59,7 @@ class Page(ModalScreen[None]):
         """The text, which scrolls."""
         with VerticalScroll() as box:
             box.border_title = Content(self._title)
-            box.border_subtitle = Content("↑ ↓ scroll · esc leave")
+            box.border_subtitle = Content(_LEAVE)
             yield self._text
 
     def on_mount(self) -> None:
@@ -69,6 +70,12 @@ class Page(ModalScreen[None]):
         """Lays the text out for the width."""
         width = min(self.size.width - _AROUND, _WIDEST) - _FRAME
         self._text.update(self._lay_out(max(width, _NARROWEST)))
+        self.call_after_refresh(self._name_keys)
+
+    def _name_keys(self) -> None:
+        """The arrows are named where they do something."""
+        box = self.query_one(VerticalScroll)
+        box.border_subtitle = Content(f"↑ ↓ scroll · {_LEAVE}" if box.max_scroll_y else _LEAVE)
 
     def action_close(self) -> None:
         """Leaves."""

@@ -73,6 +73,7 @@ class Picker(ModalScreen[str | None]):
     Picker Input, Picker Input:focus { border: none; height: 1; padding: 0; background: $surface; }
     Picker OptionList, Picker OptionList:focus {
         border: none; height: auto; max-height: 14; padding: 0; background: $surface; color: $text;
+        scrollbar-size-vertical: 1;
         & > .option-list--option-highlighted {
             background: $screen-selection-background; color: $accent; text-style: bold;
         }

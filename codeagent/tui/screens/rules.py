@@ -20,7 +20,7 @@ from codeagent.core.text import show_invisible
 from codeagent.tui.screens.picker import OptionRows
 
 _WIDEST = 100
-_FRAME = 4
+_AROUND, _FRAME = 2, 4
 _MOST_ROWS = 12
 _SCOPES = (Scope.SESSION, Scope.PROJECT, Scope.ALWAYS)
 _SCOPE_WORDS = {
@@ -42,7 +42,7 @@ class RulesScreen(ModalScreen[None]):
     DEFAULT_CSS = """
     RulesScreen { align: center middle; background: $veil; &:ansi { background: $veil; } }
     RulesScreen > Vertical {
-        width: 100%; max-width: 100; height: auto; max-height: 100%; margin: 1 2; padding: 0 1;
+        width: 100%; max-width: 100; height: auto; max-height: 100%; margin: 1; padding: 0 1;
         background: $surface; border: round $accent;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
@@ -214,7 +214,7 @@ class RulesScreen(ModalScreen[None]):
         self.set_class(not self._rules, "-empty")
 
     def _row(self, rule: StoredRule) -> Content:
-        room = min(self.size.width - _FRAME, _WIDEST) - _FRAME - (len(self._rules) > _MOST_ROWS)
+        room = min(self.size.width - _AROUND, _WIDEST) - _FRAME - (len(self._rules) > _MOST_ROWS)
         held = "settings" if not rule.can_be_removed else _SCOPE_WORDS[rule.scope]
         right = Content.styled(f"  {held:>13}", "$text-muted")
         left = Content.assemble((f"{rule.decision:<6} ", _STYLES[rule.decision]), show_invisible(rule.rule))

@@ -44,6 +44,8 @@ class WelcomeScreen(Screen[str | Opening | None]):
     WelcomeScreen { align: center middle; background: $background; }
     WelcomeScreen > VerticalScroll {
         width: 100%; max-width: 76; height: auto; max-height: 100%; padding: 0 2; scrollbar-size-vertical: 1;
+        scrollbar-background: $background; scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
     }
     WelcomeScreen.-tall > VerticalScroll { padding: 1 3; }
     WelcomeScreen Static { height: auto; }

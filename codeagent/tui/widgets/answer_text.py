@@ -79,6 +79,8 @@ class AnswerText(Vertical):
     AnswerText Input, AnswerText Input:focus { border: none; height: 1; padding: 0; background: $raised; }
     AnswerText TextArea, AnswerText TextArea:focus {
         border: none; height: 1fr; padding: 0; background: $raised; scrollbar-size-vertical: 1;
+        scrollbar-background: $raised; scrollbar-background-hover: $raised;
+        scrollbar-background-active: $raised;
     }
     AnswerText TextArea:light .text-area--cursor { color: $background; background: $text; }
     """

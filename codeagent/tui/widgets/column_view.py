@@ -32,6 +32,8 @@ class ColumnView(MouseSelection):
         overflow-x: hidden;
         overflow-y: scroll;
         scrollbar-size-vertical: 1;
+        scrollbar-background: $background; scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
     }
     """
 

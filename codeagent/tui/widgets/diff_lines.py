@@ -194,13 +194,17 @@ class DiffLines(LazyLines):
         is_out = self._is_out(hunk)
         ground, ink = _grounds(line.kind, inks, is_out=is_out)
         put_on = readable_on if inks.palette.is_rounded else add
-        edge, sign = ground, put_on(ink, ground)
+        tint, sign = ground, put_on(ink, ground)
         if inks.palette.has_strong_tints:  # only the column of signs has them
             ground = Style.null()
         faint = put_on(inks.faint, ground)
-        first = (Piece(f"{number} ", faint, ""), Piece(_SIGNS[line.kind], sign, ""), Piece(" ", ground, ""))
-        blank = " " * (len(number) + 1)
-        rest = (Piece(blank, ground, ""), Piece(" ", edge, ""), Piece(" ", ground, ""))
+        before, behind = f"{number} ", " "
+        if ground is tint:
+            first: Pieces = (Piece(before, faint, ""), Piece(_SIGNS[line.kind] + behind, sign, ""))
+            rest: Pieces = (Piece(" " * (len(before) + 2), ground, ""),)
+        else:
+            first = (Piece(before, faint, ""), Piece(_SIGNS[line.kind], sign, ""), Piece(behind, ground, ""))
+            rest = (Piece(" " * len(before), ground, ""), Piece(" ", tint, ""), Piece(behind, ground, ""))
         if is_out:
             pieces = [Piece(shown(line.text), inks.faint)]
         else:
@@ -223,9 +227,9 @@ class DiffLines(LazyLines):
         text = f"{pointer}{state}{where}{word} "
         count = self._folded.get(index, 0)
         fold = f" ⋯ {counted(count, 'unchanged line')} above" if count else ""
-        rule = "─" * max(self._width - len(text) - len(fold), 0)
+        rule = "─" * max(self._width - len(text) - len(fold) - 1, 0)  # away from what scrolls
         pieces = (Piece(text, ink, ""), Piece(rule, inks.rule, ""), Piece(fold, inks.faint, "", OPEN_FOLD))
-        return Line(pieces=pieces if len(text) + len(fold) <= self._width else pieces[:2], whole="")
+        return Line(pieces=pieces if len(text) + len(fold) < self._width else pieces[:2], whole="")
 
 
 def render_diff(

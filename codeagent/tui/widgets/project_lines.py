@@ -59,6 +59,6 @@ def _row(name: str, about: list[Piece], column: int, width: int, inks: Inks) -> 
 def _text(entry: ProjectEntry, width: int, inks: Inks) -> Iterator[Line]:
     name = show_invisible(entry.name)
     shown = name if len(name) <= width - 4 else f"…{name[-(width - 5) :]}"
-    yield Line(pieces=(Piece(f"{shown} ", inks.strong), Piece("─" * max(width - len(shown) - 1, 0), inks.rule)))
+    yield Line(pieces=(Piece(f"{shown} ", inks.strong), Piece("─" * max(width - len(shown) - 2, 0), inks.rule)))
     text = count_gaps(show_invisible(entry.text.strip("\n")).replace("\t", TAB))
     yield from wrap([Piece(text, inks.text)], width)

@@ -31,6 +31,8 @@ class PromptText(TextField):
     PromptText, PromptText:focus {
         height: auto; min-height: 1; width: 1fr; border: none; padding: 0; background: $background;
         scrollbar-size-vertical: 1;
+        scrollbar-background: $background; scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
         & .text-area--cursor-line { background: $background; }
         & .text-area--placeholder { color: $text-faint; }
         & .prompt-text--mark { color: $accent; }

@@ -62,7 +62,7 @@ class QuestionBody(DrawnRows):
     def what_follows(self) -> Content:
         """How many lines are below the last one in view, and how many there are; empty at the end."""
         below = len(self._lines) - self._last
-        return Content.styled(f"↓ {below} more of {self.total} lines", "bold $warning") if below > 0 else Content()
+        return Content.styled(f"↓ {below} more of {self.total} lines", "$warning") if below > 0 else Content()
 
     @property
     def seen(self) -> int:
