@@ -50,6 +50,9 @@ class ApprovalDialog(QuestionPane):
     class Typed(Message):
         """Something else stands in the editor, or in the line for a sentence."""
 
+    _stood: tuple[int, int, int, int] | None = None
+    """Of the last change of sides: the question, its hunk, and the first row in view after it and before it."""
+
     async def _show(self, view: View) -> None:
         question = self._questions.current
         if question is None:
@@ -282,8 +285,10 @@ class ApprovalDialog(QuestionPane):
             question.walk(by)
             self._redraw_lines()
             start, change = self._drawing.hunk_starts[question.hunk], self._drawing.change_in(question.hunk)
-            has_room = change - start + _OF_CHANGE <= self._body.size.height
-            self._body.bring(start if has_room else change - ABOVE)
+            if (rows := change - start + _OF_CHANGE) <= self._body.size.height:
+                self._body.bring(start, rows)
+            else:
+                self._body.bring(change - ABOVE, ABOVE + 1)
             self._paint_ahead(question.hunk + by)
 
     async def action_scroll(self, by: int, unit: Literal["line", "page", "all"]) -> None:
@@ -303,7 +308,7 @@ class ApprovalDialog(QuestionPane):
         self._redraw()
 
     def action_other_side(self) -> None:
-        """One below the other, or side by side; the change that was looked at stays in view."""
+        """One below the other, or side by side; the change that was looked at stays in view, and back is back."""
         question = self._questions.current
         if question is None or question.around is None or not question.around.is_foldable:
             self._remark("There is nothing here to show side by side")
@@ -311,7 +316,12 @@ class ApprovalDialog(QuestionPane):
         if not self._room.is_wide:
             self._remark(f"Side by side needs a screen of {WIDE} columns")
             return
+        before = self._body.scroll_offset.y
         self._keep_in_view(question.hunk, lambda: self.use_side(_OTHER[self._side]))
+        where = (question.ticket, question.hunk)
+        if self._stood is not None and self._stood[:3] == (*where, before):
+            self._body.go_on_at(self._stood[3])
+        self._stood = (*where, self._body.scroll_offset.y, before)
         self.post_message(self.SideChosen(self._side))
 
     def action_open_fold(self) -> None:
@@ -335,12 +345,13 @@ class ApprovalDialog(QuestionPane):
     def _keep_in_view(self, hunk: int, change: Callable[[], None]) -> None:
         """Does something that moves lines, while the change in a hunk stays in its row of the screen.
 
-        It moves down as far as its heading needs to be in view, where there is room for both.
+        It moves down as far as its heading needs to be in view, where there is room for both, and up only
+        where it was out of view.
         """
         row, rows = self._drawing.change_in(hunk) - self._body.scroll_offset.y, self._rows
         change()
-        lowest = self._body.size.height + self._rows - rows - _OF_CHANGE
+        row, height = row + self._rows - rows, self._body.size.height + self._rows - rows
+        lowest = max(row if row < height else 0, height - _OF_CHANGE)
         at = self._drawing.change_in(hunk)
         needed = at - self._drawing.hunk_starts[hunk]
-        row = max(row + self._rows - rows, needed if needed <= lowest else 1)
-        self._body.keep(at, max(min(row, lowest), 1))
+        self._body.keep(at, max(min(max(row, needed if needed <= lowest else 1), lowest), 1))

@@ -82,10 +82,10 @@ class QuestionBody(DrawnRows):
         """Stands again where it stood before other lines were shown."""
         self.scroll_to(y=top, animate=False, immediate=True, force=True)
 
-    def bring(self, line: int) -> None:
-        """Scrolls so that a line stands near the top, unless it is in view with some of what follows."""
+    def bring(self, line: int, rows: int) -> None:
+        """Scrolls so that a line stands near the top, unless so many rows from there on are in view."""
         top = self.scroll_offset.y
-        if not top <= line < top + max(self.size.height - 3, 1):
+        if not top <= line <= top + max(self.size.height - rows, 0):
             self.scroll_to(y=max(line - 1, 0), animate=False, immediate=True)
 
     def keep(self, line: int, row: int) -> None:

@@ -23,6 +23,7 @@ from codeagent.core.approvals import (
 )
 from codeagent.core.diff import make_diff
 from codeagent.tui.widgets.approval import CLICK_SECONDS
+from tests.tui.scenes import change
 
 
 class Asking:
@@ -488,6 +489,17 @@ async def test_s_puts_old_and_new_side_by_side_and_is_remembered(stage_of, ask_d
         await stage.until(lambda: stage.bench.chosen.side_by_side)
         await stage.press_slowly("y")
         assert re.search(r"3 − line 3 +│ +3 \+ line three", stage.text)
+
+
+@pytest.mark.parametrize("size", [(120, 27), (120, 30), (200, 28)])
+async def test_looking_at_a_hunk_in_other_ways_moves_nothing_in_the_end(stage_of, size):
+    async with stage_of(Asking(change()), size=size) as stage:
+        await ask(stage)
+        await stage.press_slowly("j", "space")
+        before = stage.text
+        assert "+        lines = [f" in before
+        await stage.press_slowly("s", "s", "question_mark", "escape")
+        assert stage.text == before
 
 
 async def test_side_by_side_needs_room(stage_of, ask_diff):
