@@ -30,6 +30,14 @@ def soon_gone(nap, seconds):
     return not sleeping(nap)
 
 
+def wait_for_sleeping(nap):
+    """A shell that has begun does not sleep yet."""
+    end = time.monotonic() + 20
+    while not sleeping(nap):
+        assert time.monotonic() < end, f"nobody sleeps {nap}"
+        time.sleep(0.05)
+
+
 def start_job(nap):
     """A job that is told apart by how long it sleeps."""
     return Reply(parts=(Call("bash", {"command": f"echo up; {nap}", "background": True}),))
@@ -84,7 +92,7 @@ def test_a_job_outlives_its_turn_is_listed_and_stopped_and_its_end_is_told(place
         terminal.press("enter")
         terminal.wait("Started")
         terminal.wait(r"· 1 job\b")
-        assert sleeping(f"{NAP}03")
+        wait_for_sleeping(f"{NAP}03")
         terminal.press("ctrl+t")
         terminal.wait(f"job 1 +echo up; {NAP}03")
         terminal.wait("^ *│ up")
@@ -111,12 +119,12 @@ def test_jobs_end_with_the_app(place, model_server, way):
         terminal.type("start it")
         terminal.press("enter")
         terminal.wait("Started")
-        assert sleeping(nap)
+        wait_for_sleeping(nap)
         if way == "quit":
             terminal.press("ctrl+d")
         else:
             os.kill(terminal.pid, getattr(signal, way))
-        terminal.wait_for_exit()
+        assert terminal.wait_for_exit() == (0 if way == "quit" else 128 + getattr(signal, way))
         assert soon_gone(nap, 5)
 
 
@@ -171,4 +179,5 @@ def start_two(terminal, model_server, one, other):
     terminal.type("start it")
     terminal.press("enter")
     terminal.wait("Both are up.")
-    assert sleeping(one)
+    wait_for_sleeping(one)
+    wait_for_sleeping(other)
