@@ -79,6 +79,9 @@ class Grammar:
         )
 
 
+NOTED = "printf '%s\\0' {name} \"$@\" end > $LOG/$BASHPID.$SRANDOM"
+
+
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory):
     """Programs that do nothing but note how they were called."""
@@ -86,17 +89,21 @@ def machine(tmp_path_factory):
     (base / "bin").mkdir()
     for name in PROGRAMS:
         stub = base / "bin" / name
-        stub.write_text(f"#!/bin/bash --norc\nprintf '%s\\0' {name} \"$@\" end > $LOG/$BASHPID.$SRANDOM\n")
+        stub.write_text(f"#!/bin/bash --norc\n{NOTED.format(name=name)}\n")
         stub.chmod(0o755)
     return base
 
 
-def what_ran(base, command):
+FUNCTIONS = {f"BASH_FUNC_{name}%%": f"() {{ {NOTED.format(name=name)}; }}" for name in PROGRAMS}
+"""The same as functions, which need no process each: for scripts in which it does not matter what a program is."""
+
+
+def what_ran(base, command, **environ):
     with tempfile.TemporaryDirectory(dir=base) as log, tempfile.TemporaryDirectory(dir=base) as place:
         process = subprocess.Popen(
             ["/bin/bash", "--noprofile", "--norc", "-c", command],
             cwd=place,
-            env={"PATH": str(base / "bin"), "HOME": place, "FUNCNEST": "20", "LOG": log},
+            env={"PATH": str(base / "bin"), "HOME": place, "FUNCNEST": "20", "LOG": log, **environ},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -126,21 +133,21 @@ def is_said(argv, words):
     return is_said(argv[1:], rest)
 
 
-def assert_nothing_else_runs(base, scripts):
+def assert_nothing_else_runs(base, scripts, **environ):
     clear = 0
     for script in scripts:
         analysis = analyze(script)
         if analysis.is_opaque:
             continue
         clear += 1
-        for argv in what_ran(base, script):
+        for argv in what_ran(base, script, **environ):
             assert any(is_said(argv, command.words) for command in analysis.everything()), (script, argv)
     return clear
 
 
 def test_what_bash_runs_was_said_before_for_scripts_that_mean_something(machine):
     grammar = Grammar(7)
-    assert assert_nothing_else_runs(machine, [grammar.script(3) for _ in range(400)]) > 60
+    assert assert_nothing_else_runs(machine, [grammar.script(3) for _ in range(250)]) > 40
 
 
 def test_what_bash_runs_was_said_before_for_any_soup_of_tokens(machine):
@@ -211,10 +218,10 @@ def a_loop(chance, depth, around=()):
 
 def test_what_bash_runs_was_said_before_for_words_with_the_variable_of_a_loop_in_them(machine):
     chance = random.Random(7)
-    loops = [a_loop(chance, 2) for _ in range(400)]
-    assert assert_nothing_else_runs(machine, loops) > 200
+    loops = [a_loop(chance, 2) for _ in range(200)]
+    assert assert_nothing_else_runs(machine, loops, **FUNCTIONS) > 100
     known = [analyze(loop) for loop in loops]
-    assert sum(all(word.is_known for one in found.everything() for word in one.words) for found in known) > 60
+    assert sum(all(word.is_known for one in found.everything() for word in one.words) for found in known) > 30
 
 
 def test_the_body_of_a_loop_is_read_for_each_value_within_bounds():
