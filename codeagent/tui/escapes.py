@@ -25,6 +25,33 @@ _ALT_ARROW = re.compile(r"\x1b\x1b[\[O]([A-DFH])")
 _OWN_TABLE = "\r\t\x7f"  # Alt with these has a sequence that the parser knows
 _WORD_KEYS = "bf"  # so have these, which readline and macOS send to go by words
 
+# The kitty keyboard protocol (https://sw.kovidgoyal.net/kitty/keyboard-protocol/)
+_KITTY_KEY = re.compile(r"\x1b\[(\d{1,9})((?::\d*)*)(?:;(\d*)((?::\d+)?))?(;[\d:]*)?([u~A-HPQS])")
+_BY_THEMSELVES = frozenset({57358, 57359, 57360, *range(57441, 57455)})  # locks, and keys held down with others
+_RELEASED = ":3"
+_CTRL, _CTRL_SHIFT, _LOCKS = 4, 5, 64 | 128
+_WITH_SHIFT = {45: 95}  # the underscore is on the minus, which is not told where Ctrl is held down
+
+
+def plain_keys(text: str) -> str:
+    """Typed text with each key of the kitty protocol as the parser knows it.
+
+    What is no key by itself, such as Shift pressed alone, is left out, and so is a key that is let go.
+    """
+    return _KITTY_KEY.sub(_plain, text) if "\x1b[" in text else text
+
+
+def _plain(found: re.Match[str]) -> str:
+    code, others, held, kind, words, end = found.groups(default="")
+    number, bits = int(code), max(int(held or "1") - 1, 0)
+    if kind == _RELEASED or (end == "u" and number in _BY_THEMSELVES):
+        return ""
+    if end == "u" and bits & ~_LOCKS == _CTRL_SHIFT:
+        shifted = others.split(":")[1] if others else ""
+        if with_shift := int(shifted or _WITH_SHIFT.get(number, 0)):
+            return f"\x1b[{with_shift};{_CTRL + 1}u"
+    return f"\x1b[{code};{held}{words}{end}" if others or kind else found[0]
+
 
 class Escapes:
     """What arrives from the terminal, parted: each Escape key is a piece of its own."""
@@ -166,4 +193,4 @@ class Typed:
                 yield from self._keys(self._answers.sift(part))
 
     def _keys(self, text: str) -> Iterator[str]:
-        return filter(None, self._escapes.part(text))
+        return filter(None, self._escapes.part(plain_keys(text)))

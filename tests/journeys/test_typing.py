@@ -54,6 +54,32 @@ def test_escape_stops_the_turn_and_the_letters_right_behind_it_are_typed(place, 
         terminal.wait("› hello")
 
 
+def with_kitty(text: str) -> str:
+    """What a terminal with the kitty protocol sends when text is typed: Shift is told of as well."""
+    return "".join(
+        f"\x1b[57441;2u\x1b[{ord(one.lower())};2;{ord(one)}u" if one.isupper() else f"\x1b[{ord(one)};;{ord(one)}u"
+        for one in text
+    )
+
+
+def test_keys_of_the_kitty_protocol_send_queue_and_stop(place, model_server):
+    model_server.reply(Reply(parts=(Call("bash", {"command": "sleep 73"}),)))
+    with place.open("--mode", "auto", "--sandbox", "off") as terminal:
+        terminal.wait("claude-test")
+        terminal.send(f"{with_kitty('First')}\x1b[57441;2u\x1b[13;2u{with_kitty('second')}")
+        terminal.wait("second")
+        terminal.send("\x1b[57442;5u\x1b[45;6u")  # Ctrl+_
+        terminal.wait_gone("second")
+        terminal.send(f"{with_kitty('two')}\x1b[13u")
+        terminal.wait("sleep 73")
+        terminal.send(f"{with_kitty('afterwards')}\x1b[57443;3u\x1b[13;3u")  # Alt+Enter
+        terminal.wait("later: “afterwards”")
+        terminal.send(f"\x1b[27u{with_kitty('hello')}")
+        terminal.wait("[Ss]topped")
+        terminal.wait("hello")
+    assert model_server.requests[0].messages[0]["content"][0]["text"] == "First\ntwo"
+
+
 def test_a_yes_right_behind_escape_allows_nothing(place, model_server):
     model_server.reply(Reply(parts=(Call("bash", {"command": "touch made"}),)))
     with place.open() as terminal:

@@ -3,6 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual._xterm_parser import XTermParser
+from textual.events import Key
 
 from codeagent.tui.escapes import Escapes, Pasted, Typed
 from codeagent.tui.keys import characters_with_alt
@@ -38,6 +40,38 @@ def parted(*chunks, with_alt="d"):
 )
 def test_escape_is_a_key_and_what_follows_is_typed(chunks, pieces):
     assert parted(*chunks) == pieces
+
+
+def keys_of(sent):
+    """The keys that are read from what a terminal with the kitty protocol sends."""
+    parser = XTermParser()
+    messages = [message for piece in Typed().take(sent) for message in parser.feed(piece)]
+    return [message.key for message in messages if isinstance(message, Key)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "keys"),
+    [
+        ("\x1b[104;;104u", ["h"]),
+        ("\x1b[57441;2u\x1b[121;2;89u", ["Y"]),  # Shift is pressed, then the letter
+        ("\x1b[57442;5u\x1b[99;5u", ["ctrl+c"]),
+        ("\x1b[57360;129u\x1b[13;129u", ["enter"]),  # Num Lock
+        ("\x1b[97;65;65u", ["A"]),  # Caps Lock
+        ("\x1b[13;2u\x1b[13;5u\x1b[13;3u", ["shift+enter", "ctrl+enter", "alt+enter"]),
+        ("\x1b[27u\x1b[104;;104u", ["escape", "h"]),
+        ("\x1b[45;6u", ["ctrl+underscore"]),
+        ("\x1b[45;134u", ["ctrl+underscore"]),
+        ("\x1b[45:95;6u", ["ctrl+underscore"]),
+        ("\x1b[99;6u", ["ctrl+shift+c"]),
+        ("\x1b[97:65;2;65u", ["A"]),
+        ("\x1b[97;1:1;97u\x1b[97;1:3u", ["a"]),  # pressed and let go
+        ("\x1b[1;3:1A\x1b[1;3:3A", ["alt+up"]),
+        ("\x1b[100;3u\x1b[98;3u", ["alt+d", "alt+b"]),
+        ("\x1b[32;;32u\x1b[9;2u\x1b[5~\x1b[P", ["space", "shift+tab", "pageup", "f1"]),
+    ],
+)
+def test_keys_of_the_kitty_protocol_are_those_that_were_pressed(sent, keys):
+    assert keys_of(sent) == keys
 
 
 @pytest.mark.parametrize(
