@@ -93,6 +93,12 @@ class Bounds:
             return False
         return any(real.is_relative_to(folder) for folder in (*self.writable, *devices(), MEMORY))
 
+    @property
+    def leaves_unmade_open(self) -> bool:
+        """Whether commands can make what starts programs where it is not there yet and nobody watches."""
+        places = (place for place in self.closed if place not in self.own and not place.is_relative_to(self.root))
+        return any(not place.exists() for place in places)
+
     def around_closed(self) -> tuple[Path, ...]:
         """The folders between the writable ones and what is closed in them, outermost first."""
         between = {

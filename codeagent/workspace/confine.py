@@ -67,8 +67,10 @@ class Bubblewrap:
     @property
     def cannot_stop(self) -> str:
         """What gets past it, in words."""
-        open_doors = () if self.keeps_apart else (_OTHERS,)
-        return ", ".join((*open_doors, *_services_left(self.bounds, are_hidden=True)))
+        open_doors = [*(() if self.keeps_apart else (_OTHERS,)), *_services_left(self.bounds, are_hidden=True)]
+        if self.bounds.leaves_unmade_open:
+            open_doors.append("the making of start-up files in ~, as it lies in a folder that commands write to")
+        return ", ".join(open_doors)
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
         """The words that run ``words`` confined. Raises OSError."""

@@ -169,6 +169,18 @@ def test_codeagents_own_folders_and_start_up_files_stay_as_they_are_in_a_writabl
     assert not found.keeps_from(home / ".config/other/file")
 
 
+def test_it_says_that_start_up_files_can_be_made_in_a_home_among_temporary_files(home):
+    project = home / "project"
+    project.mkdir()
+    closed = closed_places([home], [project], ())
+    beside = Bubblewrap(program="/usr/bin/env", bounds=Bounds(root=project, writable=(project, home), closed=closed))
+    assert "start-up files" in beside.cannot_stop
+    at_work = Bubblewrap(program="/usr/bin/env", bounds=Bounds(root=home, writable=(home,), closed=closed))
+    assert "start-up files" not in at_work.cannot_stop
+    apart = Bubblewrap(program="/usr/bin/env", bounds=Bounds(root=project, writable=(project,)))
+    assert "start-up files" not in apart.cannot_stop
+
+
 def test_a_file_in_the_way_of_codeagents_own_folder_stays_in_its_way(home):
     (home / "file").write_text("")
     found = find_confinement(Level.WORKSPACE_WRITE, home, (), has_network=True, own=(home / "file/codeagent",))
