@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from codeagent.workspace import landlock
@@ -116,7 +117,8 @@ class Bounds:
         they do so by mounts, which give another reason than rights do.
         """
         found: dict[str, Refusal] = {}
-        hidden = hidden_sockets(os.environ) if by_mounts and not self.has_services else ()
+        hides = by_mounts and not self.has_services
+        hidden = cache(lambda: hidden_sockets(os.environ) if hides else ())
         for line in output.splitlines()[-_MOST_LINES:]:
             if refusal := self._refusal(line, cwd, by_mounts=by_mounts) or self._service(line, hidden):
                 found.setdefault(refusal.what, refusal)
@@ -135,7 +137,7 @@ class Bounds:
             return Refusal(what="using the network", line=line)
         return None
 
-    def _service(self, line: str, hidden: tuple[Path, ...]) -> Refusal | None:
+    def _service(self, line: str, hidden: Callable[[], tuple[Path, ...]]) -> Refusal | None:
         if name := missed_service(line, hidden):
             return Refusal(what=f"using {name}", line=line)
         if not self.has_services and landlock.abi() >= landlock.SCOPES_ABI and missed_signal(line):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 
@@ -76,14 +76,14 @@ def hidden_sockets(environ: Mapping[str, str]) -> tuple[Path, ...]:
     return tuple(path for path in found if not agent or path != _socket(Path(agent)))
 
 
-def missed_service(line: str, hidden: tuple[Path, ...]) -> str:
-    """Which service a line of output says it could not be reached, empty for none."""
-    if not hidden or len(line) > _LONGEST_LINE:
+def missed_service(line: str, hidden: Callable[[], tuple[Path, ...]]) -> str:
+    """Which service a line of output says it could not be reached, empty for none; ``hidden`` is seldom asked for."""
+    if len(line) > _LONGEST_LINE:
         return ""
     if name := next((name for name, said in _SAID.items() if said.search(line)), ""):
-        return name
+        return name if hidden() else ""
     if _SAID_OF_A_SOCKET.search(line):
-        return next((str(path) for path in hidden if _is_named(path, line)), "")
+        return next((str(path) for path in hidden() if _is_named(path, line)), "")
     return ""
 
 

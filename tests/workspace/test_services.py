@@ -164,9 +164,14 @@ def test_a_command_can_end_what_an_earlier_one_left(tmp_path, kind):
     ],
 )
 def test_a_missed_service_is_told_from_what_programs_say(tmp_path, line, name):
-    hidden = (Path("/run/x.sock"),)
-    assert missed_service(line, hidden) == name
-    assert missed_service(line, ()) == ""
+    assert missed_service(line, lambda: (Path("/run/x.sock"),)) == name
+    assert missed_service(line, lambda: ()) == ""
+
+
+def test_a_line_without_end_is_not_searched_long():
+    line = "kill 1 Could not connect to bus Operation not permitte" * 20_000
+    assert missed_service(line, lambda: (Path("/run/x.sock"),)) == ""
+    assert not missed_signal(line)
 
 
 @pytest.mark.parametrize(
