@@ -100,11 +100,11 @@ class Bounds:
         places = (place for place in self.closed if place not in self.own and not place.is_relative_to(self.root))
         return any(not place.exists() for place in places)
 
-    def around_closed(self) -> tuple[Path, ...]:
-        """The folders between the writable ones and what is closed in them, outermost first."""
+    def around(self, places: Sequence[Path]) -> tuple[Path, ...]:
+        """The folders between the writable ones and those places of them that are in one, outermost first."""
         between = {
             parent
-            for place in self.closed
+            for place in places
             for parent in place.parents
             if any(parent != top and parent.is_relative_to(top) for top in self.writable)
         }

@@ -78,12 +78,13 @@ class Bubblewrap:
         for path in self.bounds.writable:
             if path.exists():
                 options += ["--bind", str(path), str(path)]
-        for option, path in (*_binds_around(self.bounds), *_closing_binds(self.bounds)):
+        hidden = () if self.bounds.has_services else hidden_sockets(os.environ)
+        for option, path in (*_binds_around(self.bounds, hidden), *_closing_binds(self.bounds)):
             options += [option, str(path), str(path)]
         for folder in self.bounds.writable if self.bounds.protects_git else ():
             for option, path in _git_binds(folder):
                 options += [option, str(path), str(path)]
-        for path in () if self.bounds.has_services else hidden_sockets(os.environ):
+        for path in hidden:
             options += ["--ro-bind", os.devnull, str(path)]
         if not self.bounds.has_network:
             options += ["--unshare-net"]
@@ -226,12 +227,12 @@ def _few_rights() -> list[str]:
     return ["--cap-drop", "ALL", *kept, *shut]
 
 
-def _binds_around(bounds: Bounds) -> Iterator[tuple[str, Path]]:
-    """Mounts the folders around what is closed on themselves, so that they cannot be moved away with it."""
+def _binds_around(bounds: Bounds, hidden: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Mounts the folders around what is closed or hidden on themselves, so that they cannot be moved away with it."""
     for folder in bounds.own:
         with suppress(OSError):
             make_private_folder(folder)
-    yield from (("--bind", folder) for folder in bounds.around_closed() if folder.is_dir())
+    yield from (("--bind", folder) for folder in bounds.around((*bounds.closed, *hidden)) if folder.is_dir())
 
 
 def _closing_binds(bounds: Bounds) -> Iterator[tuple[str, Path]]:
@@ -331,7 +332,7 @@ def seatbelt_profile(bounds: Bounds) -> str:
     protected = " ".join(f"(subpath {json.dumps(str(link / part))})" for link in links for part in GIT_PARTS)
     kept = " ".join(f"(literal {json.dumps(str(link))})" for link in links)
     closed = " ".join(f"(subpath {json.dumps(str(place))})" for place in bounds.closed)
-    around = " ".join(f"(literal {json.dumps(str(folder))})" for folder in bounds.around_closed())
+    around = " ".join(f"(literal {json.dumps(str(folder))})" for folder in bounds.around(bounds.closed))
     lines = [
         "(version 1)",
         "(allow default)",

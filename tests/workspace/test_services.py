@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,19 @@ def test_it_cannot_be_reached_by_a_link_a_copy_or_an_unmounted_cover(tmp_path, r
     assert run_in(confined, f"unshare -Urm sh -c 'umount {bus}; {sys.executable} -c \"{CONNECT}\" {bus}'")[0] != 0
     way = f"/proc/{os.getpid()}/root{bus}"
     assert run_in(confined, f"{sys.executable} -c '{CONNECT}' {way}")[0] != 0
+
+
+def test_the_folder_of_a_hidden_socket_cannot_be_moved_to_where_nobody_looks(tmp_path, runtime, listen):
+    (runtime / "systemd").mkdir()
+    private = listen(runtime / "systemd/private")
+    bounds = bounds_in(tmp_path)
+    confined = confinement("bubblewrap", replace(bounds, writable=(bounds.root, tmp_path)))
+    assert run_in(confined, f"mv {runtime} {tmp_path}/away")[0] != 0
+    assert run_in(confined, f"mv {runtime}/systemd {tmp_path}/away")[0] != 0
+    assert run_in(confined, f"mv {private} {tmp_path}/away")[0] != 0
+    assert run_in(confined, f"rm -f {private}")[0] != 0
+    assert private.is_socket()
+    assert run_in(confined, f"echo x > {runtime}/file") == (0, "")
 
 
 def test_agents_that_only_sign_stay_in_reach(tmp_path, runtime, listen, monkeypatch):
