@@ -114,7 +114,7 @@ def test_without_the_home_variable_the_systems_customs_hold():
 
 def test_keys_that_cannot_work_are_told(places, root):
     person_writes(places, '[keys]\nfly = "f3"\n')
-    assert load(places, root).notices == ("[keys] names fly, which is no key that can be changed; F1 lists them.",)
+    assert load(places, root).notices == ("[keys] names fly, which is no key that can be changed; f1 lists them.",)
 
 
 @pytest.mark.parametrize("tables", [{}, {"model": {"name": "a/b"}}, {"ui": {"theme": "dark"}, "model": {"name": "c"}}])
