@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from codeagent.policy.effort import A_PROCESS, spend
+from codeagent.policy.glob_names import glob_names
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.git import is_joining, not_looked_at, uncommitted
@@ -31,11 +32,13 @@ def at_stake(words: Sequence[Word], folder: Path) -> Stake:
     if not words or not words[0].is_fixed:
         return None
     name = base_name(words[0].text)
+    spend(len(words))
     if name == "rm":
         return _rm(words[1:], folder)
     if name != "git" or len(words) < 2 or not all(word.is_fixed for word in words):  # noqa: PLR2004 - git and its command
         return None
     find = _GIT.get(words[1].text)
+    spend(A_PROCESS if find else 0)
     return find([word.text for word in words[2:]], folder) if find else None
 
 
@@ -56,8 +59,8 @@ def _named_by(word: Word, folder: Path) -> Stake:
     """What an operand stands for in a folder; None when that is too much, or goes through a link."""
     names = [word.text]
     if word.glob:
-        found_names = glob.iglob(word.glob, root_dir=folder)  # noqa: PTH207 - see named_paths
-        names = list(islice(found_names, _MOST_MATCHES + 1)) or names  # a pattern without a match stands for itself
+        found = list(islice(glob_names(word.glob, folder), _MOST_MATCHES + 1))
+        names = found or names  # a pattern without a match stands for itself
     if len(names) > _MOST_MATCHES or any(not name or (name.endswith("/") and _is_link(folder, name)) for name in names):
         return None
     return tuple(folder / name for name in names)

@@ -9,7 +9,8 @@ from pathlib import Path
 from codeagent.core.approvals import Access, Decision, Mode, Verdict, VerdictPart
 from codeagent.core.errors import PathRefused
 from codeagent.core.json_types import JsonObject
-from codeagent.policy.judge import Judge, Surroundings
+from codeagent.policy.command_case import Surroundings
+from codeagent.policy.judge import Judge
 from codeagent.policy.rules import RuleSet
 from codeagent.workspace.paths import PathSandbox
 

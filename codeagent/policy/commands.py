@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from codeagent.core.text import has_invisible, looks_like_ascii
+from codeagent.policy.effort import Effort, TooMuch, spend
 from codeagent.policy.program_options import program_option
-from codeagent.policy.shell_script import Places, Problem, Script, SimpleCommand
+from codeagent.policy.shell_script import TOO_DEEP, Places, Problem, Script, SimpleCommand
 from codeagent.policy.shell_syntax import parse_script
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name, inside
@@ -19,7 +20,10 @@ LONGEST = 200_000
 """Characters of a command that are looked through; nobody reads more before saying yes."""
 
 _DEEPEST = 6
-_MOST_COMMANDS = 20_000
+_COMMAND = 10
+_MOST_EFFORT = 400_000
+"""Some five thousand commands, or a hundred thousand words: half a second."""
+
 
 _HARMLESS_SETTINGS = {
     **dict.fromkeys(("LANG", "LANGUAGE", "TZ"), re.compile(r"(?!.*\.\.)[A-Za-z][\w.@:+-]*(?:/[A-Za-z_+-]+){0,2}|")),
@@ -141,17 +145,20 @@ class Analysis:
 def analyze(command: str) -> Analysis:
     """Finds all that a shell command would run. Pure, never raises, bounded on hostile text."""
     if len(command) > LONGEST:
-        return Analysis((), (Problem(f"it is longer than {LONGEST:,} characters", is_hidden=True),))
+        return Analysis((), (Problem.unread(f"it is longer than {LONGEST:,} characters"),))
     if "\0" in command:
-        return Analysis((), (Problem("it holds a NUL character, which no command can", is_hidden=True),))
+        return Analysis((), (Problem.unread("it holds a NUL character, which no command can"),))
     problems = list(_odd_characters(command))
     try:
-        script = parse_script(command, follows_loops=True)
-        analysis = _analysis(script, problems)
-        if script.follows_loops and _may_set_variables(analysis):
-            analysis = _analysis(parse_script(command), problems)
+        with Effort(_MOST_EFFORT).drawn_on():
+            script = parse_script(command, follows_loops=True)
+            analysis = _analysis(script, problems)
+            if script.follows_loops and _may_set_variables(analysis):
+                analysis = _analysis(parse_script(command), problems)
+    except TooMuch:
+        return Analysis((), (*problems, Problem.unread("it holds more commands and words than are looked at")))
     except RecursionError:
-        return Analysis((), (*problems, Problem("it is nested too deeply", is_hidden=True)))
+        return Analysis((), (*problems, TOO_DEEP))
     return analysis
 
 
@@ -169,13 +176,15 @@ def _may_set_variables(analysis: Analysis) -> bool:
 
 def _looked_through(simple: SimpleCommand, depth: int) -> Command:
     """A command with its own doubts, and what it runs."""
+    spend(_COMMAND + len(simple.words))
     problems = [*simple.problems, *_settings(simple), *_own_doubts(simple)]
     inner: list[Command] = []
     runs_on = base_name(simple.name) in _LEAVING
     for found in inside(simple.words):
-        if found.is_hidden or depth >= _DEEPEST or (found.words and not found.words[0].is_fixed):
+        if found.is_hidden or (found.words and not found.words[0].is_fixed):
             problems.append(Problem(f"what {simple.name or 'it'} runs cannot be seen", is_hidden=True))
         if depth >= _DEEPEST:
+            problems.append(TOO_DEEP)
             continue
         if found.script is not None:
             script = parse_script(found.script)

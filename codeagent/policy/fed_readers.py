@@ -10,6 +10,7 @@ from pathlib import Path
 
 from codeagent.core.approvals import Decision
 from codeagent.policy.commands import Analysis, Command
+from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.found_files import FINDERS, found_by, shows_names_only
 from codeagent.policy.named_paths import NamedPaths
@@ -29,6 +30,7 @@ _KEEPING = frozenset({"read", "mapfile", "readarray"})
 _PARTS = re.compile(r"(?:\s|\\[0nt]|\0)+")
 _PROSE = re.compile(r"<<.*\n(?:\S*\s+){10}", re.DOTALL)
 _LARGEST_LIST = 500_000
+_BYTES_IN_ONE = 500
 _MOST_LISTS = 50
 _FROM_LIST = Word("what stands in its list", is_known=False)
 _LISTS = frozenset({ANYTHING, _FROM_LIST})
@@ -162,12 +164,14 @@ def _listed_elsewhere(words: Sequence[Word]) -> tuple[Word, ...]:
 def _files(texts: Sequence[str], folders: Sequence[Path]) -> tuple[Word, ...]:
     """Those that are the name of a file."""
     plain = dict.fromkeys(text.strip("\"'") for text in texts)
+    spend(len(plain) * len(folders))
     return tuple(Word(text) for text in plain if text and any(is_there(folder / text) for folder in folders))
 
 
 def _listed_in(line: str, folder: Path) -> tuple[Word, ...]:
     """The files that a line of a list names; none when there are other words in it, as in prose."""
     names = [text for part in _PARTS.split(line) if (text := part.strip("\"'"))]
+    spend(len(names))
     return tuple(map(Word, names)) if all(is_there(folder / name) for name in names) else ()
 
 
@@ -179,6 +183,7 @@ def _lines(path: Path) -> list[str] | None:
             return []
         if found.st_size > _LARGEST_LIST:
             return None
+        spend(found.st_size // _BYTES_IN_ONE)
         return path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except (OSError, ValueError):
         return []

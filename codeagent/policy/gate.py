@@ -29,8 +29,9 @@ from codeagent.core.errors import ConfigError, ToolError
 from codeagent.core.events import ApprovalAsked, ApprovalSettled, Emit
 from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import Allowed, Cover, Denied, Plan
+from codeagent.policy.command_case import CommandCase, Surroundings
 from codeagent.policy.grants import Grant, forget_grant, load_grants, store_grants
-from codeagent.policy.judge import CommandCase, Judge, Surroundings
+from codeagent.policy.judge import Judge
 from codeagent.policy.losses import RunsOn
 from codeagent.policy.offers import command_offers, path_offers, warnings
 from codeagent.policy.rule_meaning import rule_meaning
@@ -270,7 +271,7 @@ class ToolGate:
             return None
         case = self._judge.examine(preview.command, preview.cwd, self._around(mode, preview))
         verdict = case.verdict()
-        return verdict.decision, verdict.because, verdict.parts, verdict.writes, tuple(case.overlooked())
+        return verdict.decision, verdict.because, verdict.parts, verdict.writes, case.overlooked()
 
     def _around(self, mode: Mode, preview: Preview) -> Surroundings:
         return Surroundings(

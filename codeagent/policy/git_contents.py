@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codeagent.core.approvals import Access, Decision
+from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_names import is_pattern
 from codeagent.policy.git_programs import git_inside
@@ -61,6 +62,7 @@ def _ruled(folder: Path, limits: Sequence[Path], sandbox: PathSandbox, rules: Ru
     except (OSError, ValueError):
         yield ask_each_time("which files it would show cannot be told beforehand.")
         return
+    spend(len(paths) * max(1, len(limits)))
     paths = [path for path in paths if not limits or any(path.is_relative_to(limit) for limit in limits)]
     if len(paths) > _MOST_NAMES:
         yield ask_each_time("git knows more files here than are looked at.")

@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
 
+from codeagent.policy.effort import A_PROCESS, spend
 from codeagent.workspace.git import run_git
 from codeagent.workspace.git_places import is_there
 
@@ -100,10 +101,10 @@ def _asked(
     # Of a merge, git names a moved file by its new name only: told apart from moves, the old one is there as well.
     for moves in ((), ("--no-renames",)) if is_combined else ((),):
         end_of_time = time.monotonic() + _SECONDS
-        out = run_git(folder, command, *given, *added, *moves, *limits, seconds=_SECONDS)
+        out = _git(folder, command, *given, *added, *moves, *limits)
         if out is None and not any(word.startswith(_MUST_BE_LAST) for word in given):
             # Some take options only before paths.
-            out = run_git(folder, command, *added, *moves, *given, *limits, seconds=_SECONDS)
+            out = _git(folder, command, *added, *moves, *given, *limits)
         if out is None:
             is_refused = time.monotonic() < end_of_time and _names_nothing(folder, named)
             return () if is_refused else None
@@ -120,7 +121,7 @@ def _followed(folder: Path, ranges: Sequence[str], named: Sequence[str]) -> tupl
     """The files of which lines are followed through the history, by all the names that they had."""
     found: list[str] = []
     for path in dict.fromkeys(written.rpartition(":")[2] for written in ranges):
-        out = run_git(folder, "log", "--follow", *_FOR_NAMES, *named, "--", path, seconds=_SECONDS)
+        out = _git(folder, "log", "--follow", *_FOR_NAMES, *named, "--", path)
         if out is None:
             return () if _names_nothing(folder, named) else None
         found += [name for name in out.replace("\n", "\0").split("\0") if name]
@@ -180,7 +181,7 @@ def _searched(folder: Path, named: Sequence[str], limits: Sequence[str]) -> tupl
 
 def _listed(folder: Path, *words: str) -> tuple[str, ...] | None:
     command, *rest = words
-    out = run_git(folder, command, "--full-name", "-z", *rest, seconds=_SECONDS)
+    out = _git(folder, command, "--full-name", "-z", *rest)
     return None if out is None else tuple(name for name in out.split("\0") if name)
 
 
@@ -204,12 +205,17 @@ def _kind(folder: Path, word: str) -> _Kind:
     if kind is None:
         # Several commits or none, such as HEAD^!, or a path; a pattern is one, there or not.
         is_path = is_pattern(word) or _is_limit(word) or is_there(folder / word)
-        is_one = is_path or run_git(folder, "rev-parse", word, "--", seconds=_SECONDS) is not None
+        is_one = is_path or _git(folder, "rev-parse", word, "--") is not None
         return _Kind.COMMIT if is_one else _Kind.MISSING
     return {"commit": _Kind.COMMIT, "tag": _Kind.COMMIT, "tree": _Kind.FOLDER}.get(kind, _Kind.CONTENTS)
 
 
 def _type(folder: Path, word: str) -> str | None:
     """The type of the object that a word names; None when it names none."""
-    kind = run_git(folder, "cat-file", "-t", word, seconds=_SECONDS)
+    kind = _git(folder, "cat-file", "-t", word)
     return kind.strip() if kind is not None else None
+
+
+def _git(folder: Path, command: str, *words: str) -> str | None:
+    spend(A_PROCESS)
+    return run_git(folder, command, *words, seconds=_SECONDS)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from codeagent.core.approvals import Access, Decision
+from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_names import shown_names
 from codeagent.policy.git_programs import git_inside
@@ -14,6 +15,8 @@ from codeagent.policy.rules import RuleSet
 from codeagent.workspace.git_index import tracked
 from codeagent.workspace.git_places import is_there
 from codeagent.workspace.paths import PathSandbox
+
+_PATHS_IN_ONE = 4
 
 
 def tracked_secret(folder: Path, limits: Sequence[Path], sandbox: PathSandbox) -> str:
@@ -29,6 +32,7 @@ def tracked_secret(folder: Path, limits: Sequence[Path], sandbox: PathSandbox) -
             continue
         except (OSError, ValueError):
             return f"a file of {sandbox.show(place)}"
+        spend(len(found) * max(1, len(limits)) // _PATHS_IN_ONE)
         near = (path for path in found if not limits or any(path.is_relative_to(limit) for limit in limits))
         return next(map(sandbox.show, near), "")
     return ""

@@ -55,8 +55,10 @@ class Losses:
         ``changes`` says why a command may change something. Whatever else the line
         changes could have a hand in what is deleted, so then nothing is certain.
         """
-        losing = [command for command in analysis.commands if any(self.sentences(command))]
-        if analysis.is_opaque or any(changes(command) for command in analysis.commands if command not in losing):
+        losing, others = list[Command](), list[Command]()
+        for command in analysis.commands:
+            (losing if any(self.sentences(command)) else others).append(command)
+        if analysis.is_opaque or any(map(changes, others)):
             return None
         if len(losing) > 1 and any(base_name(command.simple.name) != "rm" for command in losing):
             return None

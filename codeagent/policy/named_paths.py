@@ -12,17 +12,21 @@ from pathlib import Path
 from codeagent.core.approvals import Access, ConcernKind, Decision, Touch
 from codeagent.core.errors import PathRefused
 from codeagent.core.programs import temporary_folder
+from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_contents import contents_shown
 from codeagent.policy.git_tracked import shown_contents, tracked_secret
+from codeagent.policy.glob_names import spend_on
 from codeagent.policy.path_words import (
     PLAIN_PATH,
     candidates,
+    exists,
     is_other_home,
     is_telling,
     known_ends,
     matches,
     one_by_one,
+    tidied,
     written,
 )
 from codeagent.policy.reading import Reading
@@ -38,6 +42,9 @@ _NEW_NAME = f"new-{secrets.token_hex(8)}"  # nothing can be called that already
 _MOST_MATCHES = 1_000
 _MOST_LOOKED_AT = 10_000
 _MOST_WORDS = 5_000
+_LOOKED_UP = 10
+_WRITTEN = 40
+_READ = 4
 _DEVICES = frozenset(
     {"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "-"}
 )
@@ -70,6 +77,7 @@ class NamedPaths:
     def _look_for_folders(self, places: Places, base: Word | None) -> tuple[Path, ...]:
         found: list[Path] = []
         for chain in places:
+            spend(len(chain))
             here = [self._cwd]
             for word in (*chain, *((base,) if base else ())):
                 moved = [self._moved(folder, word) for folder in here]
@@ -95,6 +103,7 @@ class NamedPaths:
         if asked not in self._known:
             if len(self._known) >= _MOST_LOOKED_AT:
                 raise PathRefused("It names more files than are looked at.")
+            spend(_WRITTEN if access is Access.WRITE else _LOOKED_UP)
             try:
                 self._known[asked] = self._sandbox.examine(text, access, base=folder)
             except PathRefused as error:
@@ -175,8 +184,10 @@ class NamedPaths:
 
     def changes_git(self, name: str, words: Iterable[Word], places: Places | None) -> Iterator[Finding]:
         """What stands against changing a whole folder that holds a ``.git``: the folder need not be named for that."""
+        folders = self.folders(places) or (self._cwd,)
         operands = [word for word in words if not word.text.startswith("-") and word.is_known and not word.glob]
-        for folder in self.folders(places) or (self._cwd,):
+        spend(len(operands) * len(folders))
+        for folder in folders:
             holders = [word.text for word in operands if is_there(folder / word.text / ".git")]
             is_onto = name in {"cp", "mv", "rsync"} and bool(holders[1:]) and holders[-1] == operands[-1].text
             if is_onto or (name in {"rm", "chmod", "chown", "chgrp"} and holders):
@@ -216,10 +227,11 @@ class NamedPaths:
                 yield ask_each_time(f"it runs in {self._sandbox.show(folder)}, where files are asked about each time.")
 
     def _mention(self, text: str, folder: Path, *, is_writer: bool) -> Iterator[Finding]:
+        spend()
         if text in _DEVICES or text.startswith("//"):
             return
         accesses = (Access.READ, Access.WRITE) if is_writer else (Access.READ,)
-        is_there = "/" in text or text.startswith("..") or _exists(folder, text)
+        is_there = "/" in text or text.startswith("..") or exists(folder, text)
         for access in accesses:
             try:
                 touch = self._look(text, access, folder)
@@ -270,6 +282,7 @@ class NamedPaths:
         """The variable of a loop: every word that it stands for, which an unquoted one must not split."""
         yield from self._read_words(word.values, folders)
         for value in word.values:
+            spend(_LOOKED_UP)
             found = [match for folder in folders for match in islice(matches(value, folder), _MOST_MATCHES)]
             texts = found if value.glob else [value.text]
             if word.may_split and not all(map(PLAIN_PATH.fullmatch, texts)):
@@ -279,6 +292,7 @@ class NamedPaths:
 
     def _glob(self, word: Word, folder: Path) -> Iterator[Finding]:
         """A pattern is judged by itself and by the names that it stands for now."""
+        spend_on(word.glob)
         yield from self._read_path(written(word), folder)
         last = word.glob.rpartition("/")[2]
         if re.match(r"\.[^*?\[]", last) and any(fnmatch(sample, last) for sample in _HIDDEN_SAMPLES):
@@ -295,6 +309,7 @@ class NamedPaths:
             yield from self._read_path(match, folder)
 
     def _read_path(self, text: str, folder: Path) -> Iterator[Finding]:
+        spend(_READ)
         try:
             touch = self._look(text, Access.READ, folder)
         except PathRefused as error:
@@ -325,6 +340,7 @@ class NamedPaths:
                 )
 
     def _write(self, text: str, folder: Path) -> Iterator[Finding]:
+        spend(_READ)
         try:
             touch = self._look(text, Access.WRITE, folder)
         except PathRefused as error:
@@ -368,27 +384,9 @@ def _unknown(word: Word) -> Finding:
     )
 
 
-def _exists(folder: Path, text: str) -> bool:
-    try:
-        return (folder / text).exists()
-    except (OSError, ValueError):
-        return False
-
-
 def _both_names(touch: Touch, folder: Path) -> tuple[Path, ...]:
     """The real path and the one that is written, for rules that forbid."""
     if touch.path is None:
         return ()
-    lexical = _tidied(folder / touch.written) if not touch.written.startswith("~") else touch.path
+    lexical = tidied(folder / touch.written) if not touch.written.startswith("~") else touch.path
     return tuple(dict.fromkeys((touch.path, lexical)))
-
-
-def _tidied(path: Path) -> Path:
-    """``..`` taken back by its text alone."""
-    parts: list[str] = []
-    for part in path.parts:
-        if part != "..":
-            parts.append(part)
-        elif len(parts) > 1:
-            parts.pop()
-    return Path(*parts)

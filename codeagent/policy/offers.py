@@ -17,9 +17,10 @@ from codeagent.core.approvals import (
 )
 from codeagent.core.diff import LineKind
 from codeagent.core.text import has_disguised, has_invisible
+from codeagent.policy.command_case import TOO_MUCH, CommandCase
 from codeagent.policy.commands import Command
 from codeagent.policy.destructive import loss
-from codeagent.policy.judge import CommandCase
+from codeagent.policy.effort import TooMuch
 from codeagent.policy.rules import is_unclear, path_pattern
 from codeagent.policy.wrappers import INTERPRETERS, base_name, inside, is_wrapper
 from codeagent.workspace.git import uncommitted, uncommitted_in_words
@@ -71,11 +72,8 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
         found.append(f"{preview.held_back} It would {how} the sandbox: it can then write wherever you can.")
     if isinstance(preview, CommandPreview) and preview.let_through:
         found.append(f"The sandbox would let it write to git's hooks and settings this once: to {preview.let_through}.")
-    if case is not None:
-        found += case.undoable.lost
-        if case.undoable.lost and isinstance(preview, CommandPreview):
-            found += _stake(preview, case, show)
-        found += case.undoable.not_kept
+    if case is not None and isinstance(preview, CommandPreview):
+        found += _losses(preview, case, show)
         found += case.overlooked()
         if doubts := dict.fromkeys(doubt.reason for doubt in case.analysis.doubts):
             found.append(f"It is not certain what this does: {'; '.join(islice(doubts, _MOST_DOUBTS))}.")
@@ -86,6 +84,17 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
     if isinstance(preview, DiffPreview) and any(has_disguised(text) for text in (preview.diff.path, *_added(preview))):
         found.append("It holds characters that pass for others; they are shown as <U+…>.")
     return tuple(dict.fromkeys(found))
+
+
+def _losses(preview: CommandPreview, case: CommandCase, show: Show) -> Iterator[str]:
+    with case.effort.drawn_on():
+        try:
+            yield from case.undoable.lost
+            if case.undoable.lost:
+                yield from _stake(preview, case, show)
+            yield from case.undoable.not_kept
+        except TooMuch:
+            yield TOO_MUCH
 
 
 def _stake(preview: CommandPreview, case: CommandCase, show: Show) -> Iterator[str]:

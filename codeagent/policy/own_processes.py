@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from codeagent.policy.commands import Analysis
+from codeagent.policy.effort import spend
 from codeagent.policy.shell_words import Word
 
 _JOB = re.compile(r"%(?:\d+|[%+-])")
@@ -37,9 +38,11 @@ class OwnProcesses:
 
     def _is_background(self, name: str) -> bool:
         """Whether a variable is set once in the line, to the process that was just put in the background."""
+        commands = tuple(self._analysis.everything())
+        spend(len(commands))
         setters = [
             command.simple.source
-            for command in self._analysis.everything()
+            for command in commands
             if any(one.name.partition("[")[0] == name for one in command.simple.assignments)
             or (command.simple.name in {"read", "for", "export", "declare", "local"} and name in command.simple.source)
         ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import re
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -11,6 +10,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
+from codeagent.policy.glob_names import glob_names, spend_on
 from codeagent.policy.shell_words import Word
 from codeagent.workspace.shell_process import bash_words
 
@@ -25,9 +25,10 @@ _BELOW_UNKNOWN = re.compile(r".*(?:\$\w+|[})`])(?P<end>/[\w@%+:,./~-]+)", re.DOT
 
 def matches(word: Word, folder: Path) -> Iterator[str]:
     """The names that a pattern stands for now when the shell is in ``folder``; none for any other word."""
+    spend_on(word.glob)
     pattern = str(Path.home()) + word.glob[1:] if word.has_tilde else word.glob
     for text in _with_folder_above(pattern):
-        yield from glob.iglob(text, root_dir=folder)  # noqa: PTH207 - Path.glob leaves out broken links, takes ** deep
+        yield from glob_names(text, folder)
 
 
 def _with_folder_above(pattern: str) -> Iterator[str]:
@@ -101,3 +102,22 @@ def known_ends(word: Word) -> Iterator[str]:
     elif found := _BELOW_UNKNOWN.fullmatch(text):
         yield f".{found['end']}"
     yield from _INSTEAD.findall(text)
+
+
+def exists(folder: Path, text: str) -> bool:
+    """Whether there is something of this name; what cannot be a path is not there."""
+    try:
+        return (folder / text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def tidied(path: Path) -> Path:
+    """``..`` taken back by its text alone."""
+    parts: list[str] = []
+    for part in path.parts:
+        if part != "..":
+            parts.append(part)
+        elif len(parts) > 1:
+            parts.pop()
+    return Path(*parts)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
+from codeagent.policy.effort import spend
+from codeagent.policy.glob_names import glob_names
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.files import is_file, is_folder
@@ -69,11 +70,11 @@ def _written_out(words: Sequence[Word], folder: Path) -> list[str] | None:
     """The words, with file names in the place of patterns and of loops' variables; None when they are not known."""
     texts: list[str] = []
     for word in chain.from_iterable(written.values or (written,) for written in words):
+        spend()
         if not word.is_known:
             return None
         if word.glob and not word.has_tilde:
-            found = glob.iglob(word.glob, root_dir=folder)  # noqa: PTH207 - see named_paths
-            texts += list(islice(found, _MOST_WORDS)) or [word.text]
+            texts += list(islice(glob_names(word.glob, folder), _MOST_WORDS)) or [word.text]
         else:
             texts.append(str(Path.home()) + word.text[1:] if word.has_tilde else word.text)
         if len(texts) >= _MOST_WORDS:
@@ -133,7 +134,8 @@ def _copied(operands: Sequence[str], targets: Sequence[str], folder: Path, *, is
 def _inside(source: Path, place: str) -> Iterator[str]:
     """The names that the files below a folder get in their new place."""
     if is_folder(source) and not source.is_symlink():
-        for found, _, files in os.walk(source):
+        for found, folders, files in os.walk(source):
+            spend(len(folders) + len(files))
             for file in files:
                 yield f"{place}/{Path(found, file).relative_to(source)}"
 

@@ -13,6 +13,7 @@ from codeagent.core.approvals import Access, Decision, Scope
 from codeagent.core.desk import RuleSource, StoredRule
 from codeagent.core.errors import ConfigError
 from codeagent.core.text import has_disguised, has_invisible
+from codeagent.policy.effort import spend
 from codeagent.policy.later import IgnoreSpec, ignore_spec
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
@@ -185,7 +186,9 @@ class RuleSet:
         """The first rule with this outcome that concerns a command (``maybe``: that could concern it)."""
         wanted = {Match.YES, Match.MAYBE} if maybe else {Match.YES}
         strictly = decision is Decision.ALLOW
-        for rule in self.rules(decision):
+        rules = self.rules(decision)
+        spend(len(rules))
+        for rule in rules:
             if rule.match_command(words, strictly=strictly) in wanted:
                 return rule
         return None
@@ -196,7 +199,9 @@ class RuleSet:
         """The first rule with this outcome that concerns one of ``paths``; ``places_only``: only absolute patterns."""
         tool = "edit" if access is Access.WRITE else "read"
         checked = tuple(paths)
-        for rule in self.rules(decision):
+        rules = self.rules(decision)
+        spend(len(rules))
+        for rule in rules:
             if not rule.is_for(tool) or (places_only and not rule.names_a_place):
                 continue
             if any(rule.match_path(path, root, strictly=decision is Decision.ALLOW) for path in checked):

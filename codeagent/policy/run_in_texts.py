@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 
 from codeagent.policy.beyond_sandbox import ENDS, KINDS, beyond_sandbox
 from codeagent.policy.commands import Analysis, Command, analyze
+from codeagent.policy.effort import spend
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
 from codeagent.policy.shell_words import Word
@@ -37,6 +38,7 @@ _CODE_WORD = re.compile(r"[\w./:@%+-]+")
 _ESCAPE = re.compile(r"\\[nt]")
 _NEAR = 200
 _LONGEST = 20_000
+_BYTES_IN_ONE = 8
 _MOST_TEXTS = 500
 _MOST_SCRIPTS = 200
 _MOST_VALUES = 20
@@ -70,16 +72,16 @@ class RunInTexts:
         """The same of the texts that the line keeps in variables, prints or gives to commands to read."""
         if is_script not in self._said:
             texts = dict.fromkeys(text for command in self._analysis.everything() for text in _texts_said(command))
-            if len(texts) > _MOST_TEXTS:
-                return _TOO_MANY
             reasons = (self._of_script(text, is_script=is_script) for text in texts)
-            self._said[is_script] = next(filter(None, reasons), "")
+            self._said[is_script] = _TOO_MANY if len(texts) > _MOST_TEXTS else next(filter(None, reasons), "")
         return self._said[is_script]
 
     def _of_words(self, command: Command) -> str:
         """Of the command's own words: each may be a script, or be the program that it runs with those that follow."""
         words, is_script = command.words[1:], base_name(command.simple.name) in _TAKE_SCRIPTS
-        for at, word in enumerate(words[:_MOST_TEXTS]):
+        if len(words) > _MOST_TEXTS:
+            return _TOO_MANY
+        for at, word in enumerate(words):
             name, reason = base_name(word.text).casefold(), ""
             if words[at + 1 :] and name in KINDS and name not in _ENGLISH and _NAMED.match(word.text):
                 reason = beyond_sandbox(words[at:], self._is_own)
@@ -95,8 +97,9 @@ class RunInTexts:
         if name not in INTERPRETERS - SHELLS | {"sed"} or isinstance(reading(command.words), Reading):
             return ""
         for text in (*command.simple.fed, *_code(command.words)):
-            if len(text) > _LONGEST:
-                continue
+            if len(text) > _LONGEST and name in {"sed", "make"}:
+                return _TOO_MANY
+            spend(len(text) // _BYTES_IN_ONE)
             if name == "sed":
                 runs = [found[1] or found[3] for found in _SED_RUNS.finditer(text)]
             else:
@@ -125,7 +128,11 @@ class RunInTexts:
             self._looked_at += 1
             if self._looked_at > _MOST_SCRIPTS:
                 return _TOO_MANY
-            for command in analyze(script).everything():
+            spend(len(script) // _BYTES_IN_ONE)
+            analysis = analyze(script)
+            if any(problem.is_unread for problem in analysis.doubts):
+                return _TOO_MANY
+            for command in analysis.everything():
                 name = base_name(command.simple.name).casefold()
                 if name in _ENGLISH and not is_script:
                     continue

@@ -71,7 +71,7 @@ class _Parts:
     def collect(self, node: Node, depth: int) -> None:
         """Adds the words below a node."""
         if depth > DEEPEST:
-            self._source.problem("it is nested too deeply", is_hidden=True)
+            self._source.is_too_deep()
             return
         for child in self._source.children(node, in_line=self._is_plain):
             kind = child.type

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
 
+from codeagent.policy.effort import spend
 from codeagent.policy.shell_loops import Loops
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_words import Piece, Word, ansi_c, inside_double_quotes, unquoted_pieces, words_of
@@ -73,7 +74,9 @@ class WordReader:
             is_quoted = bool(found["quote"])
             if piece := self._loops.piece(found["name"], is_quoted=is_quoted):
                 return words_of((piece,), text)
-            return [Word(text, is_known=False, may_split=not is_quoted, values=self._loops.values[found["name"]])]
+            values = self._loops.values[found["name"]]
+            spend(len(values))
+            return [Word(text, is_known=False, may_split=not is_quoted, values=values)]
         if text.startswith("#"):
             self._source.problem("it is not certain where a comment begins", is_hidden=True)
         pieces: list[Piece] = []
@@ -94,7 +97,7 @@ class WordReader:
     def _pieces(self, node: Node, text: str, pieces: list[Piece]) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            self._source.problem("it is nested too deeply", is_hidden=True)
+            self._source.is_too_deep()
             pieces.append(Piece(text, is_known=False))
         else:
             self._piece(node, node.type, text, pieces)

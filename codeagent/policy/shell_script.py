@@ -15,10 +15,23 @@ START: Places = frozenset({()})
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why it is not certain what a command does; ``is_hidden`` when commands may run that were not found."""
+    """Why it is not certain what a command does.
+
+    ``is_hidden`` when commands may run that were not found, ``is_unread`` when that is because
+    something was too much to look at, which anybody could bring about.
+    """
 
     reason: str
     is_hidden: bool = False
+    is_unread: bool = False
+
+    @classmethod
+    def unread(cls, reason: str) -> Problem:
+        """A part of a command was not looked at."""
+        return cls(reason, is_hidden=True, is_unread=True)
+
+
+TOO_DEEP = Problem.unread("it is nested too deeply")
 
 
 class Direction(StrEnum):

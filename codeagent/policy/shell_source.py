@@ -6,7 +6,7 @@ import re
 
 from tree_sitter import Node
 
-from codeagent.policy.shell_script import Problem
+from codeagent.policy.shell_script import TOO_DEEP, Problem
 
 DEEPEST = 40
 """Nesting that is looked through; nobody writes deeper."""
@@ -37,6 +37,10 @@ class Source:
     def problem(self, reason: str, *, is_hidden: bool = False) -> None:
         """Notes a doubt; ``is_hidden`` when commands may run that are not found."""
         self.problems.append(Problem(reason, is_hidden))
+
+    def is_too_deep(self) -> None:
+        """Notes that a part is nested so deeply that it is not looked at."""
+        self.problems.append(TOO_DEEP)
 
     def text(self, node: Node) -> str:
         """The text of a node."""

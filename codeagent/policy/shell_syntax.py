@@ -12,6 +12,7 @@ from itertools import pairwise, zip_longest
 
 from tree_sitter import Node
 
+from codeagent.policy.effort import spend
 from codeagent.policy.shell_conditions import read_condition
 from codeagent.policy.shell_expansions import WordReader
 from codeagent.policy.shell_loops import Loops, Round, is_harmless_variable
@@ -22,7 +23,13 @@ from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_
 from codeagent.policy.shell_tree import syntax_tree
 from codeagent.policy.shell_words import Word, shows_key
 
-_MOST_UNREAD = 100
+_COMMAND = 40
+_FILE = 10
+_BYTES = 4
+"""What reading takes, beside one for each word: so much for a command, and for a file that it opens, and one for so
+many bytes of text.
+"""
+
 _TOKENS = frozenset(
     {";", "\n", "&", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done", "then", "fi", "esac", "in", "((", "))"}
     | {"if", "elif", "else", "while", "until", "for", "select", "case", "function", "&&", "||", "|", "|&", "!"}
@@ -53,23 +60,26 @@ _DOUBTS = {
 
 
 def parse_script(text: str, *, follows_loops: bool = False) -> Script:
-    """Takes a shell text apart. Never raises; what is not understood is among the problems.
+    """Takes a shell text apart; what is not understood is among the problems. Raises TooMuch.
 
     ``follows_loops`` tells words what the variables of loops stand for; that holds only
     where nothing else may set a variable.
     """
     source = Source(text.encode("utf-8", "replace"))
+    spend(len(source.data) // _BYTES)
     root = syntax_tree(source.data)
     if root is None:
-        return Script(commands=(), problems=(Problem("it takes too long to read", is_hidden=True),))
+        return Script(commands=(), problems=(Problem.unread("it takes too long to read"),))
     walker = _Walker(source, loops := Loops(are_followed=follows_loops))
     if root.has_error:
         source.problem(MISREAD, is_hidden=True)
     walker.statement(root, START, 0)
     if walker.calculates_with_names and (walker.sets_variables or len(walker.commands) > 1):
         source.problem(CALCULATES)
-    for unread in source.unread[:_MOST_UNREAD]:
-        walker.commands += parse_script(unread).commands
+    for unread in source.unread:
+        script = parse_script(unread)
+        walker.commands += script.commands
+        source.problems += (problem for problem in script.problems if problem.is_unread)
     problems = tuple(dict.fromkeys(source.problems))
     if loops.were_followed and (problems or not loops.is_certain):
         return parse_script(text)
@@ -103,7 +113,7 @@ class _Walker:
         if kind == "command" or kind in _SETTINGS:
             return self._command(node, node, redirects, places)
         if depth > DEEPEST:
-            self._source.problem("it is nested too deeply", is_hidden=True)
+            self._source.is_too_deep()
             return Flow(None, None, None)
         if redirects:
             self._group_files(node, redirects, places)
@@ -292,6 +302,7 @@ class _Walker:
                 reader.read(redirect)
             tails = reader.tails
             self._source.problems = outer
+        spend(_COMMAND + len(words) + _FILE * len(reader.files))
         if words or assignments or reader.files or reader.texts or problems:
             opened, fed = tuple(reader.files), tuple(reader.texts)
             self.commands.append(

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from codeagent.core.text import names_secret
+from codeagent.policy.effort import spend
 
 MAY_BE_KEY = "this variable may hold a key"
 _EXPANDED = re.compile(r"\$\{?([A-Za-z_]\w*)(?![\w+]|:\+)")
 _MOST_BRACE_WORDS = 256
 _LONGEST_BRACE_WORD = 1_000
+_CHARACTERS_IN_ONE = 4
 _BRACE = re.compile(r"\{[^{}]*(?:,|\.\.)")
 _BRACE_RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
 _GLOB = re.compile(r"[*?\[]")
@@ -175,6 +177,7 @@ def _braces(pieces: Sequence[Piece]) -> list[list[Piece]] | None:
 
 
 def _expand(characters: list[Piece], depth: int) -> list[list[Piece]] | None:
+    spend(1 + len(characters) // _CHARACTERS_IN_ONE)
     opening, closing, commas = _first_group(characters)
     if opening < 0:
         return [_joined(characters)]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from codeagent.policy.commands import Command
+from codeagent.policy.effort import spend
 from codeagent.policy.named_paths import NamedPaths
 from codeagent.policy.replaced import written_names
 from codeagent.policy.shell_script import Direction
@@ -15,6 +17,7 @@ from codeagent.policy.wrappers import base_name
 from codeagent.workspace.git_places import is_there
 
 _MOST = 20
+_RESOLVED = 5
 _VALUED = {
     "touch": "drt",
     "mkdir": "m",
@@ -38,12 +41,13 @@ _REMOTES = frozenset({"add", "remove", "rm", "rename", "set-url", "set-branches"
 def surely_written(commands: Iterable[Command], paths: NamedPaths) -> tuple[Path, ...]:
     """The first of them; ``paths`` knows where the commands run."""
     found: dict[Path, None] = {}
-    for command in commands:
-        for inner in command.everything():
-            folders = paths.folders(inner.simple.places)
-            if len(folders) == 1:
-                found.update(dict.fromkeys(_written(inner, folders[0])))
-    return tuple(found)[:_MOST]
+    for inner in chain.from_iterable(command.everything() for command in commands):
+        folders = paths.folders(inner.simple.places)
+        for path in _written(inner, folders[0]) if len(folders) == 1 else ():
+            found[path] = None
+            if len(found) == _MOST:
+                return tuple(found)
+    return tuple(found)
 
 
 def _written(command: Command, folder: Path) -> Iterator[Path]:
@@ -56,6 +60,7 @@ def _written(command: Command, folder: Path) -> Iterator[Path]:
     for text in texts:
         if not text or text in _NEVER_WRITTEN or "\0" in text:
             continue
+        spend(_RESOLVED)
         with suppress(OSError, RuntimeError):  # what cannot be a path is written to by nobody
             if not (name in _TAKES_AWAY and (folder / text).is_symlink()):  # the link goes, not what it leads to
                 yield (folder / text).resolve()

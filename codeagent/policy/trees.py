@@ -10,6 +10,7 @@ from pathlib import Path
 
 from codeagent.core.approvals import Access, Decision
 from codeagent.core.errors import PathRefused
+from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.found_files import FINDERS, given_to_commands
 from codeagent.policy.ignored import brought_back, is_surely_ignored
@@ -21,6 +22,7 @@ from codeagent.policy.wrappers import base_name
 from codeagent.workspace.paths import PathSandbox
 
 _MOST_ENTRIES = 20_000
+_PATTERNS_IN_ONE = 4
 _TARS = frozenset({"tar", "gtar", "bsdtar"})
 _COPIES = frozenset({"cp", "gcp", "scp"})
 _TARGET_LAST = _COPIES | {"rsync", "ditto"}
@@ -91,6 +93,7 @@ def _files_below(top: Path, reading: Reading) -> Iterator[tuple[Path | None, boo
             entries = list(os.scandir(folder))
         except OSError:
             continue
+        spend(len(entries))
         seen += len(entries)
         if seen > _MOST_ENTRIES:
             yield None, False
@@ -98,7 +101,7 @@ def _files_below(top: Path, reading: Reading) -> Iterator[tuple[Path | None, boo
         if reading.skips_hidden:
             back += map(of_names, brought_back(Path(folder)))
         for entry in entries:
-            if reading.skips_hidden and entry.name.startswith(".") and not _fits(entry.name, back):
+            if reading.skips_hidden and _is_hidden(entry.name, back):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if entry.name != ".git" and not reading.is_shallow:
@@ -107,6 +110,13 @@ def _files_below(top: Path, reading: Reading) -> Iterator[tuple[Path | None, boo
             follows = reading.follows_links and entry.is_symlink()
             if follows or not reading.only or _fits(entry.path[len(str(top)) :].lstrip("/"), reading.only):
                 yield Path(entry.path), follows
+
+
+def _is_hidden(name: str, back: list[str]) -> bool:
+    if not name.startswith("."):
+        return False
+    spend(len(back) // _PATTERNS_IN_ONE)
+    return not _fits(name, back)
 
 
 def _is_left_out(path: Path, top: Path, reading: Reading) -> bool:

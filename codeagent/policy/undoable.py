@@ -10,6 +10,7 @@ from pathlib import Path
 from codeagent.core.protocols import Cover
 from codeagent.policy.at_stake import Stake
 from codeagent.policy.commands import Analysis, Command
+from codeagent.policy.effort import TooMuch
 from codeagent.policy.losses import Losses, RunsOn
 
 
@@ -38,8 +39,11 @@ class Undoable:
 
     @cached_property
     def stake(self) -> Stake:
-        """The files that would be lost; None when that is not certain."""
-        return self._losses.stake(self._analysis, self._changes)
+        """The files that would be lost; None when that is not certain, or would take long to tell."""
+        try:
+            return self._losses.stake(self._analysis, self._changes)
+        except TooMuch:
+            return None
 
     @cached_property
     def is_kept(self) -> bool:
@@ -86,11 +90,12 @@ class Undoable:
         replaced = self._losses.replaced(command)
         if replaced and (gap := self._cover.gap(replaced)):
             yield f"Undo would not bring back what this replaces or deletes: {gap}."
-        elif replaced is None and doubts and not self._keeps_everything(self._cover):
+        elif replaced is None and doubts and not self._keeps_everything:
             yield "Which files this deletes or replaces is known only when it runs: undo may not bring all back."
 
-    def _keeps_everything(self, cover: Cover) -> bool:
+    @cached_property
+    def _keeps_everything(self) -> bool:
         """Whether undo would bring back whatever a command can replace in the workspace."""
         root, *others = self._roots
         kept = [path for path in root.iterdir() if path.name != ".git"]
-        return not others and not cover.gap(kept)
+        return not others and self._cover is not None and not self._cover.gap(kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from functools import partial
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 
 from codeagent.core.approvals import Decision, Mode
 from codeagent.policy.check import Question, check_command
+from codeagent.policy.command_case import Surroundings
 from codeagent.policy.commands import analyze
-from codeagent.policy.judge import Judge, Surroundings
+from codeagent.policy.judge import Judge
 from codeagent.policy.rules import RuleSet
 from codeagent.workspace.paths import PathSandbox
 from tests.effort import assert_takes_less
@@ -77,6 +79,77 @@ def test_texts_that_may_be_commands_are_not_looked_through_for_long(workspace, c
         check_command(command, around, workspace)
 
     assert_takes_less(0.5, look)
+
+
+PADDED = (
+    "cat .env #" + "x" * 200_000,
+    "rm -rf src #" + "x" * 200_000,
+    "docker run x #" + "x" * 200_000,
+    "true; " * 10_000 + "cat .env",
+    "true " + "x " * 90_000 + "; true " * 10_000 + "; rm -rf src",
+    "( " * 60 + "cat .env" + " )" * 60,
+    "eval " * 9 + "true",
+    "cat <<A\n" + "`true`\n" * 9_000 + "`cat .env`\nA",
+    "$x " + "a " * 600 + "docker run x",
+    "python3 -c 'subprocess.run(\"" + "x" * 30_000 + '"); subprocess.run("docker run x")\'',
+    "make -f - <<'A'\nx:\n" + "\ttrue\n" * 5_000 + "\tdocker run x\nA",
+    "x='" + "true; " * 9_000 + "docker run x'; $x",
+    "cat .e[" + "n" * 100_000 + "]v",
+)
+
+
+@pytest.mark.parametrize("command", PADDED, ids=range(len(PADDED)))
+def test_nothing_passes_behind_more_than_is_looked_at(tmp_path, command):
+    (tmp_path / ".env").write_text("KEY=1")
+    (tmp_path / "src").mkdir()
+    confined = Question(mode=Mode.AUTO, is_confined=True)
+    assert check_command(command, confined, tmp_path).decision is Decision.ASK
+    assert check_command(command, Question(), tmp_path).decision is Decision.ASK
+
+
+def _many(form: str, count: int, joint: str = "; ") -> str:
+    return joint.join(form.replace("@", str(number)) for number in range(count))
+
+
+LONG = {
+    "patterns": _many("cat src/*@", 4_000),
+    "patterns of folders": _many("cat */*/*/x@", 4_000),
+    "patterns to delete": _many("rm src/*@", 4_000),
+    "long patterns": _many("cat " + "[" * 900 + "@", 200),
+    "one long pattern": "cat " + "[" * 190_000,
+    "values of a loop": f"for a in {_many('x@', 250, ' ')}; do cat {'$a ' * 60_000}; done",
+    "loops in loops": _many("for a in 1 2 3; do for b in 1 2 3; do cat $a$b@ $a $b; done; done", 2_000),
+    "braces": _many("x" * 900 + "{a,b}" * 8 + "@", 200),
+    "a long range in braces": _many("{1..255}@", 16_000),
+    "commits": _many("git show HEAD~@", 4_000),
+    "files to put back": _many("git restore src/@", 4_000),
+    "processes": "sleep 1 & " + _many("a@=$!; kill $a@", 4_000),
+    "folders": _many("(cd src/@ && git status)", 4_000),
+    "lists": _many("cat list.txt | xargs cat", 700),
+    "trees": _many("grep -r x@ .", 4_000),
+    "scripts": "sh -c '" + _many("cat src/@", 12_000) + "'",
+    "scripts in scripts": "sh -c 'sh -c \"sh -c ls\"';" * 7_000,
+    "words": "foo " + "a b " * 49_000,
+    "code": 'python3 -c "' + "'a' " * 45_000 + '"',
+}
+
+
+@pytest.mark.parametrize("command", LONG.values(), ids=LONG)
+def test_a_long_command_is_judged_soon(tmp_path, command):
+    """However it is made: each step draws on one allowance. So much takes a second or two on a slow machine."""
+    rules = [f"bash(tool{number} *)" for number in range(10)] + [f"read(folder{number}/**)" for number in range(10)]
+    (tmp_path / "src/deep").mkdir(parents=True)
+    for number in range(200):
+        (tmp_path / f"src/{number}").write_text("")
+    (tmp_path / "list.txt").write_text("src/1\n" * 50_000)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    around = Question(mode=Mode.AUTO, is_confined=True, deny=tuple(rules))
+
+    def look() -> None:
+        analyze.cache_clear()
+        check_command(command[:200_000], around, tmp_path)
+
+    assert_takes_less(2.0, look)
 
 
 def test_more_files_than_are_looked_at_are_asked_about(workspace):
