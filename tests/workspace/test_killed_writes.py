@@ -26,7 +26,10 @@ pytestmark = pytest.mark.skipif(_ptrace is None, reason="stops a process at each
 
 
 def killed_at(stop: int, work: Callable[[], object]) -> bool:
-    """Runs work in a child that is killed at its ``stop``th system call, entered or left; whether it came so far."""
+    """Runs work in a child that is killed where it enters its ``stop``th system call; whether it came so far.
+
+    Until the next one it changes nothing that lasts, so that this is every moment there is.
+    """
     assert _ptrace is not None
     child = os.fork()
     if child == 0:
@@ -37,7 +40,7 @@ def killed_at(stop: int, work: Callable[[], object]) -> bool:
         finally:
             os._exit(0)
     os.waitpid(child, 0)
-    for _ in range(stop):
+    for _ in range(2 * stop - 1):  # each stops it where it is entered, and where it is left
         if _ptrace(NEXT_SYSTEM_CALL, child, None, None) != 0:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
