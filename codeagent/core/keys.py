@@ -92,6 +92,7 @@ KEYS: tuple[KeyAction, ...] = (
     _question("approve-for-run", "r", "trust what the project brings along, in this run only", "approve_for_run"),
     _question("always", "a", "approve, and store the rule", "always"),
     _question("edit", "e", "change the text or command first", "edit"),
+    _question("approve-edited", "ctrl+s", "after e: the text as it is edited", "approve_edited"),
     _question("why", "question_mark", "why this is asked", "why"),
     _question("approve-all", "Y", "approve all waiting that were looked at", "approve_all"),
     _question("store-session", "1", "after {always}: for this session; {give-choice} too", "store('1')"),

@@ -33,7 +33,7 @@ from codeagent.tui.attention import WorkState, call_text, title_of
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.command_rooms import CommandRooms, help_page, list_of_jobs, open_first, welcome
 from codeagent.tui.completer import Completer
-from codeagent.tui.copying import REMARK_SECONDS, copy_link, copy_text
+from codeagent.tui.copying import REMARK_SECONDS, copy_link, copy_text, leave_or_clear, selected_text
 from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.door import Door, last_words
 from codeagent.tui.driver import (
@@ -328,7 +328,7 @@ class CodeagentApp(EndsAtFaults[str]):
             self.bridge.refuse()  # the question that comes before the session
         elif self._desk.conversation.is_running:
             self._outgoing.stop_turn()
-        elif self.main.is_current and self.main.prompt.is_empty and self._escape.is_second:
+        elif self.main.is_active and self.main.prompt.is_empty and self._escape.is_second:
             self.action_command(CommandName.REWIND)
 
     def action_next_mode(self) -> None:
@@ -336,14 +336,13 @@ class CodeagentApp(EndsAtFaults[str]):
         if self._desk is not None:
             take_next_mode(self._desk.workbench)
 
-    def action_interrupt(self) -> None:
-        """Copies a selection; else clears the prompt; else asks, and quits when asked again at once."""
-        prompt = self.main.prompt
-        if selected := self.screen.get_selected_text() or prompt.selected_text:
+    async def action_interrupt(self) -> None:
+        """Copies a selection; else leaves a field or clears the prompt; else asks, and quits when asked again at once."""
+        if selected := selected_text(self, self.main.prompt):
             copy_text(self, self.main.status, selected)
             self.screen.clear_selection()
-        elif not prompt.is_empty and self.main.is_current:
-            prompt.clear_typed()
+        elif await leave_or_clear(self, self.main.prompt):
+            return
         elif self._interrupt.is_second:
             self.run_worker(self.action_quit, group="quit", exclusive=True)
         else:

@@ -1,13 +1,15 @@
-"""Copies a text to the person's clipboard, and says how much that was."""
+"""Copies a text to the person's clipboard, and says how much that was; what the same key does where nothing is."""
 
 from __future__ import annotations
 
 import os
 
 from textual.app import App
+from textual.widgets import Input, TextArea
 
 from codeagent.core.text import counted
 from codeagent.tui.later import give_to_tmux
+from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.status import StatusLine
 
 REMARK_SECONDS = 3.0
@@ -34,3 +36,28 @@ def copy_link(app: App[str], status: StatusLine, address: str) -> None:
     """Copies an address and shows it whole: where it leads is for the person to look at first."""
     _copy(app, address)
     status.remark(f"copied {address}", REMARK_SECONDS)
+
+
+def selected_text(app: App[str], prompt: Prompt) -> str:
+    """What is selected with the mouse, or in the field that is typed in; a draft behind a window is out of reach."""
+    field = prompt if not _is_elsewhere(app) else app.focused
+    in_field = field.selected_text if isinstance(field, TextArea) else ""
+    return app.screen.get_selected_text() or in_field
+
+
+async def leave_or_clear(app: App[str], prompt: Prompt) -> bool:
+    """Clears the line that is typed in, else does what Escape does in a field or window; False if nothing is open."""
+    if not _is_elsewhere(app):
+        was_empty = prompt.is_empty
+        prompt.clear_typed()
+        return not was_empty
+    if isinstance(app.focused, Input) and app.focused.value:
+        app.focused.value = ""
+    elif (found := app.screen.active_bindings.get("escape")) and found.binding.id != "stop":
+        await app.run_action(found.binding.action, found.node)
+    return True
+
+
+def _is_elsewhere(app: App[str]) -> bool:
+    """Whether a window is open, or a field other than the prompt is typed in."""
+    return app.screen.is_modal or (isinstance(app.focused, Input | TextArea) and not isinstance(app.focused, Prompt))

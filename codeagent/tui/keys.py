@@ -1,4 +1,4 @@
-"""What Textual is told of the keys in the table, and what it has to learn about terminals."""
+"""What Textual is told of the keys in the table, and what it has to learn about terminals and a person's own keys."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from enum import StrEnum
 from string import ascii_letters, digits, punctuation
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
-from textual.binding import Binding
+from textual.binding import Binding, BindingsMap
+from textual.dom import DOMNode
 from textual.events import Focus
 from textual.keys import _character_to_key  # pyright: ignore[reportPrivateUsage] - the names that its parser gives
+from textual.screen import Screen, ScreenResultType
 
 from codeagent.core.keys import KEYS, Place
 
@@ -28,6 +30,50 @@ QUIT = Binding("ctrl+d", "app.quit", show=False, id="quit")
 
 UNDO = next(binding for binding in bindings(Place.PROMPT) if binding.id == "undo")
 """In fields other than the prompt."""
+
+Chain = list[tuple[DOMNode, BindingsMap]]
+"""Who is asked what a key means, from the widget with the keyboard up to the app, and what they know."""
+
+
+def own_keys_first(chain: Chain, keymap: Mapping[str, str]) -> Chain:
+    """Leaves a key that the person chose no other meaning than theirs, wherever theirs is reached.
+
+    Fields have Textual's own meanings for keys, such as cutting for Ctrl+X; they come
+    before those of the screen. A key for ``stop`` closes whatever Escape closes, too.
+    """
+    stops = keys_for("stop", keymap) if "stop" in keymap else frozenset()
+    for key in own_keys(keymap, *Place):
+        is_reached = False
+        for node, bindings in reversed(chain):
+            found = bindings.key_to_bindings
+            own = [one for one in found.get(key, ()) if one.id is not None and key in keys_for(one.id, keymap)]
+            if key in stops:
+                own += [one.with_key(key) for one in found.get("escape", ()) if one.id != "stop" and one not in own]
+            is_reached = is_reached or bool(own)
+            if is_reached or node is chain[-1][0]:
+                found.pop(key, None)
+            if own:
+                found[key] = own
+    return chain
+
+
+def keys_for(name: str, keymap: Mapping[str, str]) -> frozenset[str]:
+    """The person's own keys for what the table calls ``name``."""
+    return frozenset(one.strip() for one in keymap.get(name, "").split(",") if one.strip())
+
+
+def own_keys(keymap: Mapping[str, str], *places: Place) -> frozenset[str]:
+    """All keys that the person chose for something in ``places``."""
+    return frozenset(one for key in KEYS if key.place in places for one in keys_for(key.name, keymap))
+
+
+class OwnKeysScreen(Screen[ScreenResultType]):
+    """A screen on which the person's own keys mean what they chose them for."""
+
+    @property
+    def _binding_chain(self) -> Chain:
+        return own_keys_first(super()._binding_chain, self.app._keymap)  # pyright: ignore[reportUnknownMemberType, reportPrivateUsage] - no public name for it
+
 
 _BEGIN_WORDS = frozenset({"approve", "deny", "deny_because", "always", "edit", "approve_all", "approve_for_run"})
 

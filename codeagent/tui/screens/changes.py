@@ -9,12 +9,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from codeagent.core.changes import Pace, Reversal, Standing
 from codeagent.core.diff import FileDiff
 from codeagent.core.text import show_invisible
+from codeagent.tui.screens.window import Window
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.file_changes import ChangesView
 
@@ -41,7 +41,7 @@ class Decision(StrEnum):
     OVERWRITE = "overwrite"
 
 
-class ChangesScreen(ModalScreen[Decision | None]):
+class ChangesScreen(Window[Decision | None]):
     """Diffs of several files; with a reversal, its keys stand below, and Esc always leaves all as it is."""
 
     DEFAULT_CSS = """
@@ -131,7 +131,7 @@ class ChangesScreen(ModalScreen[Decision | None]):
         self.dismiss(None)
 
 
-class ProgressScreen(ModalScreen[None]):
+class ProgressScreen(Window[None]):
     """A bar and a percentage; it never closes itself."""
 
     DEFAULT_CSS = """

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -21,6 +20,7 @@ from codeagent.core.text import clean, show_invisible
 from codeagent.core.values import value
 from codeagent.tui.running import RunningCall, RunningCalls
 from codeagent.tui.screens.picker import OptionRows
+from codeagent.tui.screens.window import Window
 from codeagent.tui.widgets.panel_lines import seconds_text
 
 _REFRESH_SECONDS = 0.5
@@ -44,7 +44,7 @@ class Work:
     stop: Callable[[], Awaitable[None]] | None = None
 
 
-class JobsScreen(ModalScreen[None]):
+class JobsScreen(Window[None]):
     """Calls and jobs, with the output of the one the bar stands on; ``x`` stops it, Esc leaves."""
 
     DEFAULT_CSS = """
@@ -72,7 +72,8 @@ class JobsScreen(ModalScreen[None]):
     JobsScreen Static { height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,ctrl+t", "close", show=False, priority=True),  # at once: what follows is for below
+        Binding("escape,q", "close", show=False, priority=True),  # at once: what follows is for below
+        Binding("ctrl+t", "close", show=False, priority=True, id="jobs"),
         Binding("x,delete", "stop", show=False),
         Binding("down,j", "move(1)", show=False),
         Binding("up,k", "move(-1)", show=False),

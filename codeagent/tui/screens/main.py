@@ -15,7 +15,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
@@ -23,7 +22,7 @@ from textual.widgets import Static
 from codeagent.core.desk import Habits, Workbench
 from codeagent.core.first_words import GREETING, MARKER
 from codeagent.core.keys import Place
-from codeagent.tui.keys import QUIT, answers_that_begin_words, bindings
+from codeagent.tui.keys import QUIT, OwnKeysScreen, answers_that_begin_words, bindings
 from codeagent.tui.screens.typing import Typing
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog
@@ -44,7 +43,7 @@ QUIET_SECONDS = 0.4
 """So long nothing may have been typed before a question takes the keyboard by itself."""
 
 
-class MainScreen(Screen[None]):
+class MainScreen(OwnKeysScreen[None]):
     """Where the work is done. It also decides when a question may take the keyboard."""
 
     class PersonNeeded(Message):
@@ -77,8 +76,7 @@ class MainScreen(Screen[None]):
         self.transcript = SessionTranscript(palette, reduced_motion=reduced_motion)
         self.completions = CompletionList()
         self.find_bar = FindBar()
-        self.prompt = Prompt(self.completions, vi=vi)
-        self.prompt.keymap = keymap
+        self.prompt = Prompt(self.completions, keymap, vi=vi)
         self.approval = ApprovalDialog(palette, home=self.prompt, keymap=keymap)
         self.status = StatusLine(reduced_motion=reduced_motion, keymap=keymap)
         self.queue_lines = QueueLines(take_back=self.status.keys["take-back"])
@@ -168,7 +166,7 @@ class MainScreen(Screen[None]):
 
     def keeps(self, event: events.Key | events.Paste) -> bool:
         """Looks at what is typed before anyone gets it, and keeps a letter of which it is not clear what it means."""
-        if not self.is_current:
+        if not self.is_active:
             return False
         self._last_typed = events.Focus().time  # when it arrived here: an old key must not look like a quiet moment
         is_kept = self._typing.keeps(event)
@@ -190,7 +188,7 @@ class MainScreen(Screen[None]):
 
     @property
     def _prompt_rests(self) -> bool:
-        return self.is_current and self.focused in {self.prompt, None} and self.prompt.is_empty
+        return self.is_active and self.focused in {self.prompt, None} and self.prompt.is_empty
 
     def on_prompt_edited(self) -> None:
         """The question makes room when the prompt grows; a draft that is sent or cleared is not spoken of."""

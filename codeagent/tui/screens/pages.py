@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from codeagent.core.approvals import Decision, Verdict
@@ -18,6 +17,7 @@ from codeagent.core.desk import Check, CheckState
 from codeagent.core.keys import Place, key_rows
 from codeagent.core.text import show_invisible
 from codeagent.tui.custom_commands import CustomCommands
+from codeagent.tui.screens.window import Window
 
 _WIDEST = 100
 _AROUND = 2
@@ -32,7 +32,7 @@ LayOut = Callable[[int], Content]
 """Lays a page's text out in lines of at most so many cells."""
 
 
-class Page(ModalScreen[None]):
+class Page(Window[None]):
     """One page over the main screen; Esc leaves it."""
 
     DEFAULT_CSS = """
@@ -46,7 +46,8 @@ class Page(ModalScreen[None]):
     Page Static { height: auto; padding: 1 2; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter,f1", "close", show=False, priority=True),  # at once: what follows is for below
+        Binding("escape,q,enter", "close", show=False, priority=True),  # at once: what follows is for below
+        Binding("f1", "close", show=False, priority=True, id="help"),
     ]
 
     def __init__(self, title: str, lay_out: LayOut) -> None:

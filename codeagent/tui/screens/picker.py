@@ -13,13 +13,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
+from codeagent.tui.screens.window import Window
 
 MOST_SHOWN = 200
 _KEYS, _ASKING = "enter choose · esc leave", "asking the services …"
@@ -59,7 +59,7 @@ class OptionRows(OptionList):
         return Strip([Segment(text, style + _REVERSED) for text, style in parts], strip.cell_length)
 
 
-class Picker(ModalScreen[str | None]):
+class Picker(Window[str | None]):
     """Returns the picked value, or None when Esc closed it."""
 
     DEFAULT_CSS = """

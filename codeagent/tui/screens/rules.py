@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -18,6 +17,7 @@ from codeagent.core.desk import StoredRule, Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import show_invisible
 from codeagent.tui.screens.picker import OptionRows
+from codeagent.tui.screens.window import Window
 
 _WIDEST = 100
 _AROUND, _FRAME = 2, 4
@@ -36,7 +36,7 @@ _NONE = "No rules: the mode alone decides. a adds one."
 _HINT = "allow bash(pytest *), ask edit(src/**), deny read(*.log) …"
 
 
-class RulesScreen(ModalScreen[None]):
+class RulesScreen(Window[None]):
     """All rules in force; those of the settings are only shown. What is changed holds at once."""
 
     DEFAULT_CSS = """

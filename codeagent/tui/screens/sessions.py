@@ -14,7 +14,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -23,6 +22,7 @@ from codeagent.core.desk import Opening
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import counted, show_invisible
 from codeagent.tui.screens.picker import Item, OptionRows, Picker
+from codeagent.tui.screens.window import Window
 
 MOST_SHOWN = 200
 _LEAST_LETTERS = 2
@@ -40,7 +40,7 @@ class _Doing(StrEnum):
     RENAMING = "renaming"
 
 
-class SessionsScreen(ModalScreen[Opening | None]):
+class SessionsScreen(Window[Opening | None]):
     """Returns which session to open, and where in it, or None when Esc closed it."""
 
     DEFAULT_CSS = """

@@ -12,13 +12,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from codeagent.core.desk import LocalServer, Opening
 from codeagent.core.errors import ConfigError, NoModel
 from codeagent.core.text import show_invisible
+from codeagent.tui.keys import OwnKeysScreen
 from codeagent.tui.offers import DEMO, Offers
 from codeagent.tui.widgets.choices import Choice, Choices
 
@@ -37,7 +37,7 @@ _DEMO = Choice(key="d", name="The demo", detail="a real session, without network
 _LEAVE = Choice(key="q", name="Leave")
 
 
-class WelcomeScreen(Screen[str | Opening | None]):
+class WelcomeScreen(OwnKeysScreen[str | Opening | None]):
     """Arrows and Enter choose, or the key of a line; what was found on this machine stands first."""
 
     DEFAULT_CSS = """

@@ -36,7 +36,6 @@ class ApprovalDialog(QuestionPane):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(Place.QUESTION),
         Binding("escape", "back", show=False),
-        Binding("ctrl+s", "approve_edited", show=False),
     ]
 
     class Answered(Message):

@@ -23,9 +23,3 @@ def _of_text_area() -> dict[str, str]:
 
 EDITS: Mapping[str, str] = _of_text_area()
 """Textual looks for the meaning of such a key only after it went up to the app, and later letters overtake it."""
-
-
-def edit_for(key: str, keymap: Mapping[str, str]) -> str:
-    """The action of an editing key; empty when it is none, or when the person gave it another meaning."""
-    is_own = any(key in (one.strip() for one in keys.split(",")) for keys in keymap.values())
-    return "" if is_own else EDITS.get(key, "")

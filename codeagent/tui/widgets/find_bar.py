@@ -21,8 +21,8 @@ class _Words(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(Place.FIND),
-        Binding("ctrl+f", "screen.find_next(-1)", show=False),
-        Binding("ctrl+c", "app.interrupt", show=False),
+        Binding("ctrl+f", "screen.find_next(-1)", show=False, id="find"),
+        Binding("ctrl+c", "app.interrupt", show=False, id="copy-or-quit"),
     ]
 
 

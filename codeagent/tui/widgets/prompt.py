@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -16,10 +17,10 @@ from textual.widgets import TextArea
 from textual.worker import Worker
 
 from codeagent.core.keys import Place
-from codeagent.tui.keys import bindings
+from codeagent.tui.keys import bindings, keys_for, own_keys
 from codeagent.tui.later import vi_keys
 from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
-from codeagent.tui.widgets.editing_keys import edit_for
+from codeagent.tui.widgets.editing_keys import EDITS
 from codeagent.tui.widgets.prompt_text import PromptText
 from codeagent.tui.widgets.typed_before import TypedBefore
 
@@ -32,17 +33,16 @@ DRAFT_SECONDS = 1.0
 """What is typed sooner after a draft came back was meant for an empty prompt."""
 
 
+_ELSEWHERE = frozenset({"page-up", "page-down", "find", "copy-or-quit", "suspend"})
+
+
 class Prompt(PromptText):
     """The text field at the bottom."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(Place.PROMPT),
         # Textual's text field has meanings of its own for these; here they belong to the screen.
-        Binding("pageup", "screen.scroll_page(-1)", show=False),
-        Binding("pagedown", "screen.scroll_page(1)", show=False),
-        Binding("ctrl+f", "screen.find", show=False),
-        Binding("ctrl+c", "app.interrupt", show=False),
-        Binding("ctrl+z", "app.suspend_process", show=False),
+        *(replace(one, priority=False) for one in bindings(Place.ANYWHERE) if one.id in _ELSEWHERE),
     ]
 
     class Submitted(Message):
@@ -73,9 +73,12 @@ class Prompt(PromptText):
     class HelpWanted(Message):
         """A question mark was typed into an empty prompt."""
 
-    def __init__(self, completions: CompletionList, *, vi: bool = False) -> None:
+    def __init__(self, completions: CompletionList, keymap: Mapping[str, str], *, vi: bool = False) -> None:
+        """``keymap`` holds the person's own keys by the names of the key table."""
         super().__init__()
-        self.keymap: Mapping[str, str] = {}
+        self._own_keys = own_keys(keymap, Place.ANYWHERE, Place.PROMPT)
+        self._closing_keys = keys_for("stop", keymap) | {"escape"}
+        self._completing_keys = keys_for("complete", keymap) or {"tab"}
         self._completions = completions
         self._complete: Complete | None = None
         self._typed_before = TypedBefore()
@@ -185,14 +188,16 @@ class Prompt(PromptText):
     async def _on_key(self, event: events.Key) -> None:
         if event.is_printable:
             self._make_way(event.time)
-        is_for_completion = event.key in self.keymap.get("complete", "tab").replace(" ", "").split(",")
-        if event.key == "escape" and (self._completions.is_open or self._is_awaited(self._completing())):
+        is_for_completion = event.key in self._completing_keys
+        if event.key in self._closing_keys and (self._completions.is_open or self._is_awaited(self._completing())):
             event.stop()
             event.prevent_default()
             self.action_close()
         elif is_for_completion and await self._takes_best():
             event.stop()
             event.prevent_default()
+        elif event.key in self._own_keys:
+            return  # it is looked up like any other
         elif event.character == "?" and self.is_empty:
             event.stop()
             event.prevent_default()
@@ -202,7 +207,7 @@ class Prompt(PromptText):
             event.prevent_default()
             if self._vi.has_changed_mode:
                 self.post_message(self.ViModeChanged(self._vi.mode))
-        elif edit := edit_for(event.key, self.keymap):
+        elif edit := EDITS.get(event.key):
             event.stop()
             event.prevent_default()
             await self.run_action(edit)
