@@ -337,7 +337,7 @@ class CodeagentApp(EndsAtFaults[str]):
             take_next_mode(self._desk.workbench)
 
     async def action_interrupt(self) -> None:
-        """Copies a selection; else leaves a field or clears the prompt; else asks, and quits when asked again at once."""
+        """Copies a selection; else leaves a field, or clears the prompt; else asks, and quits when asked again."""
         if selected := selected_text(self, self.main.prompt):
             copy_text(self, self.main.status, selected)
             self.screen.clear_selection()

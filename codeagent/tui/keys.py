@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingsMap
 from textual.dom import DOMNode
 from textual.events import Focus
 from textual.keys import _character_to_key  # pyright: ignore[reportPrivateUsage] - the names that its parser gives
-from textual.screen import Screen, ScreenResultType
+from textual.screen import ModalScreen, Screen, ScreenResultType
 
 from codeagent.core.keys import KEYS, Place
 
@@ -41,7 +41,7 @@ def own_keys_first(chain: Chain, keymap: Mapping[str, str]) -> Chain:
     Fields have Textual's own meanings for keys, such as cutting for Ctrl+X; they come
     before those of the screen. A key for ``stop`` closes whatever Escape closes, too.
     """
-    stops = keys_for("stop", keymap) if "stop" in keymap else frozenset()
+    stops = keys_for("stop", keymap)
     for key in own_keys(keymap, *Place):
         is_reached = False
         for node, bindings in reversed(chain):
@@ -72,7 +72,15 @@ class OwnKeysScreen(Screen[ScreenResultType]):
 
     @property
     def _binding_chain(self) -> Chain:
-        return own_keys_first(super()._binding_chain, self.app._keymap)  # pyright: ignore[reportUnknownMemberType, reportPrivateUsage] - no public name for it
+        return own_keys_first(super()._binding_chain, self.app._keymap)  # noqa: SLF001  # pyright: ignore[reportUnknownMemberType, reportPrivateUsage] - it has no public name
+
+
+class Window(ModalScreen[ScreenResultType]):
+    """A window over the main screen, with the same."""
+
+    @property
+    def _binding_chain(self) -> Chain:
+        return own_keys_first(super()._binding_chain, self.app._keymap)  # noqa: SLF001  # pyright: ignore[reportUnknownMemberType, reportPrivateUsage] - it has no public name
 
 
 _BEGIN_WORDS = frozenset({"approve", "deny", "deny_because", "always", "edit", "approve_all", "approve_for_run"})

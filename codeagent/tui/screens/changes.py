@@ -14,7 +14,7 @@ from textual.widgets import Static
 from codeagent.core.changes import Pace, Reversal, Standing
 from codeagent.core.diff import FileDiff
 from codeagent.core.text import show_invisible
-from codeagent.tui.screens.window import Window
+from codeagent.tui.keys import Window
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.file_changes import ChangesView
 

@@ -18,9 +18,9 @@ from codeagent.core.desk import Desk
 from codeagent.core.jobs import Job, JobState
 from codeagent.core.text import clean, show_invisible
 from codeagent.core.values import value
+from codeagent.tui.keys import Window
 from codeagent.tui.running import RunningCall, RunningCalls
 from codeagent.tui.screens.picker import OptionRows
-from codeagent.tui.screens.window import Window
 from codeagent.tui.widgets.panel_lines import seconds_text
 
 _REFRESH_SECONDS = 0.5

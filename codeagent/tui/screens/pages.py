@@ -17,7 +17,7 @@ from codeagent.core.desk import Check, CheckState
 from codeagent.core.keys import Place, key_rows
 from codeagent.core.text import show_invisible
 from codeagent.tui.custom_commands import CustomCommands
-from codeagent.tui.screens.window import Window
+from codeagent.tui.keys import Window
 
 _WIDEST = 100
 _AROUND = 2

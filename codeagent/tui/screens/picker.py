@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
-from codeagent.tui.screens.window import Window
+from codeagent.tui.keys import Window
 
 MOST_SHOWN = 200
 _KEYS, _ASKING = "enter choose · esc leave", "asking the services …"

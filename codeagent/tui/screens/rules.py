@@ -16,8 +16,8 @@ from codeagent.core.approvals import Decision, Scope
 from codeagent.core.desk import StoredRule, Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import show_invisible
+from codeagent.tui.keys import Window
 from codeagent.tui.screens.picker import OptionRows
-from codeagent.tui.screens.window import Window
 
 _WIDEST = 100
 _AROUND, _FRAME = 2, 4

@@ -21,8 +21,8 @@ from codeagent.core.archive import Archive, Hit, SessionSummary, Speaker, local_
 from codeagent.core.desk import Opening
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import counted, show_invisible
+from codeagent.tui.keys import Window
 from codeagent.tui.screens.picker import Item, OptionRows, Picker
-from codeagent.tui.screens.window import Window
 
 MOST_SHOWN = 200
 _LEAST_LETTERS = 2

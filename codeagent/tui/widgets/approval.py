@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, assert_never
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, TextArea
 
@@ -16,7 +17,7 @@ from codeagent.tui.keys import bindings
 from codeagent.tui.widgets.answer_choices import OTHER_LINES, SCOPES, View, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.diff_layout import Side
-from codeagent.tui.widgets.drawn_question import TOO_SMALL, WIDE
+from codeagent.tui.widgets.drawn_question import TOO_SMALL, WIDE, Room
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.question_body import QuestionBody
 from codeagent.tui.widgets.question_pane import ABOVE, NEVER, QuestionPane
@@ -51,6 +52,8 @@ class ApprovalDialog(QuestionPane):
 
     _stood: tuple[int, int, int, int] | None = None
     """Of the last change of sides: the question, its hunk, and the first row in view after it and before it."""
+    _place: tuple[int, Room, Size, bool] | None = None
+    """Which question was laid out last, and in what room."""
 
     async def _show(self, view: View) -> None:
         question = self._questions.current
@@ -283,12 +286,42 @@ class ApprovalDialog(QuestionPane):
         elif question is not None:
             question.walk(by)
             self._redraw_lines()
-            start, change = self._drawing.hunk_starts[question.hunk], self._drawing.change_in(question.hunk)
-            if (rows := change - start + _OF_CHANGE) <= self._body.size.height:
-                self._body.bring(start, rows)
-            else:
-                self._body.bring(change - ABOVE, ABOVE + 1)
+            self._bring_hunk(question.hunk)
             self._paint_ahead(question.hunk + by)
+
+    def _bring_hunk(self, hunk: int) -> None:
+        start, change = self._drawing.hunk_starts[hunk], self._drawing.change_in(hunk)
+        if (rows := change - start + _OF_CHANGE) <= self._body.size.height:
+            self._body.bring(start, rows)
+        else:
+            self._body.bring(change - ABOVE, ABOVE + 1)
+
+    def on_resize(self) -> None:
+        """The hunk that the keys are for stays in view, as far as it was laid out by now."""
+        self.call_after_refresh(self._keep_hunk)
+
+    def on_question_body_moved(self, event: QuestionBody.Moved) -> None:
+        """The same, once what is laid out anew has its size."""
+        event.stop()
+        self.call_after_refresh(self._keep_hunk)
+
+    def _keep_hunk(self) -> None:
+        """Brings the hunk back into view after the window changed; where the person scrolled to, it stays."""
+        question = self._questions.current
+        if question is None:
+            return
+        place = (question.ticket, self._room, self._body.size, self.is_cramped)
+        before, self._place = self._place, place
+        is_moved = before is not None and before[0] == question.ticket and before != place
+        is_away = bool(question.hunk or self._body.scroll_offset.y)
+        if is_moved and is_away and self._drawing.hunk_starts and not self._shows_part_of(question.hunk):
+            self._bring_hunk(question.hunk)
+
+    def _shows_part_of(self, hunk: int) -> bool:
+        """Whether its first change is in view, or nothing but it from its heading on."""
+        starts, top = self._drawing.hunk_starts, self._body.scroll_offset.y
+        end = starts[hunk + 1] if hunk + 1 < len(starts) else self._body.total
+        return top <= self._drawing.change_in(hunk) < top + self._body.size.height or starts[hunk] <= top < end - 1
 
     async def action_scroll(self, by: int, unit: Literal["line", "page", "all"]) -> None:
         """Scrolls by lines, by pages that keep one line in view, or to the first or last line.
