@@ -131,10 +131,12 @@ async def with_asking(found: Brought, approver: Approver) -> Brought:
 def _settled(found: Brought, level: Level) -> Brought:
     """What counts by what is known of the person's will; ``level`` is that of the notice on what does not."""
     answered = found.launch.answered.get(fingerprint(found.files))
+    problems = [f"{file.name} {file.problem}; it has no effect." for file in found.files if file.problem]
     if found.launch.trusts or answered or (answered is None and found.standing.trust is Trust.TRUSTED):
-        problems = [f"{file.name} {file.problem}; it has no effect." for file in found.files if file.problem]
         cut = [f"{one.source}: {one.note}." for one in project_instructions(found.files) if one.note]
         return replace(found, is_trusted=True, notices=(*found.notices, *map(_warning, (*problems, *cut))))
+    if found.standing.trust is Trust.NOTHING_TO_TRUST:
+        return replace(found, notices=(*found.notices, *map(_warning, problems)))
     way = "/trust asks again." if level is Level.INFO else "To let it: codeagent trust, or --trust for one run."
     left_out = [NoticeGiven(text=f"{text} {way}", level=level) for text in _left_out(found)]
     return replace(found, notices=(*found.notices, *left_out))

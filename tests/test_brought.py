@@ -192,6 +192,13 @@ async def test_ones_own_instructions_always_count_and_come_first(launch):
     assert [one.text for one in brought.instructions] == ["Be brief.", "Use tabs."]
 
 
+async def test_a_project_of_which_nothing_can_be_used_is_told_without_a_question(tmp_path):
+    launch = Launch(root=tmp_path, places=find_places({"CODEAGENT_HOME": str(tmp_path / "home")}), environ={})
+    (tmp_path / "AGENTS.md").write_bytes(b"U\0s\0e\0")
+    brought, person = await brought_by(launch)
+    assert (person.asked, said(brought)) == ([], ["AGENTS.md is not text; it has no effect."])
+
+
 def test_ones_own_instructions_that_cannot_be_read_are_told(launch):
     launch.places.config.mkdir(parents=True)
     launch.places.instructions_file.write_bytes(b"\xff\xfe\x00")

@@ -9,7 +9,6 @@ from codeagent.core.approvals import Access, Decision
 from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_names import is_pattern
-from codeagent.policy.git_programs import git_inside
 from codeagent.policy.git_tracked import tracked_secret
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet
@@ -17,6 +16,7 @@ from codeagent.policy.shell_words import Word
 from codeagent.policy.trees import found_below
 from codeagent.workspace.git_index import tracked
 from codeagent.workspace.git_places import is_there
+from codeagent.workspace.git_repository import git_inside
 from codeagent.workspace.paths import PathSandbox
 
 _PRINTING = frozenset({"grep", "archive", "format-patch", "fast-export", "cat-file"})

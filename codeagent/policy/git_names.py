@@ -12,7 +12,10 @@ from codeagent.policy.effort import A_PROCESS, spend
 from codeagent.workspace.git import run_git
 from codeagent.workspace.git_places import is_there
 
-_FOR_DIFF = ("--name-status", "-z", "--no-relative", "--line-prefix=", "--no-color", "--no-ext-diff", "--no-textconv")
+_FOR_DIFF = (
+    *("--name-status", "-z", "--no-relative", "--line-prefix=", "--no-color", "--no-ext-diff", "--no-textconv"),
+    "--ignore-submodules=all",
+)
 _FOR_NAMES = ("--format=", *_FOR_DIFF)
 _IN_THE_WAY = frozenset(
     {"--graph", "-s", "--no-patch", "--name-only", "--name-status", "--check", "-q", "--quiet", "--exit-code"}

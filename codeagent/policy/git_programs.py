@@ -7,18 +7,16 @@ fetching what is missing; the same goes for the repositories inside it that git 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codeagent.workspace.git_index import submodules
 from codeagent.workspace.git_places import is_there
-from codeagent.workspace.git_settings import CONTROL, program_in, work_tree_in
+from codeagent.workspace.git_repository import git_inside, is_whole, one_line
+from codeagent.workspace.git_settings import program_in, work_tree_in
 
-_LARGEST_LINK = 4096
 _MOST_MODULES = 200
 _DEEPEST = 6
-_HEAD = re.compile(rb"ref:[ \t]*refs/|[0-9a-f]{40}")
 _PARTS = ("HEAD", "objects", "refs", "packed-refs", "logs", "index")
 _HOOKS_OF_READERS = ("post-index-change", "reference-transaction")
 
@@ -71,23 +69,7 @@ def _is_bare(place: Path) -> bool:
 
 def _is_surely_taken(link: Path) -> bool:
     """Whether git stops its search here: it goes on to the folders above when this is no whole repository."""
-    try:
-        if link.is_file():
-            return True  # where it names no repository git gives up
-        head = (link / "HEAD").read_bytes()[:256]
-    except OSError:
-        return False
-    return _HEAD.match(head) is not None and (link / "objects").is_dir() and (link / "refs").is_dir()
-
-
-def git_inside(link: Path) -> Path:
-    """The folder with a work tree's own settings and index. Raises OSError and ValueError."""
-    if not link.is_file():
-        return link
-    text = _one_line(link)
-    if not text.startswith("gitdir: "):
-        raise ValueError(f"{link.name} names no repository")
-    return link.parent / _plain(text.removeprefix("gitdir: "), link)
+    return link.is_file() or is_whole(link, link)  # where a file names no repository git gives up
 
 
 def foreign_part(work_tree: Path, roots: Sequence[Path] = ()) -> Path | None:
@@ -101,7 +83,7 @@ def foreign_part(work_tree: Path, roots: Sequence[Path] = ()) -> Path | None:
     inside = git_inside(link).resolve()
     homes = [top, *(root.resolve() for root in roots)]
     if is_there(inside / "commondir"):
-        common = (inside / _one_line(inside / "commondir")).resolve()
+        common = (inside / one_line(inside / "commondir")).resolve()
         if not _is_in(common, homes) and not (inside.parent.parent == common and _names(inside, top / ".git")):
             return common
         homes.append(common)
@@ -115,7 +97,7 @@ def foreign_part(work_tree: Path, roots: Sequence[Path] = ()) -> Path | None:
 
 def _names(inside: Path, link: Path) -> bool:
     """Whether the folder of a linked work tree names the ``.git`` file that names it."""
-    return is_there(inside / "gitdir") and (inside / _one_line(inside / "gitdir")).resolve() == link.resolve()
+    return is_there(inside / "gitdir") and (inside / one_line(inside / "gitdir")).resolve() == link.resolve()
 
 
 def _is_in(path: Path, homes: Sequence[Path]) -> bool:
@@ -127,24 +109,10 @@ def _configs(inside: Path) -> Iterator[Path]:
     yield inside / "config"
     yield inside / "config.worktree"
     if is_there(inside / "commondir"):
-        common = inside / _one_line(inside / "commondir")
+        common = inside / one_line(inside / "commondir")
         yield common / "config"
         yield common / "config.worktree"
     for number, config in enumerate((inside / "modules").glob("**/config")):
         if number >= _MOST_MODULES:
             raise ValueError("it has too many submodules")
         yield config
-
-
-def _one_line(path: Path) -> str:
-    """The line that a small file holds. Raises OSError, and ValueError for anything else."""
-    data = path.read_bytes()
-    if len(data) > _LARGEST_LINK:
-        raise ValueError(f"{path.name} is too large")
-    return _plain(data.decode("utf-8").rstrip("\r\n"), path)
-
-
-def _plain(text: str, path: Path) -> str:
-    if not text or text != text.strip() or CONTROL.search(text) or "\n" in text:
-        raise ValueError(f"{path.name} is written in an unusual way")
-    return text

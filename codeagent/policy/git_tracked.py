@@ -10,10 +10,10 @@ from codeagent.core.approvals import Access, Decision
 from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_names import shown_names
-from codeagent.policy.git_programs import git_inside
 from codeagent.policy.rules import RuleSet
 from codeagent.workspace.git_index import tracked
 from codeagent.workspace.git_places import is_there
+from codeagent.workspace.git_repository import git_inside
 from codeagent.workspace.paths import PathSandbox
 
 _PATHS_IN_ONE = 4

@@ -31,8 +31,9 @@ _UNREADABLE = "unreadable"
 def read_project(root: Path) -> tuple[ProjectFile, ...]:
     """Every file that would steer the program in the workspace ``root``, in a fixed order, the outermost first.
 
-    Instructions count from the top of the repository down to the workspace. A link
-    is followed inside the repository only, and never to a file that may hold secrets.
+    Instructions count from the top of the repository down to the workspace; a byte in
+    them that is not UTF-8 stands as U+FFFD. A link is followed inside the repository
+    only, and never to a file that may hold secrets.
     """
     return tuple(_Reader(root.resolve()).read())
 
@@ -183,7 +184,7 @@ class _Reader:
         file = ProjectFile(name=self._name(path), brings=brings, digest=_UNREADABLE)
         try:
             data = self._content(path, _LARGEST[brings])
-            text = data.decode("utf-8-sig")
+            text = data.decode("utf-8-sig", "replace" if brings is Brings.INSTRUCTIONS else "strict")
         except (_Refused, UnicodeDecodeError) as error:
             yield replace(file, problem=str(error) if isinstance(error, _Refused) else "is not UTF-8 text")
             return

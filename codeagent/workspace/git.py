@@ -1,53 +1,44 @@
-"""Asks git about the workspace without running anything that the repository names: no hook, filter or monitor."""
+"""Asks git about the workspace without running anything that a repository names: no hook, filter or monitor."""
 
 from __future__ import annotations
 
 import os
-import re
-import secrets
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 
 from codeagent.core.desk import WorkspaceStatus
 from codeagent.core.programs import find_program
 from codeagent.core.text import counted, show_invisible
+from codeagent.workspace.git_repository import Repository, repository_around
+from codeagent.workspace.git_stand_in import stand_in, values_in_force
 from codeagent.workspace.leftovers import TEMP_PREFIX
 
 _SECONDS = 5.0
-_MARK = f"codeagent.mark{secrets.token_hex(8)}"  # no repository can know it
-_HARMLESS = {
-    _MARK: "true",
-    "core.fsmonitor": "false",
-    "core.hooksPath": os.devnull,
-    "core.pager": "cat",
-    "core.editor": "false",
-    "core.sshCommand": "false",
-    "core.askPass": "",
-    "credential.helper": "",
-    "diff.external": "",
-    "gc.auto": "0",
-    "log.showSignature": "false",
-    "maintenance.auto": "false",
-    "protocol.allow": "never",
-    "safe.bareRepository": "explicit",
-    "submodule.recurse": "false",
-}
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_ATTR_NOSYSTEM": "0",
+    "GIT_CONFIG_COUNT": "0",
+    "GIT_CONFIG_PARAMETERS": "",
     "GIT_EDITOR": "false",
+    "GIT_NAMESPACE": "",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_PAGER": "cat",
     "GIT_SSH_COMMAND": "false",
     "GIT_TERMINAL_PROMPT": "0",
 }
-_FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process)", re.DOTALL)
-_SPARSE_INDEX = "index.sparse"
-_READ_INDEX = frozenset({"status", "diff", "diff-index", "ls-files"})
+_WITHOUT_OTHERS = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_EXEC_PATH": os.devnull,
+    "PATH": os.devnull,
+}
+"""The settings of the stand-in are all; and git finds no program by its name, not even itself for a submodule."""
+
 _TRACKED_FIELDS = {"1": 7, "u": 9}
 """How many fields stand before the path of an ordinary and of an unmerged entry, after its kind."""
 
@@ -153,64 +144,36 @@ def uncommitted_in_words(found: Uncommitted, show: Callable[[Path], str]) -> str
 def run_git(root: Path, *words: str, seconds: float = _SECONDS) -> str | None:
     """What a git command that only reads prints in ``root``; None when it fails or there is no repository.
 
-    No hook, filter, monitor, pager, editor, credential helper or transport is started,
-    whatever the repository's configuration says. Diff commands need
-    ``--no-ext-diff --no-textconv`` besides. ``seconds`` is the time limit.
+    Nothing that a repository names is started, no filter, monitor, hook, merge driver or transport, whatever the
+    words and the settings are: git runs on a stand-in for the repository that has none of them, and does not enter
+    the repositories inside. ``seconds`` is the time limit.
     """
-    names = _setting_names(root, seconds)
-    if _MARK not in names:
+    repository = repository_around(root)
+    if repository is None:
         return None
-    filters = {name: "" for name in names if _FILTER.fullmatch(name)}
-    required = {f"{name.rsplit('.', 1)[0]}.required": "false" for name in filters}
-    settings = {**_HARMLESS, **filters, **required}
-    if _SPARSE_INDEX not in names or words[0] not in _READ_INDEX:
-        return _git(root, words, settings, seconds)
-    return _git_without_writing(root, words, settings, seconds)
-
-
-def _setting_names(root: Path, seconds: float) -> frozenset[str]:
-    """The names of all settings in force. Without a repository none; a git before 2.31 ignores ours and so the mark."""
-    if not any(os.access(folder / ".git", os.F_OK) for folder in (root, *root.parents)):
-        return frozenset()
-    out = _git(root, ("config", "--list", "--name-only", "-z"), _HARMLESS, seconds)
-    return frozenset(out.split("\0")) if out else frozenset()
-
-
-def _git_without_writing(root: Path, words: tuple[str, ...], settings: Mapping[str, str], seconds: float) -> str | None:
-    """Where the index holds whole folders as one entry each, git writes objects even to read it: elsewhere, here."""
-    objects = _git(root, ("rev-parse", "--path-format=absolute", "--git-path", "objects"), settings, seconds)
-    if not objects:
+    settings = _settings(repository, seconds)
+    if settings is None:
         return None
     try:
-        with tempfile.TemporaryDirectory(prefix="codeagent-objects-") as folder:
-            places = {
-                "GIT_OBJECT_DIRECTORY": folder,
-                "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted_place(Path(objects.rstrip("\n"))),
-            }
-            return _git(root, words, settings, seconds, places)
+        with stand_in(repository, settings) as places:
+            out = _git(root, words, {**_WITHOUT_OTHERS, **places}, seconds)
     except OSError:  # no room for it
         return None
+    return None if out is None else os.fsdecode(out)
 
 
-def quoted_place(path: Path) -> str:
-    """A path as git's lists of object folders want it: in quotes, as C would write it, where it is odd."""
-    text = str(path)
-    if ":" not in text and not text.startswith('"'):
-        return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def settings_of(repository: Repository) -> dict[str, str]:
+    """The settings in force that git is allowed to know, by name; empty where git cannot tell."""
+    return dict(values_in_force(_settings(repository, _SECONDS) or b""))
 
 
-def _git(
-    root: Path,
-    words: tuple[str, ...],
-    settings: Mapping[str, str],
-    seconds: float,
-    places: Mapping[str, str] = MappingProxyType({}),
-) -> str | None:
-    environment = {**_ENVIRONMENT, **places, "GIT_CONFIG_COUNT": str(len(settings))}
-    for number, (name, value) in enumerate(settings.items()):
-        environment[f"GIT_CONFIG_KEY_{number}"] = name
-        environment[f"GIT_CONFIG_VALUE_{number}"] = value
+def _settings(repository: Repository, seconds: float) -> bytes | None:
+    """All that is set for the repository and by the person: to list it, git starts nothing."""
+    places = {"GIT_DIR": str(repository.inside), "GIT_COMMON_DIR": str(repository.common)}
+    return _git(repository.top, ("config", "--list", "--includes", "-z"), places, seconds)
+
+
+def _git(root: Path, words: Sequence[str], places: Mapping[str, str], seconds: float) -> bytes | None:
     program = find_program("git")
     if program is None:
         return None
@@ -227,11 +190,11 @@ def _git(
             stdout_as_string=False,
             strip_newline_in_stdout=False,
             kill_after_timeout=seconds,
-            env=environment,
+            env={**_ENVIRONMENT, **places},
         )
     except (git.exc.GitError, OSError):
         return None
-    return os.fsdecode(out) if code == 0 else None
+    return out if code == 0 and isinstance(out, bytes) else None
 
 
 @cache

@@ -37,6 +37,11 @@ _NAMES = frozenset(
         "vcs",
     }
 )
+_COMPARES_PARENTS = frozenset(
+    {"off", "none", "1", "first-parent", "separate", "m", "on", "combined", "c", "dense-combined", "cc"}
+)
+"""Ways of showing a merge that do not do it once more, by merge drivers."""
+
 _OUTDATED = frozenset({"whatchanged", "pack-redundant"})
 """Commands that git is about to drop, in the place of which an alias may stand since 2.52."""
 
@@ -102,6 +107,8 @@ def _runs_programs(section: str, name: str, value: str) -> bool:
         or name in _NAMES
         or (section == "core" and name == "fsmonitor" and value.lower() not in _SWITCH)
         or (section == "alias" and name in _OUTDATED)
+        or (section == "merge" and name == "driver" and value.lower() not in _SWITCH)
+        or (section == "log" and name == "diffmerges" and value.lower() not in _COMPARES_PARENTS)
         or (section == "diff" and name == "submodule" and value.lower() not in {"log", "short"})
         or (section == "remote" and name in {"url", "pushurl"} and "::" in value.replace('"', ""))
     )

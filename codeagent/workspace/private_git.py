@@ -15,7 +15,9 @@ from pathlib import Path
 
 from codeagent.core.errors import CheckpointError
 from codeagent.core.programs import find_program
-from codeagent.workspace.git import quoted_place, run_git
+from codeagent.workspace.git import run_git, settings_of
+from codeagent.workspace.git_repository import repository_around
+from codeagent.workspace.git_stand_in import file_at_home, quoted_place
 from codeagent.workspace.held_objects import hold
 from codeagent.workspace.leftovers import TEMP_PREFIX
 from codeagent.workspace.private import make_private_folder
@@ -47,10 +49,12 @@ _FIXED = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_EXEC_PATH": os.devnull,  # no program is found by its name, not even git itself for a submodule
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
+    "PATH": os.devnull,
 }
 
 
@@ -79,28 +83,20 @@ def look_around(root: Path) -> Surroundings:
     One in which ``root`` does not lie, as when the environment names another, does not count, and neither does one
     that ignores all of ``root``: its files are none of that repository's business.
     """
-    words = ("--show-object-format", "--show-toplevel", "--git-path", "index", "--git-path", "objects")
-    out = run_git(root, "rev-parse", "--path-format=absolute", *words, "--git-path", "info")
-    lines = out.rstrip("\n").split("\n") if out else []
-    if len(lines) != 5:  # noqa: PLR2004 - one line an answer; names with line ends are not worth guessing at
+    repository = repository_around(root)
+    if repository is None or not _lies_in(root, repository.top) or _is_ignored(root, repository.top):
         return Surroundings(top=root)
-    object_format, top, index, objects, info = lines
-    if not _lies_in(root, Path(top)) or _is_ignored(root, Path(top)):
-        return Surroundings(top=root)
-    wanted = r"^core\.(excludesfile|attributesfile|autocrlf)$"
-    settings = run_git(root, "config", "-z", "--type=path", "--get-regexp", wanted) or ""
-    own = dict(entry.split("\n", 1) for entry in settings.split("\0") if "\n" in entry)
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "git"
+    own, info = settings_of(repository), repository.common / "info"
     return Surroundings(
-        top=Path(top),
-        object_format=object_format,
-        index=Path(index),
-        objects=Path(objects),
-        excludes=(Path(own.get("core.excludesfile") or home / "ignore"), Path(info, "exclude")),
+        top=repository.top,
+        object_format=own.get("extensions.objectformat", "sha1"),
+        index=repository.inside / "index",
+        objects=repository.objects,
+        excludes=(Path(own.get("core.excludesfile") or file_at_home("ignore")), info / "exclude"),
         attributes=(
             Path("/etc/gitattributes"),
-            Path(own.get("core.attributesfile") or home / "attributes"),
-            Path(info, "attributes"),
+            Path(own.get("core.attributesfile") or file_at_home("attributes")),
+            info / "attributes",
         ),
         turns_line_ends=own.get("core.autocrlf", "false").lower() not in {"false", "no", "off", "0"},
     )

@@ -52,6 +52,9 @@ def outcome(command, root, **question):
         ("core.sshCommand", "./pwn"),
         ("protocol.ext.allow", "always"),
         ("alias.whatchanged", "!./pwn"),
+        ("merge.x.driver", "./pwn"),
+        ("log.diffMerges", "remerge"),
+        ("log.diffMerges", "r"),
     ],
 )
 def test_git_is_not_harmless_where_the_repository_names_programs(root, setting):
@@ -146,6 +149,8 @@ def test_everyday_settings_need_no_question(root):
         "diff.python.xfuncname": "^def",
         "alias.st": "status -sb",
         "core.autocrlf": "input",
+        "merge.ours.driver": "true",
+        "log.diffMerges": "first-parent",
     }.items():
         git(root, "config", name, value)
     config = root / ".git/config"

@@ -170,6 +170,15 @@ def test_a_settings_file_that_is_no_text_has_no_effect(root, data, said):
     assert one(root, ".codeagent/config.toml").problem == said
 
 
+def test_instructions_with_a_byte_that_is_not_utf_8_are_asked_about_and_show_it(root, store):
+    (root / "AGENTS.md").write_bytes(b"Use tabs.\x9d\n")
+    found = one(root, "AGENTS.md")
+    assert (found.text, found.problem) == ("Use tabs.\ufffd\n", "")
+    trust(root, store)
+    (root / "AGENTS.md").write_bytes(b"Use tabs.\x9c\n")  # which looks the same
+    assert standing_of(root, store).trust is Trust.CHANGED
+
+
 def test_what_cannot_be_read_is_asked_about_once_it_can(root, store):
     (root / "AGENTS.md").unlink()
     os.mkfifo(root / "AGENTS.md")
