@@ -1,5 +1,8 @@
 """What one does in the transcript with keys alone: point, open, keep open, copy, find, see the times."""
 
+import pytest
+from textual import events
+
 from codeagent.core.messages import CommandDetails, TextBlock, ToolResult
 
 
@@ -67,3 +70,17 @@ async def test_times_are_shown_and_hidden_by_a_key(stage_of):
         await stage.until(lambda: stage.text != before)
         await stage.pilot.press("f2")
         await stage.until(lambda: stage.text == before)
+
+
+@pytest.mark.parametrize("is_paste", [False, True])
+async def test_text_at_the_transcript_goes_to_the_prompt_whole(stage_of, is_paste):
+    async with stage_of() as stage:
+        await stage.type("go\n")
+        await stage.pilot.press("tab")
+        await stage.until(lambda: stage.app.focused is stage.app.main.transcript)
+        if is_paste:
+            stage.app.post_message(events.Paste("hello\nyou"))
+        else:
+            await stage.type("hello you")
+        await stage.until(lambda: stage.app.main.prompt.text.split() == ["hello", "you"])
+        assert stage.app.focused is stage.app.main.prompt

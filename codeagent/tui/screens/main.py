@@ -170,6 +170,9 @@ class MainScreen(OwnKeysScreen[None]):
             return False
         self._last_typed = events.Focus().time  # when it arrived here: an old key must not look like a quiet moment
         is_kept = self._typing.keeps(event)
+        is_text = isinstance(event, events.Paste) or (event.is_printable and event.key not in self.active_bindings)
+        if is_text and (self.focused is None or self.transcript in self.focused.ancestors_with_self):
+            self.set_focus(self.prompt)  # which gets it now
         self.consider_question()  # never at once, since something was just typed
         return is_kept
 
