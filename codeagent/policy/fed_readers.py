@@ -61,9 +61,9 @@ class FedReaders:
                     yield ask_each_time(finding.because)  # what lies between the two may leave files out
 
     @cached_property
-    def _unseen(self) -> tuple[Word, ...]:
+    def _unseen(self) -> dict[Word, None]:
         """The words of reading commands of which it is only known when they run which files they stand for."""
-        return tuple(
+        return dict.fromkeys(
             word
             for command in self._analysis.everything()
             if command.words
@@ -115,7 +115,7 @@ class FedReaders:
         simple, folders = command.simple, self._paths.folders(command.simple.places)
         yield Reading(paths=_files([part for text in simple.fed for part in _PARTS.split(text)], folders))
         named = [one.target.text for one in simple.redirections if one.direction is Direction.READS]
-        is_reader = any(word in self._unseen for word in simple.words)
+        is_reader = not self._unseen.keys().isdisjoint(simple.words)
         if base_name(simple.name) not in _NOT_READERS - {"xargs"} and not is_reader:
             named += [text for word in simple.words[1:] if word.is_known for text in candidates(word)]
         for folder in folders:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from codeagent.policy.effort import spend
 from codeagent.policy.shell_words import Word
 
+_MARKS_IN_ONE = 16
 ANYTHING = Word("…", is_known=False, may_split=True)
 """Words that a wrapper adds and nobody knows before it runs."""
 
@@ -223,6 +225,7 @@ def _without_placeholders(own: Sequence[Word], command: tuple[Word, ...]) -> tup
     }
     if any(word.text.startswith(("-I", "-J", "-i", "--replace")) for word in own):
         marks.add("{}")
+    spend(len(marks) * len(command) // _MARKS_IN_ONE)
     return tuple(
         Word(word.text, is_known=False) if any(mark and mark in word.text for mark in marks) else word
         for word in command

@@ -129,6 +129,8 @@ LONG = {
     "trees": _many("grep -r x@ .", 4_000),
     "scripts": "sh -c '" + _many("cat src/@", 12_000) + "'",
     "scripts in scripts": "sh -c 'sh -c \"sh -c ls\"';" * 7_000,
+    "commands for what is found": "find . " + _many("-exec cat {} \\;", 12_000, " "),
+    "marks for what is put in": f"ls | xargs {_many('-I x@', 12_000, ' ')} cat {_many('y@', 10_000, ' ')}",
     "words": "foo " + "a b " * 49_000,
     "code": 'python3 -c "' + "'a' " * 45_000 + '"',
 }
