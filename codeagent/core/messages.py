@@ -259,13 +259,17 @@ class UserMessage:
 
 @value
 class AssistantMessage:
-    """One whole reply of the model."""
+    """One whole reply of the model.
+
+    ``learnt`` is what its service had refused to be sent by then, in the provider's own words.
+    """
 
     kind: Literal["assistant"] = "assistant"
     blocks: tuple[AssistantBlock, ...]
     stop: StopReason
     model: str = ""
     usage: Usage = field(default_factory=Usage)
+    learnt: str = ""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

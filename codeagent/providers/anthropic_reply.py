@@ -11,7 +11,6 @@ from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
-    OpaqueBlock,
     StopReason,
     TextBlock,
     ThinkingBlock,
@@ -20,7 +19,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.text import storable
 from codeagent.providers.failures import Service
-from codeagent.providers.history import kept_fields
+from codeagent.providers.history import kept_fields, own_block
 from codeagent.providers.pieces import Display, GrowingText
 from codeagent.providers.sse import as_count, as_list, as_object, as_text, parse_object
 from codeagent.providers.tally import OutputTally
@@ -180,7 +179,7 @@ class MessagesReply:
                 )
                 return [*kept_fields(PROVIDER, "tool_call", block.start, _KNOWN_CALL), call]
             case _:
-                return [OpaqueBlock(provider=PROVIDER, payload_json=json.dumps(_as_it_came(block, text)))]
+                return [*own_block(PROVIDER, _as_it_came(block, text))]
 
     def _arguments_at_start(self, block: _Block) -> str:
         """A call that streams no arguments has those it began with, unless it was cut off before any came."""

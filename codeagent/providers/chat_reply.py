@@ -8,7 +8,6 @@ kept to the letter.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Set as AbstractSet
 from uuid import uuid4
 
@@ -27,7 +26,7 @@ from codeagent.core.messages import (
 from codeagent.core.text import storable
 from codeagent.providers.chat_pieces import KNOWN_FIELDS, ContentParts, GrowingCall, GrowingCalls, show_part
 from codeagent.providers.failures import Service
-from codeagent.providers.history import kept_fields
+from codeagent.providers.history import is_plain, kept_fields, own_block
 from codeagent.providers.pieces import Display, GrowingText
 from codeagent.providers.sse import as_count, as_list, as_object, as_text, is_empty, parse_object
 from codeagent.providers.tally import OutputTally, output_of, usage_of
@@ -186,7 +185,7 @@ class ChatReply:
 
     def _opaque(self, kind: str, kept: JsonValue) -> list[OpaqueBlock]:
         """What only this model's server understands, and may want back."""
-        return [OpaqueBlock(provider=self._model, payload_json=json.dumps({kind: kept}))] if kept else []
+        return own_block(self._model, {kind: kept}) if kept else []
 
     def _finish_text(self, *, is_cut: bool) -> None:
         """Calls that the model wrote as text count where the server found none itself."""
@@ -225,7 +224,7 @@ class ChatReply:
     def _take_others(self, delta: JsonObject) -> None:
         """Fields that nobody knows; a refusal too, which is shown as text, goes back as such."""
         for key, value in delta.items():
-            if key not in _KNOWN and not is_empty(value):
+            if key not in _KNOWN and not is_empty(value) and is_plain(key):
                 self._others.setdefault(key, []).append(value)
 
     def _take_detail(self, detail: JsonObject) -> None:

@@ -35,7 +35,7 @@ from codeagent.core.messages import (
 from codeagent.core.protocols import ToolSpec
 from codeagent.core.text import storable
 from codeagent.providers.left_out import LeftOut
-from codeagent.providers.sse import as_object, parse_object, to_json
+from codeagent.providers.sse import as_object, as_text, parse_object, to_json
 
 NO_OUTPUT = "(no output)"
 NO_RESULT = "No result was recorded for this call; it may or may not have run."
@@ -48,6 +48,8 @@ _FIELDS: Mapping[str, str] = {"text": "text_fields", "thinking": "thinking_field
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
+_PLAIN = re.compile(r"[A-Za-z_$@][\w$@.:/-]{0,99}", re.ASCII)
+_BROKEN = "\N{REPLACEMENT CHARACTER}"
 _NOTHING = LeftOut()
 
 
@@ -291,8 +293,31 @@ def kept_fields(
     owner: str, kind: Literal["text", "thinking", "tool_call"], fields: JsonObject, known: frozenset[str]
 ) -> list[OpaqueBlock]:
     """What stands before a block of ``owner`` of this kind; nothing where its fields are all ``known`` or null."""
-    others = {key: value for key, value in fields.items() if key not in known and value is not None}
-    return [OpaqueBlock(provider=owner, payload_json=json.dumps({_FIELDS[kind]: others}))] if others else []
+    others: JsonObject = {
+        key: value for key, value in fields.items() if key not in known and value is not None and is_plain(key)
+    }
+    return own_block(owner, {_FIELDS[kind]: others}) if others else []
+
+
+def own_block(owner: str, item: JsonObject) -> list[OpaqueBlock]:
+    """What only ``owner`` understands, as it came; nothing where not even its kind can be told.
+
+    Fields whose names were broken on the way are left out, as the service would refuse them.
+    """
+    if not _PLAIN.fullmatch(as_text(item.get("type")) or "type"):
+        return []
+    return [OpaqueBlock(provider=owner, payload_json=json.dumps(_without_broken(item)))]
+
+
+def is_plain(name: str) -> bool:
+    """Whether a service may have given the name to a field, and no broken byte made it."""
+    return _PLAIN.fullmatch(name) is not None
+
+
+def _without_broken(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {key: _without_broken(part) for key, part in value.items() if _BROKEN not in key}
+    return list(map(_without_broken, value)) if isinstance(value, list) else value
 
 
 def with_fields(blocks: Iterable[AssistantBlock], owner: str) -> Iterator[tuple[AssistantBlock, JsonObject]]:
@@ -302,7 +327,8 @@ def with_fields(blocks: Iterable[AssistantBlock], owner: str) -> Iterator[tuple[
     """
     for before, block in pairwise((None, *blocks)):
         if block is not None and not _kept(block, owner):
-            yield block, as_object(_kept(before, owner).get(_FIELDS.get(block.kind, "")))
+            fields = as_object(_kept(before, owner).get(_FIELDS.get(block.kind, "")))
+            yield block, {key: value for key, value in fields.items() if is_plain(key)}
 
 
 def _kept(block: AssistantBlock | None, owner: str) -> JsonObject:

@@ -2,18 +2,20 @@
 
 A history lives longer than one model: what one took, another refuses, and would
 refuse in each request that follows. Such things are left out of what is sent;
-the history itself keeps them for the next model.
+the history itself keeps them for the next model. What was learnt so is kept with
+the replies, so that a session that is resumed pays for no refusal again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from codeagent.core.errors import ProviderError
-from codeagent.core.json_types import JsonValue
+from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -26,8 +28,9 @@ from codeagent.core.messages import (
     UserMessage,
 )
 from codeagent.core.seldom import seldom
+from codeagent.core.text import storable
 from codeagent.core.values import value
-from codeagent.providers.sse import as_object, as_text, parse_object
+from codeagent.providers.sse import as_list, as_object, as_text, parse_object
 
 _REFUSALS = frozenset({400, 404, 413, 415, 422})
 _FAULTS = frozenset({500, 501})  # llama.cpp answers so to images that it cannot take
@@ -59,6 +62,9 @@ _TOLD_TOGETHER = frozenset({
     "thinking", "redacted_thinking", "signature", "reasoning", "encrypted_content",
 })  # fmt: skip
 """Names that say nothing on their own, or stand for thinking as a whole."""
+_SWITCHES = ("all_images", "thinking", "has_bridges")
+_DIGITS = 32
+_LONGEST_CORRECTION = 2_000
 NO_IMAGES = "does not take images"
 IMAGE_REFUSED = "the service refused it"
 
@@ -112,10 +118,40 @@ class Taken:
     def __init__(self, model: str) -> None:
         """``model`` is its name in the form that ``--model`` takes."""
         self.left_out = LeftOut()
+        self.corrections: tuple[str, ...] = ()
+        self._has_recalled = False
         self._model = model
         self._words = re.compile(re.escape(model.partition("/")[2] or model), re.IGNORECASE)
         self._good: set[ImageBlock] = set()
         self._accepted: tuple[Message, ...] = ()
+
+    @property
+    def learnt(self) -> str:
+        """All that was learnt, to be kept with the next reply; empty when there is nothing."""
+        return _as_json(self.left_out, self.corrections)
+
+    def recall(self, messages: Sequence[Message]) -> Sequence[str]:
+        """Takes up once what the model's last reply says was learnt, in another process too.
+
+        The refusals that correct the form of the requests and are not known yet.
+        """
+        if self._has_recalled:
+            return ()
+        own = (one for one in reversed(messages) if isinstance(one, AssistantMessage) and one.model == self._model)
+        last = next(own, None)
+        self._has_recalled = last is not None
+        if last is None or not last.learnt:
+            return ()
+        told = as_object(parse_object(last.learnt))
+        self.left_out = _from_json(told, self.left_out, messages)
+        corrections = tuple(map(as_text, as_list(told.get("corrections"))))
+        fresh = tuple(refusal for refusal in corrections if refusal not in self.corrections)
+        self.corrections += fresh
+        return fresh
+
+    def note_correction(self, refusal: str) -> None:
+        """Remembers a refusal that changed the form of the requests."""
+        self.corrections += (storable(refusal[:_LONGEST_CORRECTION]),)
 
     def after(self, refusal: ProviderError, messages: Sequence[Message]) -> LeftOut:
         """What to leave out so that the refusal does not come again; what is left out now when it is about none."""
@@ -186,6 +222,12 @@ def _unthought(message: AssistantMessage) -> tuple[AssistantBlock, ...]:
     return tuple(block for block in message.blocks if not isinstance(block, ThinkingBlock | OpaqueBlock))
 
 
+def without_own(message: AssistantMessage) -> AssistantMessage:
+    """The reply without what only its own service could read; its thinking is there to be shown alone."""
+    blocks = (replace(block, signature="") if isinstance(block, ThinkingBlock) else block for block in message.blocks)
+    return replace(message, blocks=tuple(block for block in blocks if not isinstance(block, OpaqueBlock)))
+
+
 def _named_in(refusal: str, messages: Iterable[Message]) -> frozenset[str]:
     """Which fields and kinds of what the messages keep for a service its refusal names, as fields are written there."""
     names = {name for message in messages if isinstance(message, AssistantMessage) for name in _names_of(message)}
@@ -248,3 +290,32 @@ def _without(value: JsonValue, names: frozenset[str]) -> JsonValue:
     if isinstance(value, list):
         return [_without(part, names) for part in value if not _is_one(part, names)]
     return value
+
+
+def _as_json(left_out: LeftOut, corrections: Sequence[str]) -> str:
+    """What is left out and what corrected the form of the requests; empty when there is nothing."""
+    told: JsonObject = {name: True for name in _SWITCHES if getattr(left_out, name)}
+    if left_out.images:
+        told["images"] = [*sorted(map(_digest, left_out.images))]
+    if left_out.fields:
+        told["fields"] = [*sorted(left_out.fields)]
+    if corrections:
+        told["corrections"] = [*corrections]
+    return json.dumps(told) if told else ""
+
+
+def _from_json(told: JsonObject, known: LeftOut, messages: Iterable[Message]) -> LeftOut:
+    """What was left out beside what is known; images are found again where the messages still hold them."""
+    wanted = frozenset(map(as_text, as_list(told.get("images"))))
+    images = frozenset(image for image in _images(messages) if _digest(image) in wanted) if wanted else frozenset()
+    return LeftOut(
+        all_images=known.all_images or told.get("all_images") is True,
+        images=known.images | images,
+        fields=known.fields | frozenset(map(as_text, as_list(told.get("fields")))),
+        thinking=known.thinking or told.get("thinking") is True,
+        has_bridges=known.has_bridges or told.get("has_bridges") is True,
+    )
+
+
+def _digest(image: ImageBlock) -> str:
+    return hashlib.sha256(image.data.encode("utf-8", "replace")).hexdigest()[:_DIGITS]

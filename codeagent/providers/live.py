@@ -6,6 +6,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Generic, Protocol, Self, TypeVar
 
 import httpx2
@@ -17,8 +18,9 @@ from codeagent.providers.connection import Patience, read_payloads, read_to_end
 from codeagent.providers.failures import Service, Unanswered
 from codeagent.providers.history import EncodedHistory
 from codeagent.providers.joined import JoinedMessages
-from codeagent.providers.left_out import LeftOut, Taken
+from codeagent.providers.left_out import LeftOut, Taken, without_own
 from codeagent.providers.pieces import SIGN_OF_LIFE, Display
+from codeagent.providers.sse import is_text
 
 _MANY_MESSAGES = 64
 
@@ -118,20 +120,28 @@ class LiveProvider(ABC, Generic[FormT]):
     ) -> None:
         """``model`` is its name in the form that ``--model`` takes, ``path`` where the service takes requests.
 
-        What ``before`` has encoded is gone on with where it is a client of the same model.
+        What ``before`` has encoded and learnt is gone on with where it is a client of the same model.
         """
         self._model = model
         self._path = path
         self._connection = connection
-        self._encoder = _same_encoder(before, model) or encoder
+        self._encoder = encoder
         self._form = form
         self._taken = Taken(model)
         self._has_kept = False
+        if isinstance(before, LiveProvider) and before.model == model:
+            self._encoder, self._taken = before.encoder, before.taken
+            self._correct(*self._taken.corrections)
 
     @property
     def model(self) -> str:
         """Its name in the form that ``--model`` takes."""
         return self._model
+
+    @property
+    def taken(self) -> Taken:
+        """What its service takes, as far as that was learnt."""
+        return self._taken
 
     @property
     def encoder(self) -> Encoder:
@@ -143,6 +153,7 @@ class LiveProvider(ABC, Generic[FormT]):
 
         What the service refuses to be sent is left out, and it is asked once more.
         """
+        self._correct(*self._taken.recall(request.messages))
         taken, before, is_accepted = self._taken, self._taken.left_out, False
         try:
             while True:
@@ -168,12 +179,13 @@ class LiveProvider(ABC, Generic[FormT]):
     async def _stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         response = await self._ask(request)
         reply = self._reply(request)
-        counted, patience = reply.usage, Patience()
+        counted, patience, is_sound = reply.usage, Patience(), True
         try:
             service = self._connection.service
             async with aclosing(read_payloads(response, service, is_taken=lambda: reply.is_finished)) as reads:
                 while (payloads := await patience.next_payloads(reads)) is not None:
                     _take(reply, payloads)
+                    is_sound = is_sound and all(map(is_text, payloads))
                     shown = reply.display.drain()
                     patience.note(is_finished=reply.is_finished, has_grown=shown != [SIGN_OF_LIFE])
                     for event in shown:
@@ -192,7 +204,8 @@ class LiveProvider(ABC, Generic[FormT]):
         message = reply.message()
         for event in reply.display.drain():
             yield event
-        yield ReplyFinished(message=message)
+        message = message if is_sound else without_own(message)
+        yield ReplyFinished(message=replace(message, learnt=self._taken.learnt))
 
     async def aclose(self) -> None:
         """Closes the connections that are kept for the next request."""
@@ -209,7 +222,7 @@ class LiveProvider(ABC, Generic[FormT]):
         then it is sent once more at once, on a new one.
         """
         while True:
-            form, has_kept, self._has_kept = self._form, self._has_kept, False
+            has_kept, self._has_kept = self._has_kept, False
             try:
                 response = await self._connection.post(self._path, await self.body(request))
                 self._has_kept = True
@@ -218,9 +231,16 @@ class LiveProvider(ABC, Generic[FormT]):
                 if not has_kept:
                     raise
             except ProviderRejected as refusal:
-                self._form = form.corrected(refusal.message)
-                if self._form == form:
+                if not self._correct(refusal.message):
                     raise
+                self._taken.note_correction(refusal.message)
+
+    def _correct(self, *refusals: str) -> bool:
+        """Asks in the form that the refusals want from now on; whether that is another one."""
+        before = self._form
+        for refusal in refusals:
+            self._form = self._form.corrected(refusal)
+        return self._form != before
 
     @abstractmethod
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
@@ -229,11 +249,6 @@ class LiveProvider(ABC, Generic[FormT]):
     @abstractmethod
     def _reply(self, request: ModelRequest, /) -> StreamedReply:
         """A reply that has not begun."""
-
-
-def _same_encoder(before: Provider | None, model: str) -> Encoder | None:
-    """What encoded the history for another client of the same model."""
-    return before.encoder if isinstance(before, LiveProvider) and before.model == model else None
 
 
 def _take(reply: StreamedReply, payloads: Sequence[bytes]) -> None:

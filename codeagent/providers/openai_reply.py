@@ -20,7 +20,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.text import storable
 from codeagent.providers.failures import Service
-from codeagent.providers.history import kept_fields
+from codeagent.providers.history import kept_fields, own_block
 from codeagent.providers.pieces import Display, GrowingText
 from codeagent.providers.sse import as_count, as_list, as_object, as_text, as_written, is_empty, parse_object
 from codeagent.providers.tally import output_of, usage_of
@@ -186,25 +186,22 @@ class ResponsesReply:
                 shown = [ThinkingBlock(text=summary, provider=self._model)] if summary else []
                 kept = {key: value for key, value in fields.items() if key != "status"}
                 is_whole = item.is_done and bool(kept.get("encrypted_content"))
-                opaque = [OpaqueBlock(provider=self._model, payload_json=json.dumps(kept))] if is_whole else []
-                return [*shown, *opaque]
+                return [*shown, *(own_block(self._model, kept) if is_whole else [])]
             case _:  # such as a call of the service's own tools, or a compaction of its own
                 is_whole = item.is_done and bool(as_text(fields.get("type")))
-                return [self._own(item)] if is_whole else []
+                return [*own_block(self._model, item.fields)] if is_whole else []
 
     def _made_message(self, item: _Item) -> list[AssistantBlock]:
         """The text; before it all of the item when there is more to it, such as annotations, else its phase alone."""
         text = storable(str(item.text) or _texts(item.fields, "content"))
         if item.is_done and _says_more(item.fields):
-            whole = kept_fields(self._model, "text", item.fields, frozenset()) if text.strip() else [self._own(item)]
+            own, is_blank = self._model, not text.strip()
+            whole = own_block(own, item.fields) if is_blank else kept_fields(own, "text", item.fields, frozenset())
             return [*whole, TextBlock(text=text)] if text else [*whole]
         phase = as_text(item.fields.get(PHASE))
         marker = json.dumps({"type": PHASE, "phase": phase})
         opaque = [OpaqueBlock(provider=self._model, payload_json=marker)] if phase and text else []
         return [*opaque, TextBlock(text=text)] if text else []
-
-    def _own(self, item: _Item) -> OpaqueBlock:
-        return OpaqueBlock(provider=self._model, payload_json=json.dumps(item.fields))
 
     def _made_call(self, item: _Item) -> ToolCall:
         """Arguments as they streamed; without any, those the finished item has."""

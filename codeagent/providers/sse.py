@@ -97,6 +97,17 @@ def parse_object(payload: bytes | str) -> JsonObject | None:
     return value if isinstance(value, dict) and not is_too_deep(value, payload) else None
 
 
+def is_text(payload: bytes) -> bool:
+    """Whether the bytes are sound UTF-8; what came broken may say something else than was meant."""
+    if payload.isascii():
+        return True
+    try:
+        payload.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def to_json(value: JsonValue) -> bytes:
     """The value as compact JSON that every service can read.
 

@@ -9,14 +9,16 @@ import pytest
 
 from codeagent.agent.limits import Limits
 from codeagent.core.errors import ProviderError, ProviderRejected
-from codeagent.core.events import NoticeGiven, TurnEnd
+from codeagent.core.events import HistoryAppended, NoticeGiven, TurnEnd
 from codeagent.core.messages import ImageBlock, OpaqueBlock, Outcome, TextBlock, ThinkingBlock, ToolResult, UserMessage
 from codeagent.core.protocols import ModelRequest, NoticePiece
 from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.anthropic_reply import PROVIDER
+from codeagent.providers.catalog import Limits as Wanted
 from codeagent.providers.left_out import LeftOut, Taken
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
+from codeagent.store.records import Record, decode_record, encode_record
 from tests.agent.stage import Stage
 from tests.benchmarks.steps import counted_steps
 from tests.providers.conftest import ask, called, events_of, replied, result, results, said
@@ -207,3 +209,124 @@ async def test_a_session_goes_on_and_another_model_is_sent_the_images_again(mode
     assert json.dumps(model_server.requests[-1].body).count(SHOT.data) == 2
     await blind.aclose()
     await seeing.aclose()
+
+
+async def test_a_session_that_is_resumed_is_not_refused_the_same_again(model_server, provider):
+    thought = {
+        "claude-test": ThinkingBlock(text="hm", signature="old", provider=PROVIDER),
+        "chat-test": ThinkingBlock(text="hm", signature="old", provider=provider.model),
+        "gpt-test": OpaqueBlock(
+            provider=provider.model,
+            payload_json='{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"old"}',
+        ),
+    }[provider.model.partition("/")[2]]
+    await ask(provider, LOOK, tools=())
+    model_server.will_not_take = {b'"old"': (400, "Extra inputs: thinking"), PLAN.data.encode(): REFUSES_ONE[0]}
+    model_server.reply(say("I see."), say("Still here."))
+    history = (LOOK, replied(thought, called()), results(READ))
+    first = await ask(provider, *history, tools=())
+    refused = len(model_server.refusals)
+    assert refused
+
+    stored = decode_record(encode_record(Record(at="", event=HistoryAppended(message=first))))
+    again = type(provider)(provider.model.partition("/")[2], "key", _address(model_server, provider))
+    events = await events_of(
+        again, ModelRequest(system="", messages=(*history, stored.event.message, said("go on")), tools=())
+    )
+    await again.aclose()
+
+    assert len(model_server.refusals) == refused
+    assert notices(events) == []
+    assert SHOT.data in model_server.requests[-1].raw.decode()
+    assert events[-1].message.learnt == first.learnt
+
+
+@pytest.mark.parametrize(
+    ("make", "refusal"),
+    [
+        (AnthropicProvider, "output_config: extra inputs are not permitted"),
+        (OpenAIProvider, "Unsupported parameter: 'reasoning.effort' is not supported with this model."),
+        (OpenAIChatProvider, "Unrecognized request argument supplied: reasoning_effort"),
+    ],
+)
+async def test_how_a_model_wants_to_be_asked_is_remembered_with_the_session_too(model_server, make, refusal):
+    limits = Wanted(effort="high", max_output=2_000)
+    url = model_server.url if make is AnthropicProvider else model_server.openai_url
+    model_server.will_not_take = {b'effort":"high"': (400, refusal)}
+    model_server.reply(say("Ok."), say("Still here."), say("Here as well."))
+    history, clients = (said("go"),), [make("m", "key", url, limits), make("m", "key", url, limits)]
+    for client in clients:
+        history = (*history, await ask(client, *history), said("go on"))
+    assert len(model_server.refusals) == 1
+    clients.append(make("m", "key", url, limits, "", clients[-1]))
+    assert (await ask(clients[-1], *history)).text == "Here as well."
+    assert len(model_server.refusals) == 1
+    for client in clients:
+        await client.aclose()
+
+
+def test_what_a_session_remembers_may_be_anything():
+    for learnt in ("", "no", "[]", '{"fields":5,"images":[{}],"corrections":{}}', '{"thinking":"yes"}'):
+        taken = Taken("openai/m")
+        assert not taken.recall([replace(replied("Ok."), model="openai/m", learnt=learnt)])
+        assert taken.left_out == replace(LeftOut(), fields=taken.left_out.fields, images=frozenset())
+        assert not taken.left_out.thinking
+
+
+async def test_fields_whose_names_are_broken_are_not_kept(model_server, claude):
+    begun = {"type": "thinking", "thinking": "", "signature": "", "thi\ufffdnking": "", "a b": 1, "caller_": 1}
+    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "sig"}}
+    events = (
+        {"type": "content_block_start", "index": 0, "content_block": begun},
+        delta,
+        {"type": "content_block_start", "index": 1, "content_block": {"type": "te\ufffdxt", "text": "a"}},
+        {
+            "type": "content_block_start",
+            "index": 2,
+            "content_block": {"type": "found", "x\ufffd": 1, "y": [{"z\ufffd": 1}]},
+        },
+        {"type": "message_stop"},
+    )
+    model_server.reply(RawStream(chunks=data_lines(*events)))
+    kept = [json.loads(one.payload_json) for one in (await ask(claude)).blocks if isinstance(one, OpaqueBlock)]
+    assert kept == [{"thinking_fields": {"caller_": 1}}, {"type": "found", "y": [{}]}]
+
+
+async def test_of_a_stream_with_broken_bytes_only_what_everybody_can_read_is_kept(model_server, provider):
+    replies = {
+        "claude-test": (
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "hm"}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "sig"}},
+            {"type": "content_block_start", "index": 1, "content_block": {"type": "redacted_thinking", "data": "BAD"}},
+            {"type": "content_block_start", "index": 2, "content_block": {"type": "text", "text": "Done."}},
+            {"type": "message_stop"},
+        ),
+        "chat-test": (
+            {"choices": [{"delta": {"reasoning": "hm", "reasoning_details": [{"type": "x", "data": "BAD"}]}}]},
+            {"choices": [{"delta": {"content": "Done."}, "finish_reason": "stop"}]},
+            "[DONE]",
+        ),
+        "gpt-test": (
+            {
+                "type": "response.completed",
+                "response": {
+                    "output": [
+                        {"type": "reasoning", "summary": [{"text": "hm"}], "encrypted_content": "BAD"},
+                        {"type": "message", "content": [{"type": "output_text", "text": "Done."}]},
+                    ]
+                },
+            },
+        ),
+    }
+    lines = data_lines(*replies[provider.model.partition("/")[2]])
+    model_server.reply(RawStream(chunks=tuple(line.replace(b"BAD", b"B\xffD") for line in lines)), say("Ok."))
+    reply = await ask(provider)
+    assert [type(block) for block in reply.blocks] == [ThinkingBlock, TextBlock]
+    assert (reply.text, reply.blocks[0].text, reply.blocks[0].signature) == ("Done.", "hm", "")
+    assert (await ask(provider, said("go"), reply, said("go on"))).text == "Ok."
+    assert b"hm" not in model_server.requests[-1].raw
+    assert model_server.refusals == []
+
+
+def _address(model_server, provider) -> str:
+    return model_server.url if isinstance(provider, AnthropicProvider) else model_server.openai_url
