@@ -323,13 +323,14 @@ class Turn:
         await self._pay(reply)
 
     def _estimate(self, reply: AssistantMessage) -> Usage:
-        """What a service that does not count has probably been sent, and has sent."""
-        return Usage(input_tokens=self._setting.meter.used, output_tokens=tokens_of(reply), is_estimate=True)
+        """What a service that does not count, or counts only what it sent, has probably been sent, and has sent."""
+        written = reply.usage.output_tokens or tokens_of(reply)
+        return Usage(input_tokens=self._setting.meter.used, output_tokens=written, is_estimate=True)
 
     async def _pay(self, reply: AssistantMessage) -> None:
         """Counts what a reply cost, and the room it takes when it is part of the conversation."""
         setting = self._setting
-        if not reply.usage.context_tokens:
+        if reply.usage.context_tokens == reply.usage.output_tokens:
             reply = replace(reply, usage=self._estimate(reply))
         setting.spending.add(reply)
         self.spending.add(reply)

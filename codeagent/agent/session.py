@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import field, replace
 from functools import partial
+from math import isfinite
 
 from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.budget import Budget
@@ -78,7 +79,7 @@ def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
             case TurnStarted(turn=number):
                 turns = max(turns, number)
             case UsageReported(cost=known, unpriced=unpriced):
-                spent = spent if known is None else known
+                spent = known if known is not None and isfinite(known) else spent
             case _:
                 pass
     return Before(turns=turns, spent=spent, unpriced=unpriced, bookmarks=bookmarks, pins=pins_of(past))

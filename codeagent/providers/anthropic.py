@@ -80,14 +80,15 @@ class AnthropicProvider(LiveProvider[_Form]):
         before: Provider | None = None,
     ) -> None:
         self._name = model
-        self._limits = limits or Limits()
+        limits = limits or Limits()
         super().__init__(
             f"{PROVIDER}/{model}",
             "/v1/messages",
-            AnthropicConnection(model, api_key, base_url, self._limits, key_remedy),
+            AnthropicConnection(model, api_key, base_url, limits, key_remedy),
             Encoder(EncodedHistory(MessagesDialect()), JoinedMessages(_write, _mark)),
-            _Form(effort=self._limits.effort),
+            _Form(effort=limits.effort),
             before,
+            limits,
         )
 
     def _thinking(self, request: ModelRequest, max_tokens: int) -> Iterator[bytes]:

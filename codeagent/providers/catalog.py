@@ -75,7 +75,8 @@ EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 class Limits:
     """What a model is asked for.
 
-    ``max_output`` is in tokens, None leaves it to the provider; ``thinks`` asks for
+    ``max_output`` is in tokens, None leaves it to the provider; ``window`` is how many
+    tokens a request and its reply can have, None when unknown; ``thinks`` asks for
     thinking where the protocol has to; ``effort`` is how hard it should think, None
     leaves that to the model, and ``has_budget`` says that it is told so as a number
     of tokens; ``timeout`` is in seconds without a byte.
@@ -86,6 +87,7 @@ class Limits:
     has_budget: bool = False
     effort: Effort | None = None
     timeout: float = DEFAULT_TIMEOUT
+    window: int | None = None
 
     def wanted(self, max_output: int | None, effort: Effort | None) -> Limits:
         """The same but for what the person set."""
@@ -171,9 +173,11 @@ class Catalog:
         """How to ask the model; ``timeout`` is in seconds without a byte."""
         card = self.card(model)
         if card is None or not model.startswith(f"{ProviderKind.ANTHROPIC}/"):
-            return Limits(timeout=timeout)
+            return Limits(timeout=timeout, window=card.window if card else None)
         output = None if card.output is None else min(card.output, _LONGEST_REPLY)
-        return Limits(max_output=output, thinks=card.thinks, has_budget=card.has_budget, timeout=timeout)
+        return Limits(
+            max_output=output, thinks=card.thinks, has_budget=card.has_budget, timeout=timeout, window=card.window
+        )
 
     def window(self, model: str) -> int | None:
         """The context window in tokens, None when unknown."""

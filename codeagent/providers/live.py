@@ -14,6 +14,7 @@ import httpx2
 from codeagent.core.errors import ProviderError, ProviderRejected, ProviderUnavailable
 from codeagent.core.messages import AssistantMessage, Message, Usage
 from codeagent.core.protocols import ModelEvent, ModelRequest, NoticePiece, Provider, ReplyFinished, UsagePiece
+from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import Patience, read_payloads, read_to_end
 from codeagent.providers.failures import Service, Unanswered
 from codeagent.providers.history import EncodedHistory
@@ -21,6 +22,7 @@ from codeagent.providers.joined import JoinedMessages
 from codeagent.providers.left_out import LeftOut, Taken, without_own
 from codeagent.providers.pieces import SIGN_OF_LIFE, Display
 from codeagent.providers.sse import is_text
+from codeagent.providers.tally import believable
 
 _MANY_MESSAGES = 64
 
@@ -116,7 +118,14 @@ class LiveProvider(ABC, Generic[FormT]):
     """A model behind a service; nothing is connected before the first request."""
 
     def __init__(
-        self, model: str, path: str, connection: Connection, encoder: Encoder, form: FormT, before: Provider | None
+        self,
+        model: str,
+        path: str,
+        connection: Connection,
+        encoder: Encoder,
+        form: FormT,
+        before: Provider | None,
+        limits: Limits,
     ) -> None:
         """``model`` is its name in the form that ``--model`` takes, ``path`` where the service takes requests.
 
@@ -127,6 +136,7 @@ class LiveProvider(ABC, Generic[FormT]):
         self._connection = connection
         self._encoder = encoder
         self._form = form
+        self._limits = limits
         self._taken = Taken(model)
         self._has_kept = False
         if isinstance(before, LiveProvider) and before.model == model:
@@ -180,6 +190,7 @@ class LiveProvider(ABC, Generic[FormT]):
         response = await self._ask(request)
         reply = self._reply(request)
         counted, patience, is_sound = reply.usage, Patience(), True
+        most_output = request.max_tokens or self._limits.max_output
         try:
             service = self._connection.service
             async with aclosing(read_payloads(response, service, is_taken=lambda: reply.is_finished)) as reads:
@@ -192,7 +203,7 @@ class LiveProvider(ABC, Generic[FormT]):
                         yield event
                     if reply.usage != counted:
                         counted = reply.usage
-                        yield UsagePiece(usage=counted)
+                        yield UsagePiece(usage=believable(counted, self._limits.window, most_output))
                     if reply.is_over:
                         await read_to_end(reads)
                         break
@@ -205,7 +216,8 @@ class LiveProvider(ABC, Generic[FormT]):
         for event in reply.display.drain():
             yield event
         message = message if is_sound else without_own(message)
-        yield ReplyFinished(message=replace(message, learnt=self._taken.learnt))
+        usage = believable(message.usage, self._limits.window, most_output)
+        yield ReplyFinished(message=replace(message, usage=usage, learnt=self._taken.learnt))
 
     async def aclose(self) -> None:
         """Closes the connections that are kept for the next request."""

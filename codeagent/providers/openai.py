@@ -93,17 +93,18 @@ class OpenAIProvider(LiveProvider[_Form]):
         before: Provider | None = None,
     ) -> None:
         self._name = model
-        self._limits = limits or Limits()
+        limits = limits or Limits()
         full_name = f"{PREFIX}/{model}"
-        connection = OpenAIConnection(model, api_key, base_url, self._limits, key_remedy)
+        connection = OpenAIConnection(model, api_key, base_url, limits, key_remedy)
         self._cache_key = connection.cache_key
         super().__init__(
             full_name,
             "/responses",
             connection,
             Encoder(EncodedHistory(ResponsesDialect(full_name)), JoinedMessages(_write)),
-            _Form(effort=self._limits.effort),
+            _Form(effort=limits.effort),
             before,
+            limits,
         )
 
     def _reply(self, _: ModelRequest, /) -> ResponsesReply:

@@ -92,9 +92,9 @@ class OpenAIChatProvider(LiveProvider[_Form]):
         before: Provider | None = None,
     ) -> None:
         self._name = model
-        self._limits = limits or Limits()
+        limits = limits or Limits()
         full_name = f"{PREFIX}/{model}"
-        connection = OpenAIConnection(model, api_key, base_url, self._limits, key_remedy)
+        connection = OpenAIConnection(model, api_key, base_url, limits, key_remedy)
         self._is_openai, self._cache_key = connection.is_openai, connection.cache_key
         limit_key = "max_completion_tokens" if self._is_openai else "max_tokens"
         super().__init__(
@@ -102,8 +102,9 @@ class OpenAIChatProvider(LiveProvider[_Form]):
             "/chat/completions",
             connection,
             Encoder(EncodedHistory(ChatDialect(full_name)), JoinedMessages(_write)),
-            _Form(effort=self._limits.effort, limit_key=limit_key),
+            _Form(effort=limits.effort, limit_key=limit_key),
             before,
+            limits,
         )
 
     def _reply(self, request: ModelRequest, /) -> ChatReply:

@@ -13,6 +13,7 @@ from codeagent.core.text import storable
 
 _OTHER_FIELDS = (b":", b"event:", b"id:", b"retry:")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BEYOND_COUNTING = 2**53
 _WHOLE = frozenset({b"{}", b"[]"})  # what a payload that stands on one line begins and ends with
 
 
@@ -154,8 +155,9 @@ def is_empty(value: JsonValue) -> bool:
 
 
 def as_count(value: JsonValue) -> int:
-    """The value as a number of tokens; 0 when it is none."""
-    return int(value) if isinstance(value, int | float) and 0 < value < math.inf else 0
+    """The value as a number of tokens; 0 when it is none, such as one that no number of things can reach."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and 0 < value < _BEYOND_COUNTING else 0
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

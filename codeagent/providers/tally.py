@@ -5,6 +5,9 @@ from __future__ import annotations
 from codeagent.core.messages import Usage
 
 _CHARACTERS_A_TOKEN = 4
+_FAR_BEYOND = 5  # as much more does a service's beta hold than a window that is known
+_MUCH_MORE = 2
+_WIDEST_WINDOW = 10_000_000
 
 
 class OutputTally:
@@ -63,6 +66,17 @@ class OutputTally:
         """
         likely = self._said / _CHARACTERS_A_TOKEN
         return self._sum <= self._said and self._sum * self._most < likely * likely
+
+
+def believable(usage: Usage, window: int | None, most_output: int | None) -> Usage:
+    """The usage that a service reported, or none when it is far beyond what fits, which is then estimated.
+
+    ``window`` is the model's, ``most_output`` what it was asked for at most, both in tokens and None when unknown.
+    """
+    most = window * _FAR_BEYOND if window else _WIDEST_WINDOW
+    written = min(most, (most_output or window or most) * _MUCH_MORE)
+    is_beyond = usage.context_tokens - usage.output_tokens > most or usage.output_tokens > written
+    return Usage() if is_beyond else usage
 
 
 def usage_of(prompt: int, output: int, cached: int, stored: int, *, total: int = 0) -> Usage:
