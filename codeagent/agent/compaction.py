@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import count
 from typing import assert_never
 
-from codeagent.agent.digest import session_text, summary_request, with_certainties
+from codeagent.agent.digest import asked_again, is_too_short, session_text, summary_request, with_certainties
 from codeagent.agent.history import History
 from codeagent.agent.limits import Limits
-from codeagent.agent.meter import Meter, tokens_of, tokens_of_text
+from codeagent.agent.meter import IMAGE_TOKENS, Meter, tokens_of, tokens_of_text
 from codeagent.agent.pins import Pins
 from codeagent.agent.record import Record
 from codeagent.agent.reply import Asker
-from codeagent.agent.shrinking import cut_point, long_results, shorten, shrunk, words_under_way
+from codeagent.agent.shrinking import cut_point, images_under_way, long_results, shorten, shrunk, words_under_way
 from codeagent.core.approvals import ApprovalRequest, Approve, Decision, Deny, TextPreview, Verdict, Withdraw
 from codeagent.core.context import CompactionReason, CompactionStarted, HistoryCompacted
 from codeagent.core.desk import Approver
@@ -38,6 +38,7 @@ _MOST_SUMMARY, _LEAST_SUMMARY = 8_000, 400
 _MOST_FAILURES = 3
 _PINS_SHARE, _USUAL_WINDOW = 4, 32_000
 _WORDS_SHARE, _MOST_WORDS = 8, 12_000
+_SHOWN = 80  # characters of a summary that is no good
 _MORE_ROOM = 2  # times as much for a summary that did not fit, as of a model that thinks before it writes
 _GIVEN_UP = "It is not tried by itself again. /compact tries once more, /new starts a new session."
 
@@ -100,9 +101,19 @@ class Compactor:
     def is_due(self) -> bool:
         """Whether room should be made before the next request."""
         at, window = self._limits.compact_at, self.window
-        if at is None or window is None or self._is_refused or self._failures >= _MOST_FAILURES:
+        if at is None or window is None or self._failures >= _MOST_FAILURES:
             return False
-        return self._meter.used >= at * window
+        return self._meter.used >= (window if self._is_refused else at * window)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the person wanted no summary when room was last to be made."""
+        return self._is_refused
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether the next request has more than the window holds."""
+        return self.window is not None and self._meter.used >= self.window
 
     def fits_again(self) -> None:
         """A request went through."""
@@ -161,8 +172,12 @@ class Compactor:
                 return self._measured(messages, plan)
             raise _NotSummedUp("There is nothing before this that could be summed up.")
         most_words = min(_MOST_WORDS, room // _WORDS_SHARE) >> max(self._overflows - 1, 0)
-        plan = replace(plan, cleared=(), words=words_under_way(messages, cut, most_words * _CHARACTERS))
-        summary = await self._summary(reason, older, plan.words, room, focus, pay)
+        words = words_under_way(messages, cut, most_words * _CHARACTERS)
+        images, remarks = images_under_way(messages, cut, most_words // IMAGE_TOKENS)
+        words = tuple(said + remark for said, remark in zip(words, remarks, strict=True))
+        plan = replace(plan, cleared=(), words=words, images=images)
+        stays = tokens_of_text("".join(words)) + sum(images) * IMAGE_TOKENS
+        summary = await self._summary(reason, older, stays, room, focus, pay)
         if summary is None:
             return None
         pinned = await self._pins.text(kept, room // _PINS_SHARE * _CHARACTERS)
@@ -172,25 +187,27 @@ class Compactor:
         self,
         reason: CompactionReason,
         older: Sequence[Message],
-        words: Sequence[str],
+        stays: int,
         room: int,
         focus: str,
         pay: Pay,
     ) -> str | None:
         """The summary as the person lets it stand; None when it is refused."""
         most = min(_MOST_SUMMARY, max(room // 8, _LEAST_SUMMARY))
+        replaced = sum(map(tokens_of, older))
         for _ in range(_MOST_FAILURES):
             try:
-                text = await self._ask(summary_request(older, focus, room // 2 * _CHARACTERS, most), pay)
+                request = summary_request(older, focus, room // 2 * _CHARACTERS, most)
+                text = await self._long_enough(request, replaced, pay)
             except _NotSummedUp:
                 if reason is not CompactionReason.OVERFLOW:
                     raise
                 text = _excerpt(older, room)
             summary = with_certainties(text, older)
-            after = tokens_of_text("".join([summary, *words]))
-            if reason is not CompactionReason.OVERFLOW and after >= sum(map(tokens_of, older)):
+            after = tokens_of_text(summary) + stays
+            if reason is not CompactionReason.OVERFLOW and after >= replaced:
                 raise _NotSummedUp("The summary is no shorter than what it would stand for; nothing was changed.")
-            verdict = await self._judged(summary, len(older))
+            verdict = await self._judged(summary, len(older), is_short=is_too_short(text, replaced))
             match verdict:
                 case Approve(edited=edited):
                     return summary if edited is None else edited.strip() or None
@@ -203,6 +220,15 @@ class Compactor:
                 case _:
                     assert_never(verdict)
         return None
+
+    async def _long_enough(self, request: ModelRequest, replaced: int, pay: Pay) -> str:
+        """A summary that can stand for so many tokens; where one twice cannot, only a person may take it."""
+        text = await self._ask(request, pay)
+        if is_too_short(text, replaced):
+            text = await self._ask(asked_again(request), pay)
+        if is_too_short(text, replaced) and not self._is_reviewed:
+            raise _NotSummedUp(f"The model wrote far too little to stand for the conversation: {text[:_SHOWN]!r}.")
+        return text
 
     async def _ask(self, request: ModelRequest, pay: Pay) -> str:
         """A whole summary; one that the output limit cuts off is asked for once more, with more room."""
@@ -228,15 +254,21 @@ class Compactor:
         await pay(reply)
         return reply
 
-    async def _judged(self, summary: str, replaced: int) -> Approve | Deny | Withdraw:
+    @property
+    def _is_reviewed(self) -> bool:
+        return self._judges.approver is not None and self._judges.reviews()
+
+    async def _judged(self, summary: str, replaced: int, *, is_short: bool) -> Approve | Deny | Withdraw:
         approver = self._judges.approver
-        if approver is None or not self._judges.reviews():
+        if approver is None or not self._is_reviewed:
             return Approve()
         title = f"compact: this summary in place of {counted(replaced, 'message')}"
         because = (
             "From here on the model would see this summary in place of the earlier messages, which makes room in its "
             "window; the session's record keeps them. Editing changes what it will know."
         )
+        if is_short:
+            because = f"This is very short for so much: most of the conversation would be lost. {because}"
         if self._pins.all:
             because += f" Pinned, so kept word for word behind it: {', '.join(pin.label for pin in self._pins.all)}."
         return await approver.ask(

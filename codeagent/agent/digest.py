@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from codeagent.agent.meter import path_of
 from codeagent.agent.shrinking import shorten
-from codeagent.core.messages import AssistantMessage, Message, Origin, ResultsMessage, TextBlock, UserMessage
+from codeagent.core.messages import (
+    AssistantMessage,
+    ImageBlock,
+    Message,
+    Origin,
+    ResultsMessage,
+    TextBlock,
+    UserMessage,
+)
 from codeagent.core.protocols import ModelRequest
 
 _LONGEST_SAID = 6_000
@@ -36,6 +46,13 @@ The open steps, the one under way first.
 
 Leave out what no longer matters. Write at most {most_words} words. Do not greet, and do not comment on the summary."""
 _TOKENS_A_WORD = 2
+_AGAIN = (
+    "What you just wrote was too short to go on from. Write the whole summary of the session now, under the headings "
+    "that were asked for: it is notes for your own work, and nothing is asked of you beyond it."
+)
+_HEADING = re.compile(r"^\W{0,4}(?:task|decisions|files|state|next)\b", re.IGNORECASE | re.MULTILINE)
+_TOKENS_A_CHARACTER = 10
+_SHORT = 600  # characters
 
 
 def summary_request(messages: Sequence[Message], focus: str, most_characters: int, most_tokens: int) -> ModelRequest:
@@ -46,6 +63,17 @@ def summary_request(messages: Sequence[Message], focus: str, most_characters: in
     text = f"<session>\n{session_text(messages, most_characters)}\n</session>\n\n{wanted}"
     message = UserMessage(blocks=(TextBlock(text=text),), origin=Origin.HARNESS)
     return ModelRequest(system=SYSTEM, messages=(message,), tools=(), max_tokens=most_tokens)
+
+
+def is_too_short(summary: str, replaced: int) -> bool:
+    """Whether a text can hardly stand for so many tokens: it has none of the headings, and is a sentence or two."""
+    return _HEADING.search(summary) is None and len(summary) < min(replaced // _TOKENS_A_CHARACTER, _SHORT)
+
+
+def asked_again(request: ModelRequest) -> ModelRequest:
+    """The request for a summary after one that was too short."""
+    again = UserMessage(blocks=(TextBlock(text=_AGAIN),), origin=Origin.HARNESS)
+    return replace(request, messages=(*request.messages, again))
 
 
 def session_text(messages: Sequence[Message], most_characters: int) -> str:
@@ -80,7 +108,8 @@ def _as_text(message: Message) -> str:
         case UserMessage(origin=Origin.HARNESS):
             return f"PROGRAM: {shorten(message.text, _LONGEST_SAID)}"
         case UserMessage():
-            return f"PERSON: {shorten(message.text, _LONGEST_SAID)}"
+            images = "".join(f" [image {block.name}]" for block in message.blocks if isinstance(block, ImageBlock))
+            return f"PERSON: {shorten(message.text, _LONGEST_SAID)}{images}"
         case AssistantMessage():
             calls = [f"CALL {call.name} {shorten(call.arguments_json, _LONGEST_ARGUMENTS)}" for call in message.calls]
             said = [f"AGENT: {shorten(message.text, _LONGEST_SAID)}"] if message.text.strip() else []

@@ -18,7 +18,7 @@ from codeagent.agent.spending import Spending
 from codeagent.agent.steering import Queue
 from codeagent.agent.tool_call import Workshop
 from codeagent.core.context import CompactionReason
-from codeagent.core.errors import ContextOverflow, JournalError
+from codeagent.core.errors import ContextOverflow, JournalError, SummaryRefused
 from codeagent.core.events import (
     ContextMeasured,
     Delivery,
@@ -34,6 +34,8 @@ from codeagent.core.protocols import Ledger, ModelRequest, Provider, ToolSpec
 from codeagent.core.text import counted
 from codeagent.core.values import value
 
+REFUSED = "The conversation no longer fits the model's window, and the summary in its place was refused."
+WAYS_OUT = "/compact FOCUS sums it up with what you name, /new starts a new session, /model takes a larger model."
 LARGER = "Choose a model with a larger window, or start a new session with less in it."
 OVERFLOW = f"The conversation no longer fits the model's window and could not be made shorter. {LARGER}"
 CUT = "Ask for smaller steps, raise model.max_tokens, or choose another model."
@@ -93,7 +95,7 @@ class Turn:
         self._cut_text = ""
         self._answer = ""
         self._is_asking = False
-        self._is_stopped = False
+        self._is_stopped = self._is_declined = False
         self._focus = focus
         self._has_finished = focus is not None
 
@@ -220,7 +222,7 @@ class Turn:
         try:
             async with self._asking:
                 if setting.compactor.is_due:
-                    await setting.compactor.compact(CompactionReason.FULL, self._pay)
+                    await self._make_room(CompactionReason.FULL)
                 self._measure()
                 return await self._reply()
         except CalledOff:
@@ -236,10 +238,22 @@ class Turn:
         setting = self._setting
         try:
             return await self._asker.ask(setting.provider(), self._request())
-        except ContextOverflow:
-            if not await setting.compactor.compact(CompactionReason.OVERFLOW, self._pay):
+        except ContextOverflow as error:
+            if self._is_declined:
+                raise SummaryRefused(REFUSED, hint=WAYS_OUT) from error
+            if not await self._make_room(CompactionReason.OVERFLOW):
                 raise
         return await self._asker.ask(setting.provider(), self._request())
+
+    async def _make_room(self, reason: CompactionReason) -> bool:
+        """Makes the history shorter, or says that it stays; raises SummaryRefused where nothing can follow that."""
+        compactor = self._setting.compactor
+        if await compactor.compact(reason, self._pay):
+            return True
+        self._is_declined = compactor.is_refused
+        if self._is_declined and (compactor.is_beyond or reason is CompactionReason.OVERFLOW):
+            raise SummaryRefused(REFUSED, hint=WAYS_OUT)
+        return False
 
     def _request(self) -> ModelRequest:
         setting = self._setting
@@ -309,7 +323,7 @@ class Turn:
     async def _go_on_after_overflow(self) -> Ending | None:
         """After a reply that ran into the end of the window: room is made, and the model may go on, once."""
         self._overflows += 1
-        work = self._setting.compactor.compact(CompactionReason.OVERFLOW, self._pay)
+        work = self._make_room(CompactionReason.OVERFLOW)
         if self._overflows > 1 or not await self._within_scope(work):
             work.close()
             return self._stopped_or(Ending(reason=TurnEnd.ERROR, text=OVERFLOW))

@@ -26,7 +26,7 @@ from codeagent.core.messages import (
 from codeagent.core.protocols import ToolSpec
 
 _BYTES_PER_TOKEN = 3.5
-_IMAGE_TOKENS = 1_600
+IMAGE_TOKENS = 1_600
 _MESSAGE_TOKENS = 6
 _LEAST_RATIO, _MOST_RATIO = 0.5, 2.0
 _MOST_LISTED = 8
@@ -65,7 +65,7 @@ def _of_block(block: AssistantBlock | ImageBlock) -> int:
         case ToolCall(name=name, arguments_json=arguments):
             return _MESSAGE_TOKENS + tokens_of_text(name) + tokens_of_text(arguments)
         case ImageBlock():
-            return _IMAGE_TOKENS
+            return IMAGE_TOKENS
         case _:
             assert_never(block)
 

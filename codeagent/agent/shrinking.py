@@ -43,8 +43,13 @@ def shrunk(messages: Sequence[Message], compaction: HistoryCompacted) -> list[Me
     blocks = [TextBlock(text=_OPENING + compaction.summary)]
     if compaction.pinned:
         blocks.append(TextBlock(text=f"{_PINNED}\n{compaction.pinned}"))
+    shown = _under_way(messages, len(messages) - compaction.kept) if any(compaction.images) else []
+    images = [_images(message)[:count] for message, count in zip(shown, compaction.images, strict=False)]
     said = [
-        UserMessage(blocks=(TextBlock(text=text),), origin=Origin.STEERING if at else Origin.PROMPT)
+        UserMessage(
+            blocks=(*(images[at] if at < len(images) else ()), *([TextBlock(text=text)] if text.strip() else [])),
+            origin=Origin.STEERING if at else Origin.PROMPT,
+        )
         for at, text in enumerate(compaction.words)
     ]
     return [UserMessage(blocks=tuple(blocks), origin=Origin.SUMMARY), *said, *kept]
@@ -56,8 +61,7 @@ def words_under_way(messages: Sequence[Message], cut: int, most: int) -> tuple[s
     They stay messages of theirs, so that the next time room is made finds them again. Of
     long ones the middle is left out; short ones beside them stay whole.
     """
-    begin = max((at for at, message in enumerate(messages) if _is_of(message, _PROMPT)), default=0)
-    words = [message.text for message in messages[begin:cut] if _is_of(message, _OWN) and message.text.strip()]
+    words = [message.text for message in _under_way(messages, cut)]
     shortest_first = sorted(range(len(words)), key=lambda at: len(words[at]))
     for left, at in zip(range(len(words), 0, -1), shortest_first, strict=True):
         share = max(most // left, 0)
@@ -65,6 +69,31 @@ def words_under_way(messages: Sequence[Message], cut: int, most: int) -> tuple[s
             words[at] = shorten(words[at], share)
         most -= len(words[at])
     return tuple(words)
+
+
+def images_under_way(messages: Sequence[Message], cut: int, most: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """How many images of each of these messages stay, at most ``most`` in all, and the words for those that do not."""
+    counts: list[int] = []
+    remarks: list[str] = []
+    for message in _under_way(messages, cut):
+        images = _images(message)
+        counts.append(min(len(images), most))
+        most -= counts[-1]
+        gone = images[counts[-1] :]
+        names = ", ".join(image.name or "an image" for image in gone)
+        remarks.append(f"\n[Left out to make room, so ask for it again if you need it: {names}]" if gone else "")
+    return tuple(counts), tuple(remarks)
+
+
+def _under_way(messages: Sequence[Message], cut: int) -> list[UserMessage]:
+    """What the person said, and showed, before ``cut`` in the turn under way."""
+    begin = max((at for at, message in enumerate(messages) if _is_of(message, _PROMPT)), default=0)
+    own = [message for message in messages[begin:cut] if _is_of(message, _OWN)]
+    return [message for message in own if message.text.strip() or _images(message)]
+
+
+def _images(message: UserMessage) -> tuple[ImageBlock, ...]:
+    return tuple(block for block in message.blocks if isinstance(block, ImageBlock))
 
 
 def cut_point(messages: Sequence[Message], most: int) -> int:

@@ -84,7 +84,8 @@ class HistoryCompacted:
 
     ``summary`` stands for all but the last ``kept`` messages, ``pinned`` behind it for
     what the person pinned, and ``words`` for what they said in the turn under way,
-    oldest first; all are empty when nothing was summed up. ``cleared``
+    oldest first, each with as many of its images as ``images`` says; all are empty when
+    nothing was summed up. ``cleared``
     are calls whose output was taken out, ``shortened`` calls whose output was cut to
     ``shortened_to`` characters. ``before`` and ``after`` are tokens of the window;
     ``window`` is None when its size is unknown.
@@ -96,6 +97,7 @@ class HistoryCompacted:
     summary: str = ""
     pinned: str = ""
     words: tuple[str, ...] = ()
+    images: tuple[int, ...] = ()
     cleared: tuple[str, ...] = ()
     shortened: tuple[str, ...] = ()
     shortened_to: int = 0

@@ -9,6 +9,7 @@
     │   ├── ProviderUnavailable   busy, unreachable, broken off: worth another try
     │   ├── ProviderRejected      the request was refused: trying again changes nothing
     │   └── ContextOverflow       the history no longer fits the model's window
+    ├── SummaryRefused            the history is too long, and the person wants no summary of it
     ├── JournalError              the session's record cannot be written or read
     ├── NotOpened             what had to be answered before the session opens was not
     ├── SessionBusy               another process, or another turn, is using the session
@@ -91,6 +92,10 @@ class ProviderRejected(ProviderError):
 
 class ContextOverflow(ProviderError):
     """The history no longer fits the model's context window."""
+
+
+class SummaryRefused(CodeagentError):
+    """The history no longer fits the model's window, and the person wants no summary in its place."""
 
 
 class JournalError(CodeagentError):

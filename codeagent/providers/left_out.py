@@ -307,7 +307,7 @@ def _as_json(left_out: LeftOut, corrections: Sequence[str]) -> str:
 def _from_json(told: JsonObject, known: LeftOut, messages: Iterable[Message]) -> LeftOut:
     """What was left out beside what is known; images are found again where the messages still hold them."""
     wanted = frozenset(map(as_text, as_list(told.get("images"))))
-    images = frozenset(image for image in _images(messages) if _digest(image) in wanted) if wanted else frozenset()
+    images = frozenset(image for image in _images(messages if wanted else ()) if _digest(image) in wanted)
     return LeftOut(
         all_images=known.all_images or told.get("all_images") is True,
         images=known.images | images,

@@ -156,8 +156,9 @@ def is_empty(value: JsonValue) -> bool:
 
 def as_count(value: JsonValue) -> int:
     """The value as a number of tokens; 0 when it is none, such as one that no number of things can reach."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if is_number and 0 < value < _BEYOND_COUNTING else 0
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 < value < _BEYOND_COUNTING else 0
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

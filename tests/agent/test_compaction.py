@@ -9,7 +9,7 @@ import pytest
 
 from codeagent.agent.compaction import Judges
 from codeagent.agent.history import restore
-from codeagent.agent.shrinking import CLEARED, shrunk, words_under_way
+from codeagent.agent.shrinking import CLEARED, images_under_way, shrunk, words_under_way
 from codeagent.core.approvals import Approve, Deny, Withdraw
 from codeagent.core.context import CompactionReason, HistoryCompacted
 from codeagent.core.errors import ContextOverflow, ProviderRejected
@@ -21,7 +21,16 @@ from codeagent.core.events import (
     TurnEnd,
     UsageReported,
 )
-from codeagent.core.messages import AssistantMessage, Origin, ResultsMessage, StopReason, TextBlock, Usage, UserMessage
+from codeagent.core.messages import (
+    AssistantMessage,
+    ImageBlock,
+    Origin,
+    ResultsMessage,
+    StopReason,
+    TextBlock,
+    Usage,
+    UserMessage,
+)
 from codeagent.core.protocols import ModelRequest
 from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.openai import OpenAIProvider
@@ -39,7 +48,7 @@ def is_summing_up(request: ModelRequest) -> bool:
 class Clever(Model):
     """Plays its replies to the session, and gives summaries in between."""
 
-    def __init__(self, *steps, summaries=("## Task\nThe totals.",), counts=True):
+    def __init__(self, *steps, summaries=("The totals.",), counts=True):
         super().__init__(*steps)
         self.summaries = list(summaries)
         self.asked: list[ModelRequest] = []
@@ -54,7 +63,7 @@ class Clever(Model):
         given = self.summaries.pop(0) if len(self.summaries) > 1 else self.summaries[0]
         if isinstance(given, Exception):
             raise given
-        whole = given if isinstance(given, AssistantMessage) else reply(given)
+        whole = given if isinstance(given, AssistantMessage) else reply(given and f"## Task\n{given}")
         async for event in Model(whole).stream(request):
             yield event
 
@@ -165,7 +174,7 @@ def test_of_long_words_the_middle_goes_once_and_the_short_ones_beside_them_stay_
 
 @pytest.mark.parametrize("stops", [[StopReason.MAX_TOKENS, StopReason.END_TURN], [StopReason.MAX_TOKENS] * 2])
 async def test_a_summary_that_is_cut_off_is_asked_for_with_more_room_and_never_used_as_it_is(stops):
-    summaries = [reply(f"summary {at}", stop=stop) for at, stop in enumerate(stops)]
+    summaries = [reply(f"## Task\nsummary {at}", stop=stop) for at, stop in enumerate(stops)]
     stage = staged(Clever(*looking(3), summaries=summaries), size=200_000)
     await talked(stage, 3)
     before = stage.session.messages
@@ -287,9 +296,96 @@ async def test_the_person_can_edit_the_summary():
 async def test_a_refused_summary_leaves_the_history_and_is_not_asked_for_again(answer):
     reader = Reader(answer)
     stage = staged(Clever(*looking(16)), judges=Judges(approver=reader))
-    await talked(stage, 16)
+    await talked(stage, 13)
     assert len(reader.questions) == 1
     assert [event for event in stage.of(HistoryCompacted) if event.summary] == []
+
+
+async def test_without_a_summary_no_request_is_made_that_cannot_fit_and_the_turn_says_what_to_do():
+    reader = Reader(Deny(), Deny(), Approve())
+    stage = staged(Clever(*looking(30)), judges=Judges(approver=reader))
+    while (ended := await stage.send("Go on.")).reason is TurnEnd.DONE:
+        pass
+    assert ended.reason is TurnEnd.ERROR
+    assert "no longer fits" in ended.text
+    assert all(command in ended.text for command in ("/compact", "/new", "/model"))
+    assert len(reader.questions) == len(stage.model.asked) == 2
+    assert max(event.tokens for event in stage.of(ContextMeasured)) < 4_000
+    assert (await stage.send("Then sum it up.")).reason is TurnEnd.DONE
+    assert restore(stage.journal.events) == stage.session.messages
+
+
+async def test_a_summary_that_was_refused_is_not_asked_for_again_by_the_service_in_the_same_turn():
+    reader = Reader(Deny())
+    model = Clever(*looking(9), *[ContextOverflow("Too long.")] * 3)
+    stage = staged(model, size=4_000, judges=Judges(approver=reader))
+    await talked(stage, 9)
+    while not reader.questions:
+        ended = await stage.send("And now? " * 20)
+    assert (ended.reason, len(reader.questions)) == (TurnEnd.ERROR, 1)
+    assert "/compact FOCUS" in ended.text
+
+
+REFUSES = "I cannot help with that."
+
+
+async def test_a_sentence_is_no_summary_and_is_asked_for_once_more():
+    stage = staged(Clever(*looking(9), summaries=[reply(REFUSES), "The totals."]), size=200_000)
+    await talked(stage, 9)
+    await stage.session.compact()
+    assert "The totals." in stage.session.messages[0].text
+    first, second = stage.model.asked
+    assert second.messages[: len(first.messages)] == first.messages
+
+
+async def test_a_sentence_twice_leaves_the_conversation_as_it_is():
+    stage = staged(Clever(*looking(9), summaries=[reply(REFUSES)]), size=200_000)
+    await talked(stage, 9)
+    before = stage.session.messages
+    await stage.session.compact()
+    assert stage.session.messages == before
+    assert REFUSES in stage.of(NoticeGiven)[-1].text
+
+
+async def test_a_person_who_looks_at_a_sentence_is_told_that_it_is_short():
+    reader = Reader(Approve(), Approve())
+    stage = staged(Clever(*looking(9), summaries=[reply(REFUSES)]), size=200_000, judges=Judges(approver=reader))
+    await talked(stage, 9)
+    await stage.session.compact()
+    assert "very short" in reader.questions[0].verdict.because
+    assert REFUSES in stage.session.messages[0].text
+
+
+async def test_a_short_summary_of_little_is_one():
+    little = "They said fine, looked at it once, and that is all that there was to it, so far."
+    stage = staged(Clever(reply("Fine. " * 80), *looking(1), summaries=[reply(little)]), size=200_000)
+    await talked(stage, 2)
+    await stage.session.compact()
+    assert little in stage.session.messages[0].text
+
+
+SHOT, PLAN = (ImageBlock(media_type="image/png", data="aGk=", name=name) for name in ("shot.png", "plan.png"))
+
+
+@pytest.mark.parametrize(("size", "stay"), [(16_000, (SHOT,)), (32_000, (SHOT, PLAN))])
+async def test_images_of_the_turn_under_way_stay_as_far_as_they_fit(size, stay):
+    calls = [reply("Fine. " * 200, call(f"c{at}", "look", say="it")) for at in range(size // 100)]
+    stage = staged(Clever(*calls, reply("Done.")), size=size, steps=400)
+    await stage.session.send("Build this.", (SHOT, PLAN))
+    assert len([event for event in stage.of(HistoryCompacted) if event.summary]) >= 2
+    [prompt] = [one for one in stage.session.messages if one.kind == "user" and one.origin is Origin.PROMPT]
+    assert tuple(block for block in prompt.blocks if isinstance(block, ImageBlock)) == stay
+    assert prompt.text.startswith("Build this.")
+    assert ("plan.png" in prompt.text) == (PLAN not in stay)
+    assert restore(stage.journal.events) == stage.session.messages
+
+
+def test_a_picture_that_came_without_a_word_stays_too():
+    shown = UserMessage(blocks=(SHOT, PLAN))
+    assert words_under_way([shown], 1, 1_000) == ("",)
+    assert images_under_way([shown], 1, 9) == ((2,), ("",))
+    plan = HistoryCompacted(reason=CompactionReason.FULL, kept=0, summary="It.", words=("",), images=(2,))
+    assert shrunk([shown], plan)[1:] == [shown]
 
 
 async def test_a_refusal_with_a_reason_gives_another_summary():
@@ -459,7 +555,9 @@ async def provider(request, model_server):
 async def test_a_strict_service_takes_the_compacted_history(provider, model_server, resumes):
     looks = [one for _ in range(8) for one in (say("", Call("look", {"say": "it"})), say("Fine. " * 60))]
     counted = [replace(one, tokens=Tokens(input=3_500, output=10)) for one in looks]
-    model_server.reply(*counted, say("SUMMARY"), say("After."), say("", Call("look", {"say": "it"})), say("Last."))
+    model_server.reply(
+        *counted, say("## Task\nSUMMARY"), say("After."), say("", Call("look", {"say": "it"})), say("Last.")
+    )
     stage = staged(provider, size=200_000)
     await talked(stage, 8)
     await stage.session.compact()
