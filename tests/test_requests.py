@@ -71,7 +71,7 @@ async def test_each_request_continues_the_one_before_until_the_conversation_is_c
     assert b"Use two blanks." in requests[-1]
     assert [continues(later, earlier) for earlier, later in pairwise(requests)] == [True] * 4
 
-    model_server.reply(say("The summary."))
+    model_server.reply(say("## Task\nThe summary."))
     await session.compact()
     model_server.reply(turn(read), say("Go."))
     await session.send("And on.")

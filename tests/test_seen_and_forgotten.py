@@ -66,7 +66,7 @@ READ = Call("read", {"path": "a.txt"})
 
 async def compacted(parts, model_server):
     await say_and_call(parts, model_server)
-    model_server.reply(say("A summary: a.txt was read."))
+    model_server.reply(say("## Files\nA summary: a.txt was read."))
     await parts.session.compact()
 
 
@@ -89,7 +89,7 @@ async def test_what_is_still_in_the_conversation_needs_no_second_reading(opened,
     parts, events = opened()
     await say_and_call(parts, model_server, text="A long story. " * 2_000)
     await say_and_call(parts, model_server, READ)
-    model_server.reply(say("A summary."))
+    model_server.reply(say("## Task\nA summary."))
     await parts.session.compact()
     await say_and_call(parts, model_server, edit("line 2 of", "line two of"))
     assert last_result(events).outcome is Outcome.OK

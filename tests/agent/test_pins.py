@@ -53,7 +53,7 @@ async def talk(parts, model_server, text):
 
 
 async def compact(parts, model_server):
-    model_server.reply(say("A summary."))
+    model_server.reply(say("## Task\nA summary."))
     await parts.session.compact()
     [summary] = [
         message
