@@ -46,8 +46,8 @@ def replies_for(number: int, chance: random.Random) -> list[Reply | Refuse]:
             for _ in range(chance.randint(1, 5))
         ]
         thinking = chance.choice([(), (Think("Hm."),), (Think("Hm.", signature=""),), (Redacted(), Think("So."))])
-        answers.append(Reply(parts=(*thinking, Say(f"Step {step}. " * 5), *calls), tokens=tokens))
-    return [*answers, say(f"Turn {number} is done. " * 10)]
+        answers.append(Reply(parts=(*thinking, Say("## State\n" + f"Step {step}. " * 5), *calls), tokens=tokens))
+    return [*answers, say("## State\n" + f"Turn {number} is done. " * 10)]
 
 
 @pytest.mark.timeout(300)
@@ -65,6 +65,7 @@ async def test_each_of_its_requests_is_taken_and_begins_as_the_one_before(model_
         if number % 4 == 0:
             stage.session.set_provider(providers[number // 4 % 3])
         if number % 25 == 24:
+            model_server.reply(say("## State\nAll is well."))
             await stage.session.compact("the last step")
         model_server.reply(*replies_for(number, chance))
         if number % 17 == 0:
