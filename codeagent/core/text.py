@@ -66,7 +66,7 @@ _OTHER_SIGNS = (
 _FOREIGN = seldom(f"[{_FOREIGN_SIGNS}]")
 _LIKE_ASCII = seldom(f"[{_FOREIGN_SIGNS}{_OTHER_SIGNS}]")
 _FULL_WIDTH = seldom("[\uff21-\uff3a\uff41-\uff5a]")
-_QUOTED_PROSE = seldom(r"""'[^'\n]*[ ][^'\n]*'|"(?:[^"\\\n]|\\.)*[ ](?:[^"\\\n]|\\.)*\"""")
+_QUOTED = seldom(r"""\\.|'[^'\n]*'|"(?:[^"\\\n]++|\\.)*+\"""")
 _LATIN = seldom("[A-Za-z]")
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
@@ -182,7 +182,9 @@ def show_disguised(text: str) -> str:
     """
     if _PLAIN.fullmatch(text):
         return text
-    text = _LETTERS().sub(_undisguised, show_invisible(text))
+    text = show_invisible(text)
+    if _DISGUISED().search(text):
+        text = _LETTERS().sub(_undisguised, text)
     if not _FOREIGN().search(text):
         return text
     return "\n".join(line if _has_other_script(line) else _FOREIGN().sub(_code, line) for line in text.split("\n"))
@@ -195,16 +197,24 @@ def show_command(text: str) -> str:
     """
     if _PLAIN.fullmatch(text):
         return text
-    shown, at = "", 0
-    for found in _QUOTED_PROSE().finditer(text):
-        shown += _LIKE_ASCII().sub(_sign, show_disguised(text[at : found.start()])) + show_disguised(found[0])
-        at = found.end()
-    return shown + _LIKE_ASCII().sub(_sign, show_disguised(text[at:]))
+    shown: list[str] = []
+    at = 0
+    for found in _QUOTED().finditer(text):
+        if " " in found[0] and found[0][0] != "\\":
+            shown += [_LIKE_ASCII().sub(_sign, show_disguised(text[at : found.start()])), show_disguised(found[0])]
+            at = found.end()
+    shown.append(_LIKE_ASCII().sub(_sign, show_disguised(text[at:])))
+    return "".join(shown)
 
 
 def has_disguised(text: str) -> bool:
     """Whether ``show_disguised`` would write out a letter or sign that only looks like another."""
-    return not text.isascii() and show_disguised(text) != show_invisible(text)
+    if text.isascii() or not (_DISGUISED().search(text) or _FOREIGN().search(text)):
+        return False
+    text = show_invisible(text)
+    if any(_undisguised(found) != found[0] for found in _LETTERS().finditer(text)):
+        return True
+    return any(_FOREIGN().search(line) and not _has_other_script(line) for line in text.split("\n"))
 
 
 def looks_like_ascii(text: str) -> bool:

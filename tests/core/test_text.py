@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,7 @@ from codeagent.core.text import (
     show_invisible,
     storable,
 )
+from tests.effort import assert_takes_less
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
 NASTY = st.text(st.sampled_from("\x1b[]P\\\x07\x9b\x9d\x9c;0m2Kab\r\n\b\t\x00\ud83d\ude00é"), max_size=60)
@@ -175,6 +177,25 @@ def test_showing_a_command_writes_out_no_less_than_showing_a_text(text):
     assert show_command("".join(filter(str.isascii, text)).replace("\x7f", "")) == show_invisible(
         "".join(filter(str.isascii, text)).replace("\x7f", "")
     )
+
+
+@pytest.mark.parametrize(
+    "form", ["'{ é}", '"{ é}', '{"\\ é}', "é'{ a}", 'é{"a\\" }', "{'a\"b }é", "{c\u0430t }"], ids=repr
+)
+def test_no_quotes_in_a_command_make_it_slow_to_show(form):
+    start, again, end = form[: form.index("{")], form[form.index("{") + 1 : -1].split("}")[0], form.partition("}")[2]
+    command = start + again * 30_000 + end
+    for show in (show_command, show_disguised, has_disguised):
+        assert_takes_less(0.5, partial(show, command))
+
+
+@given(
+    st.one_of(
+        ANY_TEXT, st.text(st.sampled_from("ab о\u0430\uff1b\u2044日\u200b\u3164\ufe0f\u200d❤'\"\\\n"), max_size=30)
+    )
+)
+def test_a_text_is_disguised_when_something_in_it_is_written_out(text):
+    assert has_disguised(text) == (show_disguised(text) != show_invisible(text))
 
 
 @pytest.mark.parametrize(
