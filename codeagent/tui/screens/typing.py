@@ -16,8 +16,17 @@ from codeagent.tui.widgets.prompt import Prompt
 ALONE_SECONDS = 0.15
 """An answer whose key begins words counts when no other key follows so soon."""
 
+SAME_READ_SECONDS = 0.02
+"""What follows sooner came with it from the terminal: no hand is that quick."""
+
+APART_SECONDS = 0.1
+"""A key that comes so long after the one before it was pressed for itself by one who walks through hunks."""
+
 JUST_NOW_SECONDS = 1.0
 """A question shown for less than this may have been what a single letter in the empty prompt was meant for."""
+
+_OPENS = {"deny_because": "asks for the reason", "edit": "opens the text"}
+"""The answers that open a field, in which nothing is answered yet."""
 
 
 @value
@@ -36,21 +45,33 @@ class _Held:
 
 
 class _Begun:
-    """The question's own keys in one go, with which a sentence may have begun; what they took out can be put back."""
+    """The question's own keys in one go, with which a sentence may have begun; what they changed can be put back."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialog: ApprovalDialog) -> None:
+        self._dialog = dialog
         self._text = ""
         self._until = 0.0
         self._question: OpenQuestion | None = None
+        self._hunk = 0
         self._left_out: frozenset[int] = frozenset()
+        self._side = dialog.side
+        self._steps = 0
+        self._last = 0.0
 
-    def note(self, character: str, time: float, question: OpenQuestion | None) -> None:
-        """One more of them; ``time`` is when it was pressed."""
+    def note(self, character: str, time: float, *, is_step: bool) -> None:
+        """One more of them, pressed at ``time``; ``is_step`` is one to another hunk."""
         if time >= self._until:
             self._text = ""
-            self._question, self._left_out = question, frozenset(question.left_out if question is not None else ())
+            self._question, self._side = self._dialog.in_view, self._dialog.side
+            if self._question is not None:
+                self._hunk, self._left_out = self._question.hunk, frozenset(self._question.left_out)
+        self._steps = self._steps + 1 if is_step and time < self._last + JUST_NOW_SECONDS else int(is_step)
         self._text += character
-        self._until = time + ALONE_SECONDS
+        self._until, self._last = time + ALONE_SECONDS, time
+
+    def is_walk(self, time: float) -> bool:
+        """Whether a key at ``time`` comes from one who just took several steps; no sentence begins with them."""
+        return self._steps > 1 and self._last + APART_SECONDS <= time < self._last + JUST_NOW_SECONDS
 
     def take(self, time: float) -> str:
         """What was begun right before ``time``; from now on nothing is."""
@@ -58,9 +79,14 @@ class _Begun:
         return text if time < self._until else ""
 
     def put_back(self) -> None:
-        """It was a sentence: the hunks are chosen as they were."""
-        if self._question is not None:
-            self._question.left_out = set(self._left_out)
+        """It was a sentence: the question looks as it did, with the same hunks chosen."""
+        question, self._steps = self._question, 0
+        if question is not None:
+            was_at, question.hunk, question.left_out = question.hunk, self._hunk, set(self._left_out)
+            if self._dialog.side is not self._side:
+                self._dialog.choose_side(self._side)
+            if question is self._dialog.in_view and was_at != self._hunk:
+                self._dialog.action_hunk(0)
 
 
 class Typing:
@@ -73,7 +99,7 @@ class Typing:
         self._begin_words = begin_words
         self._held: _Held | None = None
         self._timer: Timer | None = None
-        self._begun = _Begun()
+        self._begun = _Begun(dialog)
         self._last_text = 0.0
 
     def keeps(self, event: events.Key | events.Paste) -> bool:
@@ -82,7 +108,8 @@ class Typing:
         is_again = held is not None and isinstance(event, events.Key) and event.key == held.key
         if isinstance(event, events.Key) and (held is None or is_again) and self._may_answer(event):
             begun = self._begun.take(event.time) if held is None else held.begun + held.character
-            self._hold(event, event.character or "", begun)
+            is_walk = held is None and self._begun.is_walk(event.time)
+            self._hold(event, event.character or "", begun, is_walk=is_walk)
             return True
         if held is not None:
             self._go_on(held, event)
@@ -99,8 +126,8 @@ class Typing:
         """Something follows the letter: with text it is a sentence, with any other key it is nothing."""
         if isinstance(event, events.Paste) or event.is_printable:
             self._type_sentence(held.begun + held.character, event.time)
-            if held.action == "deny_because" and not held.remark:
-                self._remark(f"That went to the prompt: {held.character} alone asks for the reason")
+            if held.action in _OPENS and not held.remark:
+                self._remark(f"That went to the prompt: {held.character} alone {_OPENS[held.action]}")
         else:
             self._remark(f"{held.character} answers when it is pressed alone")
 
@@ -122,18 +149,18 @@ class Typing:
     def _at_question(self, event: events.Key) -> None:
         """A key that waits for no other: one for the question stays there, all others go to the prompt."""
         found = self._dialog.screen.active_bindings.get(event.key)
-        is_understood = found is not None and found.enabled
-        is_step = found is not None and self._dialog.is_walking and found.binding.action.startswith("switch")
-        if not self._dialog.answers_to(event.time) and not is_step:
+        is_switch = found is not None and self._dialog.is_walking and found.binding.action.startswith("switch")
+        if not self._dialog.answers_to(event.time) and not is_switch:
             self._type("")
         elif event.character is None or not event.is_printable:
             self._begun.take(event.time)
-        elif is_understood:
-            self._begun.note(event.character, event.time, self._dialog.in_view)
+        elif found is not None and found.enabled:
+            is_step = found.binding.action.startswith("hunk")
+            self._begun.note(event.character, event.time, is_step=is_step)
         else:
             self._type_sentence(self._begun.take(event.time), event.time)
 
-    def _hold(self, event: events.Key, character: str, begun: str) -> None:
+    def _hold(self, event: events.Key, character: str, begun: str, *, is_walk: bool) -> None:
         remark = ""
         if self._dialog.is_cramped:
             remark = TOO_SMALL
@@ -151,7 +178,8 @@ class Typing:
             question=self._dialog.in_view,
             remark=remark,
         )
-        self._timer = self._dialog.set_timer(ALONE_SECONDS, self._after_keys_that_came)
+        seconds = SAME_READ_SECONDS if is_walk and self._held.action in _OPENS else ALONE_SECONDS
+        self._timer = self._dialog.set_timer(seconds, self._after_keys_that_came)
 
     def _after_keys_that_came(self) -> None:
         """Keys are read one after the other by the app; those that are there already are looked at first."""

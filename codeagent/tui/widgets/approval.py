@@ -334,10 +334,20 @@ class ApprovalDialog(QuestionPane):
         lines = {"line": 1, "page": max(self._body.size.height - 1, 1), "all": self._body.total}
         self._body.scroll_relative(y=by * lines[unit], animate=False)
 
+    @property
+    def side(self) -> Side:
+        """How changes are laid out where the screen is wide enough."""
+        return self._side
+
     def use_side(self, side: Side) -> None:
         """Lays changes out that way where the screen is wide enough."""
         self._side = side
         self._redraw()
+
+    def choose_side(self, side: Side) -> None:
+        """The same, and from now on."""
+        self.use_side(side)
+        self.post_message(self.SideChosen(side))
 
     def action_other_side(self) -> None:
         """One below the other, or side by side; the change that was looked at stays in view, and back is back."""
@@ -349,12 +359,11 @@ class ApprovalDialog(QuestionPane):
             self._remark(f"Side by side needs a screen of {WIDE} columns")
             return
         before = self._body.scroll_offset.y
-        self._keep_in_view(question.hunk, lambda: self.use_side(_OTHER[self._side]))
+        self._keep_in_view(question.hunk, lambda: self.choose_side(_OTHER[self._side]))
         where = (question.ticket, question.hunk)
         if self._stood is not None and self._stood[:3] == (*where, before):
             self._body.go_on_at(self._stood[3])
         self._stood = (*where, self._body.scroll_offset.y, before)
-        self.post_message(self.SideChosen(self._side))
 
     def action_open_fold(self) -> None:
         """Shows more of the unchanged lines around the hunk."""
