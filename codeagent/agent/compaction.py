@@ -40,6 +40,7 @@ _PINS_SHARE, _USUAL_WINDOW = 4, 32_000
 _WORDS_SHARE, _MOST_WORDS = 8, 12_000
 _SHOWN = 80  # characters of a summary that is no good
 _MORE_ROOM = 2  # times as much for a summary that did not fit, as of a model that thinks before it writes
+_SHORT = "This is very short for so much: most of the conversation would be lost."
 _GIVEN_UP = "It is not tried by itself again. /compact tries once more, /new starts a new session."
 
 Pay = Callable[[AssistantMessage], Awaitable[None]]
@@ -267,8 +268,6 @@ class Compactor:
             "From here on the model would see this summary in place of the earlier messages, which makes room in its "
             "window; the session's record keeps them. Editing changes what it will know."
         )
-        if is_short:
-            because = f"This is very short for so much: most of the conversation would be lost. {because}"
         if self._pins.all:
             because += f" Pinned, so kept word for word behind it: {', '.join(pin.label for pin in self._pins.all)}."
         return await approver.ask(
@@ -277,6 +276,7 @@ class Compactor:
                 tool="compact",
                 preview=TextPreview(title=title, text=summary, is_proposal=True),
                 touches=(),
+                warnings=(_SHORT,) if is_short else (),
                 verdict=Verdict(decision=Decision.ASK, because=because),
             )
         )

@@ -352,7 +352,7 @@ async def test_a_person_who_looks_at_a_sentence_is_told_that_it_is_short():
     stage = staged(Clever(*looking(9), summaries=[reply(REFUSES)]), size=200_000, judges=Judges(approver=reader))
     await talked(stage, 9)
     await stage.session.compact()
-    assert "very short" in reader.questions[0].verdict.because
+    assert "very short" in reader.questions[0].warnings[0]
     assert REFUSES in stage.session.messages[0].text
 
 
