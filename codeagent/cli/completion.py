@@ -84,7 +84,9 @@ def _zsh() -> str:
 # codeagent completion for zsh: source <(codeagent config completion zsh)
 _codeagent() {{
     local -a found
-    case "${{words[CURRENT-1]}}" in
+    local before="${{words[CURRENT-1]}}"
+    if [[ "${{words[CURRENT]}}" == --*=* ]] && compset -P 1 '*='; then before="${{words[CURRENT]%%=*}}"; fi
+    case "$before" in
 {cases}
     esac
     if [[ "${{words[CURRENT]}}" == -* ]]; then

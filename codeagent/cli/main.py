@@ -29,6 +29,7 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 _OUTPUT, _ERRORS = 1, 2  # their numbers
 _READER_GONE = frozenset({errno.EPIPE, errno.EIO})
 _TAKES_NOTHING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO, errno.EAGAIN})
+_WITHOUT_A_SESSION = frozenset({"doctor", "sessions", "config", "trust", "permissions"})
 
 
 def main(words: Sequence[str] | None = None, *, frame: FirstFrame | None = None) -> int:
@@ -143,6 +144,8 @@ def _run(words: Sequence[str], frame: FirstFrame | None) -> int:
 
 def run(words: Sequence[str], frame: FirstFrame | None = None) -> int:  # noqa: PLR0911 - one return a subcommand
     """Starts the subcommand that comes first, or the main command."""
+    if words and words[0] in _WITHOUT_A_SESSION:
+        _log_to_file()
     match words[:1]:
         case ["demo"]:
             from codeagent.cli import demo
@@ -177,10 +180,9 @@ def start(words: Sequence[str], frame: FirstFrame | None = None) -> int:
     options = _parsed(words) if words else Options()
     launch = prepare(options)
     if options.prints:
-        from codeagent.cli.faults import start_log
         from codeagent.cli.headless import run_headless, whole_prompt
 
-        start_log(os.environ)
+        _log_to_file()
         prompt = whole_prompt(options.prompt, sys.stdin)
         return run_headless(partial(_open_headless, launch), prompt, options.output_format)
     require_terminal()
@@ -281,11 +283,17 @@ async def _open_headless(launch: Launch, emit: Emit) -> Errand:
 
 def _load_wiring() -> OpenDesk:
     """The wiring, and all that it is made of."""
-    from codeagent.cli.faults import start_log
     from codeagent.wiring import open_desk as wired
 
-    start_log(os.environ)
+    _log_to_file()
     return wired
+
+
+def _log_to_file() -> None:
+    """What is logged never comes to the terminal."""
+    from codeagent.cli.faults import start_log
+
+    start_log(os.environ)
 
 
 def require_terminal() -> None:

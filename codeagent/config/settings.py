@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.fields import FieldInfo
 
 from codeagent.core.approvals import Mode
 
 _Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_Address = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
 class _Table(BaseModel):
@@ -22,9 +23,9 @@ class ModelSettings(_Table):
 
     name: str | None = None
     """The model as PROVIDER/NAME: anthropic/…, openai/…, openai-chat/… or scripted/FILE."""
-    anthropic_base_url: str | None = None
+    anthropic_base_url: _Address | None = None
     """Where the Messages API is, when not at Anthropic's own address."""
-    openai_base_url: str | None = None
+    openai_base_url: _Address | None = None
     """Where the OpenAI-compatible server is, such as http://127.0.0.1:8080/v1."""
     max_tokens: Annotated[int, Field(gt=0)] | None = None
     """The most tokens that one reply may have; by default what the model allows."""

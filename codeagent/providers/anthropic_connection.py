@@ -71,7 +71,7 @@ class AnthropicConnection:
         if not self._key and self._url == DEFAULT_URL:
             hint = "codeagent config set-key anthropic keeps one, or set ANTHROPIC_API_KEY."
             raise ProviderRejected("There is no key for Anthropic.", hint=hint)
-        self.service.require_fit_key()
+        self.service.require_fit()
         try:
             return anthropic.AsyncAnthropic(
                 api_key=self._key or "none",

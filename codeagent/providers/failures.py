@@ -32,6 +32,7 @@ _SHORTEST_SECRET = 6  # less, such as the "none" for a server without a key, may
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"})
 _NUMBER = seldom(r"^\[Errno -?\d+\] ")
 _RETRIES_AT_NOBODY = 3  # some seconds: enough for a server that is being started again
+_LAST_PORT = 65_535
 _BUSY = frozenset({408, 409, 425, 429, 499})
 _STATUS_OF_TYPE = {
     "invalid_request_error": 400,
@@ -91,8 +92,13 @@ class Service:
     secret: str = ""
     key_remedy: str = ""
 
-    def require_fit_key(self) -> None:
-        """Raises ProviderRejected for a key that no header can carry, which is never shown, before it goes anywhere."""
+    def require_fit(self) -> None:
+        """Raises ProviderRejected for what no request can be sent to, or with, before a key goes anywhere.
+
+        A key that no header can carry is never shown.
+        """
+        if not self._has_host:
+            raise self._no_address()
         if not (self.secret.isascii() and self.secret.isprintable()):
             raise ProviderRejected(
                 f"The key for {self.name} cannot be sent: a key is one line of plain characters.",
@@ -149,10 +155,7 @@ class Service:
                 hint="Behind a company proxy, set SSL_CERT_FILE to its certificate file.",
             )
         if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL) or not self._has_host:
-            return ProviderRejected(
-                f"{self.place} is not a usable base URL.",
-                hint=f"Check {self.url_variable}: it starts with http:// or https://.",
-            )
+            return self._no_address()
         if isinstance(cause, httpx2.TimeoutException | TimeoutError):
             return ProviderUnavailable(f"{self.place} did not answer in time.")
         if isinstance(cause, httpx2.ProxyError):
@@ -207,6 +210,12 @@ class Service:
             )
         return None
 
+    def _no_address(self) -> ProviderRejected:
+        return ProviderRejected(
+            f"{self.place} is not a usable base URL.",
+            hint=f"Check {self.url_variable}: it starts with http:// or https://, and ports end at 65535.",
+        )
+
     @property
     def _first_hop(self) -> str:
         """Where a connection goes."""
@@ -250,7 +259,8 @@ class Service:
     @property
     def _has_host(self) -> bool:
         try:
-            return bool(httpx2.URL(self.url).host)
+            url = httpx2.URL(self.url)
+            return bool(url.host) and (url.port is None or 0 < url.port <= _LAST_PORT)
         except httpx2.InvalidURL:
             return False
 

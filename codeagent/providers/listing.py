@@ -19,7 +19,7 @@ from codeagent.providers.sse import as_object, as_text, parse_object
 _MOST = 1_000
 _MOST_BYTES = 8_000_000
 _UNAUTHORIZED, _TOO_MANY, _FAILED = 401, 429, 500
-_NO_ANSWER = (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError)
+_NO_ANSWER = (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError, ExceptionGroup)
 
 
 @value

@@ -81,7 +81,7 @@ class OpenAIConnection:
             raise ProviderRejected(
                 "There is no key for OpenAI.", hint="codeagent config set-key openai keeps one, or set OPENAI_API_KEY."
             )
-        self.service.require_fit_key()
+        self.service.require_fit()
         try:
             return openai.AsyncOpenAI(
                 api_key=self._key or "none",

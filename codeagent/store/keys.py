@@ -71,9 +71,11 @@ class KeyStore:
         if keyring is not None:
             try:
                 keyring.set_password(_NAME, service, secret)
+                is_kept = keyring.get_password(_NAME, service) == secret
             except Exception:  # noqa: BLE001 - a keyring is somebody else's program; the file takes its place
                 _log.warning("the keyring did not take a key", exc_info=True)
-            else:
+                is_kept = False
+            if is_kept:
                 self._forget(service)
                 return IN_KEYRING
         self._change(lambda keys: keys.update({service: secret}))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import os
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -185,3 +188,24 @@ def test_a_key_that_could_not_be_checked_is_kept_and_that_is_said(home, monkeypa
     config_command.run(["set-key", "anthropic"], lambda service, key: problem)
     assert capsys.readouterr().out.splitlines()[1] == "Nothing answers. The key was not checked."
     assert SECRET in home.keys_file.read_text()
+
+
+def test_what_a_keyring_says_of_itself_never_comes_to_the_terminal(tmp_path):
+    """A keyring is somebody else's program; one that is locked fails at each look."""
+    (tmp_path / "locked.py").write_text(
+        "from keyring.backend import KeyringBackend\nfrom keyring.errors import KeyringLocked\n"
+        "class Locked(KeyringBackend):\n    priority = 9\n"
+        "    def get_password(self, service, username): raise KeyringLocked('locked')\n"
+        "    set_password = delete_password = get_password\n"
+    )
+    environ = {**os.environ, "HOME": str(tmp_path), "PYTHON_KEYRING_BACKEND": "locked.Locked"}
+    environ["PYTHONPATH"] = f"{tmp_path}:{Path(__file__).parents[2]}"
+    for name in ("CODEAGENT_HOME", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", *filter(lambda n: n[:4] == "XDG_", environ)):
+        environ.pop(name, None)
+    for words in (["config"], ["config", "set-key", "--unchecked", "openai"], ["doctor"]):
+        run = [sys.executable, "-m", "codeagent", *words]
+        done = subprocess.run(run, env=environ, input="sk-12345678", capture_output=True, text=True, check=False)
+        assert "Traceback" not in done.stderr + done.stdout
+        assert done.stderr == ""
+    (kept,) = tmp_path.rglob("keys.json")
+    assert "sk-12345678" in kept.read_text()

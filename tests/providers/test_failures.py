@@ -298,7 +298,9 @@ async def test_a_host_that_is_not_found_is_tried_a_few_times():
         assert error.most_retries == 3
 
 
-@pytest.mark.parametrize("url", ["no-scheme.test", "127.0.0.1:8931/v1", "ftp://files.test", "http://"])
+@pytest.mark.parametrize(
+    "url", ["no-scheme.test", "127.0.0.1:8931/v1", "ftp://files.test", "http://", "http://127.0.0.1:99999"]
+)
 async def test_a_base_url_that_is_none_is_refused_at_once(url):
     for provider in (AnthropicProvider("m", KEY, url), OpenAIChatProvider("m", KEY, url)):
         error = await failure(provider)

@@ -102,3 +102,9 @@ def test_what_a_keyring_gave_can_be_taken_out_of_what_is_written(store, ring, tm
     assert store.get("openai").secret in store.at_hand()
     ring.is_locked = True
     assert "in-the-ring-0123" in store.at_hand()
+
+
+def test_a_keyring_that_says_yes_and_keeps_nothing_is_passed_over(store, ring, tmp_path, monkeypatch):
+    monkeypatch.setattr(ring, "set_password", lambda *_: None)
+    assert store.keep("openai", "a-key-of-some-length") == str(tmp_path / "keys.json")
+    assert store.get("openai").secret == "a-key-of-some-length"
