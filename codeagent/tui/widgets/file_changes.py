@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from codeagent.core.diff import ChangeKind, FileDiff
+from codeagent.core.patch import as_patch
 from codeagent.core.text import show_invisible
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.blocks import Kind
@@ -30,6 +31,11 @@ def file_lines(diff: FileDiff, width: int, inks: Inks, *, remark: str = "") -> S
     blank = Piece(" " * max(width - Line(pieces=tuple(left)).width - cells, 2), inks.text, "  ")
     heading = Line(pieces=(*left, blank, *right))
     return Stack([[heading], render_diff(diff, width, inks.palette)])
+
+
+def words_of_change(diff: FileDiff) -> str:
+    """What ``file_lines`` draws, as plain text."""
+    return f"{_VERBS[diff.change]}  {diff.path}\n{as_patch(diff)}"
 
 
 def change_lines(diffs: Iterable[FileDiff], width: int, inks: Inks) -> Sequence[Line]:
@@ -60,8 +66,8 @@ class FileBlock:
         return 1 + sum(len(hunk.lines) + 1 for hunk in self._diff.hunks) + len(self._diff.notes)
 
     def words(self) -> str:
-        """The file's name."""
-        return self._diff.path
+        """The file's name and its changes."""
+        return words_of_change(self._diff)
 
 
 class ChangesView(ColumnView, can_focus=True):

@@ -24,7 +24,7 @@ from codeagent.tui.later import language_of
 from codeagent.tui.widgets.code_lines import highlight
 from codeagent.tui.widgets.command_rows import command_rows
 from codeagent.tui.widgets.diff_lines import render_diff
-from codeagent.tui.widgets.file_changes import change_lines
+from codeagent.tui.widgets.file_changes import change_lines, words_of_change
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import TAB, Cut, Line, Piece, wrap
 from codeagent.tui.widgets.stacks import Stack
@@ -39,6 +39,7 @@ _CHANGED = re.compile(r"\n?^\[changed files: .*\]$", re.MULTILINE)
 _LABEL_KEYS = ("path", "command", "pattern", "id")
 _FOUND = {"ls": ("entry", "entries"), "glob": ("file", "files")}
 """What is counted by tools that find no places inside of files."""
+_EDITED = "edited by you"
 _OUTCOMES = {
     Outcome.FAILED: "failed",
     Outcome.TIMED_OUT: "timed out",
@@ -80,13 +81,12 @@ def detail_pieces(name: str, result: ToolResult, seconds: float, inks: Inks) -> 
     """The words at the right: what was found, changed or went wrong."""
     pieces: list[Piece] = []
     if result.outcome is not Outcome.OK:
-        said = "stopped for your message" if result.code == MADE_WAY else _OUTCOMES[result.outcome]
         ink = inks.muted if result.outcome in {Outcome.CANCELLED, Outcome.SKIPPED} else inks.error
-        pieces = [Piece(_ended(result, said), ink)]
+        pieces = [Piece(_ended(result), ink)]
     else:
         pieces = _good_detail(name, result, inks)
     if is_edited(result):
-        pieces += [Piece(" · " if pieces else "", inks.faint), Piece("edited by you", inks.muted)]
+        pieces += [Piece(" · " if pieces else "", inks.faint), Piece(_EDITED, inks.muted)]
     time = seconds_text(seconds)
     if isinstance(result.details, CommandDetails) and time:
         pieces += [Piece(" · " if pieces else "", inks.faint), Piece(time, inks.muted)]
@@ -104,8 +104,28 @@ def is_edited(result: ToolResult) -> bool:
             return False
 
 
-def _ended(result: ToolResult, said: str) -> str:
+def words_of(preview: Preview | None, result: ToolResult | None, output: str) -> str:
+    """How the call ended and all that a panel can show below, as plain text; ``output`` is what came so far."""
+    command = preview.command if isinstance(preview, CommandPreview) else ""
+    diffs: Sequence[FileDiff] = (preview.diff,) if isinstance(preview, DiffPreview) else ()
+    ended, said = "", output
+    if result is not None:
+        ended = " ".join([_ended(result), *([_EDITED] if is_edited(result) else [])])
+        said = result.text
+        match result.details:
+            case ChangeDetails(diffs=changed):
+                diffs, said = changed, "" if result.outcome is Outcome.OK else said
+            case CommandDetails() as details:
+                command, diffs = details.command, details.changes
+            case _:
+                diffs = diffs if result.outcome is not Outcome.OK else ()
+    return "\n".join([ended, show_command(command), clean(said), *map(words_of_change, diffs)])
+
+
+def _ended(result: ToolResult) -> str:
+    """How the call ended, in words; empty when all went well."""
     details = result.details
+    said = "stopped for your message" if result.code == MADE_WAY else _OUTCOMES.get(result.outcome, "")
     return clean(details.ended) if isinstance(details, CommandDetails) and details.ended else said
 
 

@@ -24,6 +24,7 @@ from codeagent.tui.widgets.panel_lines import (
     preview_lines,
     seconds_text,
     tail_lines,
+    words_of,
 )
 from codeagent.tui.widgets.stacks import Shifted, Stack
 
@@ -179,8 +180,8 @@ class ToolPanel:
         return clean(result.text)
 
     def words(self) -> str:
-        """Its heading's words and all it holds, open or not."""
-        return f"{self._name} {self._shown_label()}\n{self.copied()}"
+        """Its heading's words and all it can show below, open or not."""
+        return f"{self._name} {self._shown_label()}\n{words_of(self._preview, self._result, self._output)}"
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The heading and what shows below it."""
