@@ -112,8 +112,19 @@ _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("hooks.slack.com/",), r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{8,}"),
     (("/api/webhooks/",), r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/[A-Za-z0-9_-]{16,}"),
     (("earer ",), r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*"),
+    (
+        ("xtraheader", "xtraHeader", "XTRAHEADER"),  # of git's settings, with the name of the header
+        r"((?i:extraheader)(?:[ \t]{0,9}=[ \t]{0,9}|[ \t]{1,9})\\{0,3}[\"']?[A-Za-z][\w-]{0,60}:[ \t]{0,9})[^\n\"'\\]+",
+    ),
+    (
+        ("uthorization", "UTHORIZATION"),
+        r"((?i:authorization)\\{0,3}[\"']?[ \t]{0,9}[:=][ \t]{0,9}\\{0,3}[\"']?(?i:basic|bearer|token)[ \t]{1,9})[\w.~+/-]{8,}=*",
+    ),
 )
-"""Kinds of key: what a text that holds one has somewhere, and how it looks. Most texts have none of the former."""
+"""Kinds of key: what a text that holds one has somewhere, and how it looks. Most texts have none of the former.
+
+What stands in round brackets before a key stays.
+"""
 
 _IN_ADDRESSES = tuple(shape for marks, shape in _KEY_SHAPES if marks == ("://",))
 
@@ -249,7 +260,7 @@ class Redactor:
         """The text with each secret replaced by ``[redacted]``."""
         text = self.redact_known(text)
         shapes = _possible_shapes(text)
-        return _one_of(shapes).sub(REDACTED, text) if shapes else text
+        return _one_of(shapes).sub(_without_key, text) if shapes else text
 
     def redact_known(self, text: str) -> str:
         """The text with each of the known secrets replaced; what only has the shape of a key stays."""
@@ -267,6 +278,10 @@ def _possible_shapes(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def _one_of(shapes: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(shapes), re.DOTALL)
+
+
+def _without_key(found: re.Match[str]) -> str:
+    return (found[found.lastindex] if found.lastindex else "") + REDACTED
 
 
 def _overlap(text: str, form: str) -> int:

@@ -14,6 +14,7 @@ from codeagent.workspace.git_index import submodules
 from codeagent.workspace.git_places import is_there
 from codeagent.workspace.git_repository import git_inside, is_whole, one_line
 from codeagent.workspace.git_settings import program_in, work_tree_in
+from codeagent.workspace.sensitive import has_git_key
 
 _MOST_MODULES = 200
 _DEEPEST = 6
@@ -58,6 +59,18 @@ def _programs_of(work_tree: Path, depth: int, roots: Sequence[Path]) -> str:
         return next((reason for place in nested if (reason := _programs_of(place, depth + 1, roots))), "")
     except (OSError, ValueError) as error:
         return f"the repository's settings ({link}) cannot be read as git does: {error}"
+
+
+def settings_with_key(folder: Path) -> Path | None:
+    """The settings that hold for git in ``folder`` and have a key in them, or an address with a password."""
+    link = next((place / ".git" for place in (folder, *folder.parents) if is_there(place / ".git")), None)
+    try:
+        own = _configs(git_inside(link)) if link else ()
+        home = Path.home()
+        files = (*own, home / ".gitconfig", home / ".config" / "git" / "config")
+    except (OSError, ValueError):
+        return link
+    return next(filter(has_git_key, files), None)
 
 
 def _is_bare(place: Path) -> bool:

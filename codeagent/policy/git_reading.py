@@ -23,6 +23,7 @@ _PATCHES = names(
     " binary cc combined-all-paths remerge-diff diff-merges submodule check inter-hunk-context line-prefix"
 )
 _MAY_HOLD_KEYS = re.compile(r"extraheader|token|password|secret|credential|cookie|proxy|\.key", re.IGNORECASE)
+_ADDRESS = re.compile(r"url|insteadof|remote$", re.IGNORECASE)
 _WITHOUT_PATHS = names("branch tag describe remote stash reflog shortlog config for-each-ref var worktree")
 _CONFIG_PLACES = names("local global system worktree")
 _VERB_FIRST = {"stash": names("list show"), "worktree": names("list")}
@@ -236,6 +237,8 @@ def _read(words: Sequence[Word], given: Given, base: Word | None) -> Reading | s
             return found
         given, words = found, (words[0], *found.operands[: found.after_dashes], Word("--"), *found.paths)
     reading = _files(command, given, base)
+    if isinstance(reading, Reading) and _shows_addresses(command, given):
+        return replace(reading, shows_addresses=True)
     if isinstance(reading, str) or not _shows_contents(command, given):
         return reading
     revisions = given.operands[: given.after_dashes]
@@ -311,6 +314,13 @@ def _shows_contents(command: str, given: Given) -> bool:
         return bool(given.names & {"v", "verbose"})
     may_print = {"diff", "show", "log", "stash", "reflog", "whatchanged", "diff-tree", "diff-index", "diff-files"}
     return command in may_print and bool(given.names & _PATCHES)
+
+
+def _shows_addresses(command: str, given: Given) -> bool:
+    """Whether it shows where other repositories are, by which a password may stand."""
+    if command == "config":
+        return any(_ADDRESS.search(word.text) for word in given.operands)
+    return command == "remote" and bool(given.operands or given.names)
 
 
 def _signing(given: Given) -> str:

@@ -15,6 +15,7 @@ from codeagent.core.programs import temporary_folder
 from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_contents import contents_shown
+from codeagent.policy.git_programs import settings_with_key
 from codeagent.policy.git_tracked import shown_contents, tracked_secret
 from codeagent.policy.glob_names import spend_on
 from codeagent.policy.path_words import (
@@ -127,6 +128,9 @@ class NamedPaths:
         if reading.shows_tracked:
             for folder in folders:
                 yield from self._shown_by_git(reading, folder)
+        settings = next(filter(None, map(settings_with_key, folders if reading.shows_addresses else ())), None)
+        if settings:
+            yield ask_each_time(f"it shows addresses, and a key may stand in {self._sandbox.show(settings)}.")
 
     def _shown_by_git(self, reading: Reading, folder: Path) -> Iterator[Finding]:
         """What git knows by name now, and what is in the commits and changes that it would show."""

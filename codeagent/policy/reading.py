@@ -20,7 +20,7 @@ class Reading:
     ``shows_tracked``: contents of any file that git knows, in ``limits`` when there are any;
     ``git_words`` is then the git command, its name first, and ``revisions`` what it names before ``--``.
     ``globs`` are all words in whose place the shell puts file names, wherever they stand.
-    Files of the names ``steered_by`` choose which program runs.
+    Files of the names ``steered_by`` choose which program runs. ``shows_addresses``: where other repositories are.
     """
 
     paths: tuple[Word, ...] = ()
@@ -38,3 +38,4 @@ class Reading:
     revisions: tuple[Word, ...] = ()
     globs: tuple[Word, ...] = ()
     steered_by: tuple[str, ...] = ()
+    shows_addresses: bool = False

@@ -20,6 +20,7 @@ from codeagent.policy.rules import RuleSet
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.sensitive import git_secrets
 
 _MOST_ENTRIES = 20_000
 _PATTERNS_IN_ONE = 4
@@ -104,12 +105,21 @@ def _files_below(top: Path, reading: Reading) -> Iterator[tuple[Path | None, boo
             if reading.skips_hidden and _is_hidden(entry.name, back):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                if entry.name != ".git" and not reading.is_shallow:
-                    waiting.append(entry.path)
+                waiting += () if reading.is_shallow or entry.name == ".git" else (entry.path,)
+                yield from _git_secrets(entry, top, reading)
                 continue
             follows = reading.follows_links and entry.is_symlink()
             if follows or not reading.only or _fits(entry.path[len(str(top)) :].lstrip("/"), reading.only):
                 yield Path(entry.path), follows
+
+
+def _git_secrets(folder: os.DirEntry[str], top: Path, reading: Reading) -> Iterator[tuple[Path, bool]]:
+    """Of a repository's own files only those that may hold keys, where all is read."""
+    if folder.name == ".git" and not reading.is_shallow:
+        found = filter(Path.exists, git_secrets(Path(folder.path)))
+        yield from (
+            (path, False) for path in found if not reading.only or _fits(str(path.relative_to(top)), reading.only)
+        )
 
 
 def _is_hidden(name: str, back: list[str]) -> bool:

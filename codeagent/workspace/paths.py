@@ -181,7 +181,7 @@ class PathSandbox:
         if path in self._secrets:
             return SECRETS
         names = self._names_in_root(path)
-        return secret_reason(names, self._at_home(path)) or (SECRETS if holds_key(path, "".join(names[-1:])) else "")
+        return secret_reason(names, self._at_home(path)) or (SECRETS if holds_key(path, names) else "")
 
     def _secret_places(self, path: Path) -> Iterator[Path]:
         """Where the secrets are looked for that a hard link could give another name."""

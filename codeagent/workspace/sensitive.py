@@ -7,6 +7,7 @@ import re
 import stat
 import unicodedata
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 SECRETS = "it may hold secrets"
@@ -26,7 +27,10 @@ _SECRET_NAMES = frozenset(
     | {"credentials.json", "client_secret.json", "secrets.toml", "secrets.json", "secrets.yml", "secrets.yaml"}
 )
 _SECRET_FOLDERS = frozenset({".ssh", ".gnupg"})
-_SECRET_PLACES = ((".aws", "credentials"), (".kube", "config"), (".docker", "config.json"))
+_SECRET_PLACES = (
+    *((".aws", "credentials"), (".kube", "config"), (".docker", "config.json")),
+    (".git", "credentials"),
+)
 _SECRET_BY_CONTENT = frozenset({".envrc", ".npmrc", ".yarnrc.yml"})
 _KEY_IN_IT = re.compile(
     rb"(?:token|secret|passw(?:or)?d|_auth|(?:api|access|private)_?key|credentials?)\w*[\"']?[ \t]*[=:][ \t]*[\"']?"
@@ -35,6 +39,13 @@ _KEY_IN_IT = re.compile(
 )
 _LOOKED_AT = 4_096
 """Bytes of a file that are looked at for keys."""
+_GIT_SETTINGS = frozenset({"config", "config.worktree"})
+_KEY_IN_GIT_SETTINGS = re.compile(
+    rb"extraheader[ \t]*=|smtppass[ \t]*=|://[^\s/@:]*:[^\s/@]+@|://[^\s/@:]{20,}@|" + _KEY_IN_IT.pattern, re.IGNORECASE
+)
+_MOST_PARTS = 200
+_LOOKED_AT_IN_GIT_SETTINGS = 65_536
+"""A name of some length before ``@`` in an address is a token; each branch takes its lines."""
 
 _SECRETS_AT_HOME = tuple(
     tuple(place.split("/"))
@@ -226,16 +237,36 @@ def secret_reason(names: tuple[str, ...], at_home: tuple[str, ...] | None) -> st
     return SECRETS if is_secret else ""
 
 
-def holds_key(path: Path, name: str) -> bool:
-    """Whether a file that often has none in it, as its compared ``name`` tells, sets a key to more than a variable."""
-    if name not in _SECRET_BY_CONTENT:
-        return False
+def holds_key(path: Path, names: tuple[str, ...]) -> bool:
+    """Whether a file that often has none in it, as its compared ``names`` tell, sets a key to more than a variable.
+
+    That is also an address with a password, and a header, in the settings of a git repository.
+    """
+    if names and names[-1] in _SECRET_BY_CONTENT:
+        return _holds(path, _KEY_IN_IT, _LOOKED_AT)
+    return bool(names) and names[-1] in _GIT_SETTINGS and not _GIT_FOLDERS.isdisjoint(names) and has_git_key(path)
+
+
+def has_git_key(settings: Path) -> bool:
+    """Whether a file with settings of git's holds a key, or an address with a password."""
+    return _holds(settings, _KEY_IN_GIT_SETTINGS, _LOOKED_AT_IN_GIT_SETTINGS)
+
+
+def git_secrets(inside: Path) -> Iterator[Path]:
+    """Where keys may lie in the folder of a repository: its settings, those of its parts, and stored passwords."""
+    yield from (inside / name for name in ("credentials", *sorted(_GIT_SETTINGS)))
+    for pattern in ("modules/**/config*", "worktrees/*/config*"):
+        yield from islice((path for path in inside.glob(pattern) if path.name in _GIT_SETTINGS), _MOST_PARTS)
+
+
+def _holds(path: Path, key: re.Pattern[bytes], size: int) -> bool:
+    """Whether the first ``size`` bytes of a file show such a key; one that cannot be read is taken for one."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return False
     try:
-        return stat.S_ISREG(os.fstat(descriptor).st_mode) and bool(_KEY_IN_IT.search(os.read(descriptor, _LOOKED_AT)))
+        return stat.S_ISREG(os.fstat(descriptor).st_mode) and bool(key.search(os.read(descriptor, size)))
     except OSError:
         return True
     finally:

@@ -289,6 +289,26 @@ def test_a_password_in_an_address_and_a_bearer_token_are_taken_out():
     assert redactor.redact("Authorization: Bearer abcdefghijklmnop1234") == "Authorization: Bearer [redacted]"
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "\textraheader = AUTHORIZATION: basic eDpoZWxsbw==\n[core]",
+            "\textraheader = AUTHORIZATION: [redacted]\n[core]",
+        ),
+        ("git -c http.extraHeader='X-Key: two words' fetch", "git -c http.extraHeader='X-Key: [redacted]' fetch"),
+        ("http.extraHeader 'X-Key: abc'", "http.extraHeader 'X-Key: [redacted]'"),
+        ("AUTHORIZATION: basic eDpoZWxsbw==", "AUTHORIZATION: basic [redacted]"),
+        ('{"Authorization": "Basic eDpoZWxsbw=="}', '{"Authorization": "Basic [redacted]"}'),
+        (r'"{\"authorization\": \"Bearer abc.def_1234\"}"', r'"{\"authorization\": \"Bearer [redacted]\"}"'),
+        ("Authorization: Bearer ${TOKEN}", "Authorization: Bearer ${TOKEN}"),
+        ("authorization is basic knowledge", "authorization is basic knowledge"),
+    ],
+)
+def test_the_value_of_a_header_that_holds_a_key_is_taken_out(text, kept):
+    assert Redactor().redact(text) == kept
+
+
 @pytest.mark.parametrize("text", ["task-list of risk-averse people", "pk-1", "https://host:8080/path", "skip-this-one"])
 def test_ordinary_words_are_no_keys(text):
     assert Redactor().redact(text) == text

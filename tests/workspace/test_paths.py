@@ -254,9 +254,18 @@ def test_names_that_only_look_alike_are_ordinary(sandbox, path):
         (".yarnrc.yml", "npmAuthToken: abc", "sensitive"),
         (".yarnrc.yml", 'npmAuthToken: "${TOKEN}"', "inside"),
         ("notes.txt", "password=x", "inside"),
+        (".git/config", '[http "https://github.com/"]\n\textraheader = AUTHORIZATION: basic abc', "sensitive"),
+        (".git/config", '[remote "origin"]\n\turl = https://me:hunter2@git.example/x.git', "sensitive"),
+        (".git/config", '[remote "origin"]\n\turl = https://0123456789abcdef0123@git.example/x.git', "sensitive"),
+        (".git/config", '[remote "origin"]\n\turl = git@github.com:me/token.git\n[credential]\nhelper = x', "inside"),
+        (".git/modules/libs/a/config", '[remote "origin"]\n\turl = https://me:hunter2@git.example/x', "sensitive"),
+        (".git/worktrees/w/config.worktree", "[sendemail]\n\tsmtpPass = hunter2", "sensitive"),
+        (".git/credentials", "", "sensitive"),
+        ("config", "url = https://me:hunter2@git.example/x", "inside"),
     ],
 )
 def test_a_file_that_seldom_holds_keys_is_asked_about_when_it_does(sandbox, world, name, text, where):
+    (world / "project" / name).parent.mkdir(parents=True, exist_ok=True)
     (world / "project" / name).write_text(text)
     assert kind(sandbox, name, READ) == where
 
