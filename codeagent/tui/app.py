@@ -164,7 +164,7 @@ class CodeagentApp(EndsAtFaults[str]):
         self.main.header.show(replace(self.main.header.heading, mode=bench.mode()))
         history, draft = await self.main.take_habits(bench)
         await self._custom.connect(bench)
-        self.main.prompt.connect(Completer(bench, self._custom), history, draft)
+        self.main.prompt.connect(Completer(bench, self._custom, self._looks.offered), history, draft)
         self._drafts.connect(bench)
         for kept in self._outgoing.open(desk):
             self._send(kept.text, is_later=kept.delivery is Delivery.FOLLOW_UP)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 
 from codeagent.core.approvals import Mode
@@ -11,6 +11,7 @@ from codeagent.core.commands import CommandName
 from codeagent.core.desk import ModelChoice, Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.tui.custom_commands import CustomCommands
+from codeagent.tui.screens.picker import Item
 from codeagent.tui.widgets.completion import Completing, CompletionKind, Suggestion
 
 MOST_FILES = 30
@@ -27,8 +28,9 @@ _LEVELS = (
 class Completer:
     """Finds the suggestions for a word."""
 
-    def __init__(self, bench: Workbench, custom: CustomCommands) -> None:
+    def __init__(self, bench: Workbench, custom: CustomCommands, themes: Callable[[], Iterable[Item]]) -> None:
         self._bench = bench
+        self._themes = themes
         self._custom = custom
         self._listing: asyncio.Future[tuple[ModelChoice, ...]] | None = None
         self._listed_at = 0.0
@@ -52,6 +54,8 @@ class Completer:
                 return [Suggestion(text=choice.name, detail=choice.detail) for choice in await self._models()]
             case CommandName.EFFORT:
                 return _LEVELS
+            case CommandName.THEME:
+                return [Suggestion(text=theme.value, detail=theme.detail) for theme in self._themes()]
             case _:
                 return [Suggestion(text=mode) for mode in Mode]
 

@@ -68,7 +68,7 @@ class Looks:
         self._suits_terminal = appearance.suits_terminal
         self._plain = [WithoutColour()] if appearance.is_colourless else []
         self.themes = Themes(folders, in_256) if appearance.has_256_colours else Themes(folders)
-        self.palette: Palette = self.themes[wanted if wanted in self.themes else "dark"]
+        self.palette = self.themes.sound(wanted, appearance.suits_terminal)
         app.register_theme(to_textual(self.palette, can_dim=not self._plain))
         app.set_reactive(App.theme, self.palette.name)
         app.stylesheet.set_variables(app.get_css_variables())
@@ -76,19 +76,17 @@ class Looks:
     @property
     def problem(self) -> str:
         """What is wrong with the wanted theme; empty when nothing is."""
-        if self._wanted in self.themes:
-            return ""
-        return f"There is no theme {self._wanted}; there are {', '.join(self.themes.names)}."
+        return self.themes.problem(self._wanted)
 
     def filters(self, usual: Sequence[LineFilter]) -> Sequence[LineFilter]:
         """What is done to each line before it is drawn: the terminal's own colours stay as they are."""
         return self._plain or ([] if self.palette.is_terminals_own else usual)
 
     def use(self, name: str) -> Palette:
-        """Draws with that theme from now on; raises ConfigError for a file that is not a theme."""
-        self.palette = self.themes[name]
+        """Draws with that theme from now on, or with one that comes with the program where its file is not a theme."""
+        self.palette = self.themes.sound(name)
         self._app.register_theme(to_textual(self.palette, can_dim=not self._plain))
-        self._app.theme = name
+        self._app.theme = self.palette.name
         return self.palette
 
     def suits_background(self, *, is_dark: bool) -> str:
@@ -109,8 +107,8 @@ class Looks:
         """
         if self._appearance.is_colourless:
             raise NotReady("NO_COLOR is set: nothing is drawn in colour.")
-        if argument and argument != AUTO and argument not in self.themes:
-            raise NoSuchCommand(f"There is no theme {argument}; there are {AUTO}, {', '.join(self.themes.names)}.")
+        if argument and argument != AUTO and (problem := self.themes.problem(argument)):
+            raise NoSuchCommand(problem)
         chosen = argument or await self._pick(show)
         if not chosen:
             return ""
@@ -122,13 +120,18 @@ class Looks:
             return f"{chosen} is used for this session. {error}"
         return ""
 
+    def offered(self) -> list[Item]:
+        """What can be chosen from: themes that can be drawn, and in words what they are like."""
+        looks = [self.themes[known] for known in self.themes.names if not self.themes.problem(known)]
+        items = [Item(value=AUTO, detail="dark or light, as the terminal is")]
+        return items + [Item(value=one.name, detail=_kind_of(one)) for one in looks]
+
     async def _pick(self, show: Callable[[str], None]) -> str | None:
         before = self.palette.name
-        looks = [self.themes[known] for known in self.themes.names]
-        items = [Item(value=AUTO, detail="dark or light, as the terminal is")]
-        items += [Item(value=one.name, detail=_kind_of(one)) for one in looks]
+        items = self.offered()
+        problems = "\n".join(filter(None, map(self.themes.problem, self.themes.names)))
         current = AUTO if self._follows else before
-        picker = Picker("Theme", items, current=current, on_look=lambda name: show(self._shown(name)))
+        picker = Picker("Theme", items, current=current, on_look=lambda name: show(self._shown(name)), note=problems)
         chosen = await self._app.push_screen_wait(picker)
         if not chosen:
             show(before)

@@ -156,7 +156,7 @@ class ReplayApp(EndsAtFaults[None]):
     ) -> None:
         super().__init__()
         themes = themes or Themes()
-        self.palette = themes[theme if theme in themes else "dark"]
+        self.palette = themes.sound(theme)
         self.register_theme(to_textual(self.palette))
         self.theme = self.palette.name
         self.animation_level = "none"

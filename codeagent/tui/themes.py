@@ -23,6 +23,7 @@ _COLOUR = re.compile(
     r"#[0-9a-f]{6}|ansi_(?:default|(?:bright_)?(?:black|red|green|yellow|blue|magenta|cyan|white))", re.IGNORECASE
 )
 _ANSI = "ansi_"
+_MOST_NAMED = 3
 
 
 @value
@@ -111,6 +112,23 @@ class Themes:
         if name not in self._read:
             self._read[name] = self._fit(read_theme(self._paths[name]))
         return self._read[name]
+
+    def problem(self, name: str) -> str:
+        """In a sentence, why there is no such theme or it cannot be drawn; empty when it can."""
+        if name not in self:
+            return f"There is no theme {name}; there are {', '.join(self.names)}."
+        try:
+            self[name]
+        except ConfigError as error:
+            return str(error)
+        return ""
+
+    def sound(self, *names: str) -> Palette:
+        """The first of these themes that can be drawn; where none can, the dark one that comes with the program."""
+        for name in names:
+            if not self.problem(name):
+                return self[name]
+        return self._fit(read_theme(theme_files()["dark"]))
 
 
 def load_themes(folders: Sequence[Path] = ()) -> dict[str, Palette]:
@@ -210,13 +228,19 @@ def _colours(
 ) -> Iterator[tuple[str, str]]:
     wanted = {field.name for field in fields(shape)} - (leave_out or set())
     if unknown := sorted(table.keys() - wanted):
-        raise _not_a_theme(path, f"it has no place for {', '.join(unknown)}")
+        raise _not_a_theme(path, f"it has no place for {_some(unknown)}")
     if missing := sorted(wanted - table.keys()):
-        raise _not_a_theme(path, f"it lacks {', '.join(missing)}")
+        raise _not_a_theme(path, f"it lacks {_some(missing)}")
     for name, colour in table.items():
         if not isinstance(colour, str) or not _COLOUR.fullmatch(colour):
             raise _not_a_theme(path, f"{name} must be a colour like #8ab4f8 or ansi_cyan")
         yield name, colour
+
+
+def _some(names: Sequence[str]) -> str:
+    """The names, few of them where there are many."""
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:_MOST_NAMED])} and {more} more"
 
 
 def _not_a_theme(path: Path, why: str) -> ConfigError:

@@ -79,6 +79,7 @@ class Picker(Window[str | None]):
         }
     }
     Picker #none { color: $text-muted; height: 1; display: none; }
+    Picker #note { color: $warning; height: auto; max-height: 4; margin: 1 0 0 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", show=False, priority=True),  # at once: what follows is for the screen below
@@ -97,10 +98,11 @@ class Picker(Window[str | None]):
         on_look: Callable[[str], None] | None = None,
         takes_any: bool = False,
         grows: AsyncGenerator[Sequence[Item]] | None = None,
+        note: str = "",
     ) -> None:
         """``on_look`` is told of every value that the bar stands on; ``takes_any`` lets a value be typed freely.
 
-        ``grows`` gives fuller lists while it is open, and is closed with it.
+        ``grows`` gives fuller lists while it is open, and is closed with it; a ``note`` stands below the list.
         """
         super().__init__()
         self._title = title
@@ -109,6 +111,7 @@ class Picker(Window[str | None]):
         self._on_look = on_look
         self._takes_any = takes_any
         self._grows = grows
+        self._note = note
         self._shown: list[Item] = []
         self._has_moved = False
         self._filter = Input(placeholder="type to narrow down" + (", or any other name" if takes_any else ""))
@@ -124,6 +127,8 @@ class Picker(Window[str | None]):
             yield self._filter
             yield Static("Nothing fits.", id="none", markup=False)
             yield self._list
+            if self._note:
+                yield Static(show_invisible(self._note), id="note", markup=False)
 
     def on_mount(self) -> None:
         """Shows everything, the bar on the current value."""

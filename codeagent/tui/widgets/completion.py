@@ -27,7 +27,7 @@ _ARGUMENT = seldom(r"/([\w:-]+)\s+(\S*)")
 _FILE = seldom(r"(?:^|(?<=[\s(]))@([^\s@]*)$")
 
 
-COMPLETED = frozenset({CommandName.MODEL, CommandName.EFFORT, CommandName.MODE})
+COMPLETED = frozenset({CommandName.MODEL, CommandName.EFFORT, CommandName.MODE, CommandName.THEME})
 """The commands whose argument is one of a list."""
 
 

@@ -1,0 +1,48 @@
+"""A theme of the person's own that cannot be drawn is named, and takes nothing else away."""
+
+import pytest
+
+HALF = "is_dark = true\n"
+
+
+@pytest.fixture
+def broken(tmp_path):
+    """A folder with one theme that is none."""
+
+    def make(name: str, text: str = HALF):
+        (tmp_path / f"{name}.toml").write_text(text)
+        return (tmp_path,)
+
+    return make
+
+
+async def test_the_picker_offers_the_good_ones_and_names_the_bad_one(stage_of, broken):
+    async with stage_of(theme_folders=broken("half")) as stage:
+        await stage.type("/theme\n")
+        await stage.until(lambda: "╭─ Theme" in stage.text and "Copy a bundled theme" in stage.text)
+        await stage.type("light")
+        await stage.until(lambda: stage.app.theme == "light")
+
+
+async def test_themes_are_completed(stage_of, broken):
+    async with stage_of(theme_folders=broken("darkest")) as stage:
+        await stage.type("/theme da")
+        await stage.until(lambda: "quiet greys with one blue" in stage.text)
+        assert "darkest" not in stage.text
+
+
+async def test_one_that_is_broken_cannot_be_chosen(stage_of, broken):
+    async with stage_of(theme_folders=broken("half")) as stage:
+        await stage.type("/theme half\n")
+        await stage.until(lambda: "Copy a bundled theme" in stage.text)
+        assert stage.app.theme == "dark"
+
+
+@pytest.mark.parametrize("name", ["half", "dark", "gone"])
+async def test_the_program_starts_in_another_and_says_why(stage_of, broken, name):
+    folders = broken(name, 'accent = "red"\n') if name != "gone" else ()
+    async with stage_of(theme=name, theme_folders=folders) as stage:
+        await stage.until(
+            lambda: ("There is no theme gone" if name == "gone" else "Copy a bundled theme") in stage.text
+        )
+        assert stage.app.theme == "dark"
