@@ -223,7 +223,7 @@ class CodeagentApp(EndsAtFaults[str]):
 
     async def on_event(self, event: events.Event) -> None:
         """Every key and paste passes here first: none may answer a question by accident."""
-        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and self.main.keeps(event):
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and await self.main.keeps(event):
             return
         await super().on_event(event)
 

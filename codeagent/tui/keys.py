@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from string import ascii_letters, digits, punctuation
+from typing import ClassVar
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.binding import Binding, BindingsMap
@@ -77,6 +78,9 @@ class OwnKeysScreen(Screen[ScreenResultType]):
 
 class Window(ModalScreen[ScreenResultType]):
     """A window over the main screen, with the same."""
+
+    IS_LEFT_FOR_TEXT: ClassVar[bool] = True
+    """Whether it closes when a sentence is typed that it has no field for."""
 
     @property
     def _binding_chain(self) -> Chain:

@@ -419,8 +419,11 @@ class Stage:
         for key in keys:
             await self.pilot.press(key)
             await self.pilot.pause(ALONE_SECONDS + 0.1)
-            await self.until(lambda: self.app.main._typing._held is None)  # it was looked at, however busy the machine
+            await self.until(self._is_nothing_held)  # it was looked at, however busy the machine
             await self.pilot.pause()
+
+    def _is_nothing_held(self) -> bool:
+        return self.app.main._typing._held is self.app.main._letters._held is None
 
     async def to_question(self) -> None:
         """Walks to the question with Tab, unless it has come for the keyboard by itself; then its keys count."""

@@ -20,7 +20,7 @@ async def test_a_panel_is_opened_and_copied_with_keys(stage_of):
         await stage.pilot.press("tab", "up", "enter")
         await stage.until(lambda: "first [words]" in stage.text)
         await stage.pilot.press("c")
-        assert stage.app.clipboard == "first [words]"
+        await stage.until(lambda: stage.app.clipboard == "first [words]")
         await stage.pilot.press("enter")
         await stage.until(lambda: "first [words]" not in stage.text)
 

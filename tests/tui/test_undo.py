@@ -82,8 +82,7 @@ async def test_no_other_key_takes_anything_back(stage_of, work, key):
     async with stage_of(timeline=work.timeline) as stage:
         await command(stage, "/undo")
         await stage.until(lambda: "Take back bash make test" in stage.text)
-        await stage.pilot.press(key)
-        await stage.pilot.pause()
+        await stage.press_slowly(key)
         assert (work.root / "test.py").exists()
         assert ("Take back" in stage.text) == (key == "enter")
 

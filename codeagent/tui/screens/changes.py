@@ -144,6 +144,7 @@ class ProgressScreen(Window[None]):
     ProgressScreen #bar { height: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "stop", show=False)]
+    IS_LEFT_FOR_TEXT = False
 
     def __init__(self, title: str, pace: Pace) -> None:
         super().__init__()

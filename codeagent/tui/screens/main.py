@@ -22,8 +22,8 @@ from textual.widgets import Static
 from codeagent.core.desk import Habits, Workbench
 from codeagent.core.first_words import GREETING, MARKER
 from codeagent.core.keys import Place
-from codeagent.tui.keys import QUIT, OwnKeysScreen, answers_that_begin_words, bindings
-from codeagent.tui.screens.typing import Typing
+from codeagent.tui.keys import QUIT, OwnKeysScreen, Window, answers_that_begin_words, bindings
+from codeagent.tui.screens.typing import Letters, Typing
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.completion import CompletionList
@@ -82,6 +82,7 @@ class MainScreen(OwnKeysScreen[None]):
         self.queue_lines = QueueLines(take_back=self.status.keys["take-back"])
         self.transcript.name_key(self.status.keys["open-panel"])
         self._typing = Typing(self.prompt, self.approval, answers_that_begin_words(keymap))
+        self._letters = Letters(self.prompt, lambda text: self.status.remark(text, _REMARK_SECONDS))
         self._last_typed = 0.0
         self._quiet: Timer | None = None
         self._bench: Workbench | None = None
@@ -164,15 +165,15 @@ class MainScreen(OwnKeysScreen[None]):
 
     # --- who has the keyboard
 
-    def keeps(self, event: events.Key | events.Paste) -> bool:
+    async def keeps(self, event: events.Key | events.Paste) -> bool:
         """Looks at what is typed before anyone gets it, and keeps a letter of which it is not clear what it means."""
+        screen = self.app.screen  # pyright: ignore[reportUnknownMemberType] - of any app
         if not self.is_active:
-            return False
+            return isinstance(screen, Window) and await self._letters.keep(event, screen)
         self._last_typed = events.Focus().time  # when it arrived here: an old key must not look like a quiet moment
         is_kept = self._typing.keeps(event)
-        is_text = isinstance(event, events.Paste) or (event.is_printable and event.key not in self.active_bindings)
-        if is_text and (self.focused is None or self.transcript in self.focused.ancestors_with_self):
-            self.set_focus(self.prompt)  # which gets it now
+        if not is_kept and (self.focused is None or self.transcript in self.focused.ancestors_with_self):
+            is_kept = await self._letters.keep(event, self)
         self.consider_question()  # never at once, since something was just typed
         return is_kept
 
