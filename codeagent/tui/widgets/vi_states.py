@@ -24,8 +24,10 @@ class States:
         self._at = 0
 
     def note(self, now: Typed) -> None:
-        """The text as it is after a change, whoever made it."""
-        if self._states[self._at].text != now.text:
+        """The text as it is after a change, whoever made it, or where the cursor was moved to before the next one."""
+        if self._states[self._at].text == now.text:
+            self._states[self._at] = now
+        else:
             del self._states[self._at + 1 :]
             self._states.append(now)
             while len(self._states) > 1 and sum(len(state.text) for state in self._states) > _MOST_KEPT:

@@ -181,6 +181,14 @@ def test_an_empty_text_breaks_nothing(keys):
     assert typed("", keys).text in {"", "x"}
 
 
+@pytest.mark.parametrize(
+    ("keys", "at"), [("0d2wu", 0), ("$xu", 12), ("0wxu", 4), ("0wivery " + ESC + "0u", 4), ("0xwxuu", 0)]
+)
+def test_undo_goes_back_to_where_the_change_was(keys, at):
+    undone = typed("one two three", keys)
+    assert (undone.text, undone.at) == ("one two three", at)
+
+
 def test_undo_takes_back_one_change_at_a_time_and_redo_brings_it_back():
     assert typed("one two", "xcwtwo" + ESC + "u").text == "ne two"
     assert typed("one two", "xcwtwo" + ESC + "uu").text == "one two"
