@@ -118,7 +118,10 @@ _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("uthorization", "UTHORIZATION"),
-        r"((?i:authorization)\\{0,3}[\"']?[ \t]{0,9}[:=][ \t]{0,9}\\{0,3}[\"']?(?i:basic|bearer|token)[ \t]{1,9})[\w.~+/-]{8,}=*",
+        (
+            r"((?i:authorization)\\{0,3}[\"']?[ \t]{0,9}[:=][ \t]{0,9}"
+            r"\\{0,3}[\"']?(?i:basic|bearer|token)[ \t]{1,9})[\w.~+/-]{8,}=*"
+        ),
     ),
 )
 """Kinds of key: what a text that holds one has somewhere, and how it looks. Most texts have none of the former.

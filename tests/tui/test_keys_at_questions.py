@@ -55,3 +55,10 @@ async def test_a_command_is_edited_from_its_end_and_the_key_says_that_it_is_used
         await stage.pilot.press("ctrl+s")
         await stage.until(lambda: asking.answers)
         assert asking.answers == {"c1": Approve(edited="make test-fast")}
+
+
+async def test_side_by_side_says_how_many_columns_it_needs(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff())) as stage:
+        await begin(stage)
+        await stage.press_slowly("s")
+        await stage.until(lambda: "Side by side needs a screen of" in stage.text, seconds=8)

@@ -84,3 +84,9 @@ async def test_what_is_typed_while_something_is_under_way_waits_in_the_prompt(st
         post(stage, "hello there")
         await stage.until(lambda: stage.app.main.prompt.text == "hello there")
         assert not pace.is_stopped
+
+
+async def test_the_list_of_what_runs_names_its_keys_on_the_smallest_screen(stage_of):
+    async with stage_of(size=(20, 5)) as stage:
+        await stage.app.push_screen(Window("jobs").screen)
+        await stage.until(lambda: "job 1" in stage.text and "x stop" in stage.text, seconds=8)

@@ -25,7 +25,7 @@ from codeagent.tui.widgets.panel_lines import seconds_text
 
 _REFRESH_SECONDS = 0.5
 _TIME_CELLS = 14
-_WIDEST = 110
+_WIDEST, _HIGHEST = 110, 30
 _AROUND, _FRAME = 2, 4
 _MOST_ROWS = 8
 _FEW_LINES = 6
@@ -50,7 +50,7 @@ class JobsScreen(Window[None]):
     DEFAULT_CSS = """
     JobsScreen { align: center middle; background: $veil; &:ansi { background: $veil; } }
     JobsScreen > Vertical {
-        width: 100%; max-width: 110; height: auto; max-height: 30; margin: 1; padding: 0 1;
+        width: 100%; max-width: 110; height: auto; margin: 1; padding: 0 1;
         background: $surface; border: round $accent;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
@@ -103,7 +103,8 @@ class JobsScreen(Window[None]):
         self.set_interval(_REFRESH_SECONDS, self.action_look)
 
     def on_resize(self) -> None:
-        """Rows are made for the width."""
+        """Rows are made for the width, and the window is never higher than the screen."""
+        self.query_exactly_one("JobsScreen > Vertical").styles.max_height = min(self.size.height - _AROUND, _HIGHEST)
         self.action_look()
 
     def action_look(self) -> None:
