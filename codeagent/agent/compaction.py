@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import assert_never
@@ -18,12 +18,8 @@ from codeagent.agent.shrinking import cut_point, images_under_way, long_results,
 from codeagent.core.approvals import ApprovalRequest, Approve, Decision, Deny, TextPreview, Verdict, Withdraw
 from codeagent.core.context import CompactionReason, CompactionStarted, HistoryCompacted
 from codeagent.core.desk import Approver
-from codeagent.core.errors import ProviderError
-from codeagent.core.events import (
-    ContextMeasured,
-    Level,
-    NoticeGiven,
-)
+from codeagent.core.errors import ContextOverflow, ProviderError
+from codeagent.core.events import AgentEvent, ContextMeasured, Level, NoticeGiven
 from codeagent.core.messages import AssistantMessage, Message, StopReason
 from codeagent.core.protocols import Ledger, ModelRequest, Provider
 from codeagent.core.text import counted
@@ -36,6 +32,8 @@ _SHORTEST_RESULT = 1_000
 _CHARACTERS = 3  # a token, counted so low that what is cut by it surely fits
 _MOST_SUMMARY, _LEAST_SUMMARY = 8_000, 400
 _MOST_FAILURES = 3
+_TOO_LARGE = 413  # of bytes, which says nothing of tokens
+_JUST_UNDER, _LEAST_GUESS = 0.9, 4_000
 _PINS_SHARE, _USUAL_WINDOW = 4, 32_000
 _WORDS_SHARE, _MOST_WORDS = 8, 12_000
 _SHOWN = 80  # characters of a summary that is no good
@@ -73,7 +71,9 @@ class Compactor:
         limits: Limits,
         judges: Judges,
         pins: Pins,
+        told: Mapping[str, int],
     ) -> None:
+        """``told`` are the windows that services have named in refusals, by model."""
         self._history = history
         self._meter = meter
         self._record = record
@@ -82,6 +82,7 @@ class Compactor:
         self._limits = limits
         self._judges = judges
         self._pins = pins
+        self._told = dict(told)
         self._asker = Asker(record, limits, is_shown=False)
         self._failures = 0
         self._overflows = 0
@@ -90,8 +91,24 @@ class Compactor:
 
     @property
     def window(self) -> int | None:
-        """The window of the model that answers now, in tokens."""
-        return self._ledger.window(self._provider().model)
+        """The window of the model that answers now, in tokens: what is known of it, or what its service named."""
+        model = self._provider().model
+        known, told = self._ledger.window(model), self._told.get(model)
+        return known if told is None else min(told, known or told)
+
+    def narrow(self, refusal: ContextOverflow) -> None:
+        """Takes what a refusal names for the window from now on; a little less than what it refused if it names none."""
+        guess = None if refusal.status == _TOO_LARGE else max(int(self._meter.used * _JUST_UNDER), _LEAST_GUESS)
+        self._narrow_to(refusal.window or guess)
+
+    def is_full(self) -> None:
+        """A reply ran into the end of the window: it holds no more than what is used now."""
+        self._narrow_to(max(self._meter.used, _LEAST_GUESS))
+
+    def _narrow_to(self, window: int | None) -> None:
+        known = self.window
+        if window is not None and (known is None or window < known):
+            self._told[self._provider().model] = window
 
     @property
     def most_pinned(self) -> int:
@@ -128,9 +145,12 @@ class Compactor:
         self._record.tell(CompactionStarted(reason=reason))
         if reason is CompactionReason.OVERFLOW:
             self._overflows += 1
+        window = self.window
         try:
             compaction = await self._compaction(reason, focus, pay)
         except _NotSummedUp as problem:
+            if self.window != window:  # the request for the summary was too long itself, and now it is known why
+                return await self.compact(reason, pay, focus)
             self._fail(reason, str(problem))
             return False
         if compaction is None:
@@ -152,6 +172,8 @@ class Compactor:
         messages = self._history.messages
         before = self._meter.used
         room = self.window or before
+        if reason is CompactionReason.OVERFLOW:
+            room = min(room, before)
         keep = min(_MOST_KEPT, room // 4) >> max(self._overflows - 1, 0)
         if reason is CompactionReason.WANTED:
             keep = min(keep, sum(map(tokens_of, messages)) // 3)
@@ -164,6 +186,7 @@ class Compactor:
             cleared=tuple(call for call in long_results(older, _CLEARED_FROM) if call not in spared),
             before=before,
             window=self.window,
+            told_by=self._provider().model if self._provider().model in self._told else "",
         )
         plan = _with_shortened(plan, kept, keep)
         if reason is CompactionReason.FULL and self._after(messages, plan) <= _GOOD_ENOUGH * room:
@@ -248,6 +271,8 @@ class Compactor:
         try:
             reply = await self._asker.ask(self._provider(), request)
         except ProviderError as error:
+            if isinstance(error, ContextOverflow) and error.window is not None:
+                self._narrow_to(error.window)
             raise _NotSummedUp(f"The conversation could not be summed up: {error}") from error
         finally:
             for lost in self._asker.take_lost():
@@ -294,6 +319,12 @@ class Compactor:
         text = f"{problem} {_GIVEN_UP}" if is_over else problem
         ends_turn = reason is CompactionReason.OVERFLOW  # which then says what to do
         self._record.tell(NoticeGiven(text=text, level=Level.INFO if ends_turn else Level.WARNING))
+
+
+def told_windows(past: Iterable[AgentEvent]) -> dict[str, int]:
+    """The windows that services have told by their refusals in a resumed session, by model."""
+    compactions = (event for event in past if isinstance(event, HistoryCompacted) and event.told_by)
+    return {event.told_by: event.window for event in compactions if event.window is not None}
 
 
 def _with_shortened(plan: HistoryCompacted, kept: Sequence[Message], keep: int) -> HistoryCompacted:

@@ -36,7 +36,10 @@ from codeagent.core.values import value
 
 REFUSED = "The conversation no longer fits the model's window, and the summary in its place was refused."
 WAYS_OUT = "/compact FOCUS sums it up with what you name, /new starts a new session, /model takes a larger model."
-LARGER = "Choose a model with a larger window, or start a new session with less in it."
+LARGER = (
+    "Try /compact, choose a model with a larger window, or start a new session; "
+    "if the window is known wrongly, set it in models.toml beside config.toml (window = …)."
+)
 OVERFLOW = f"The conversation no longer fits the model's window and could not be made shorter. {LARGER}"
 CUT = "Ask for smaller steps, raise model.max_tokens, or choose another model."
 PAUSED = "Ask for smaller steps, or choose another model."
@@ -44,6 +47,7 @@ SPENT = "A higher --max-cost, or budget.max_cost, lets it go on."
 PRICELESS = "Name its price in models.toml beside config.toml, or leave out --max-cost and budget.max_cost."
 EMPTY = "The model sent an empty reply. Ask it to go on, say it in other words, or choose another model."
 _ORIGINS = {Delivery.STEER: Origin.STEERING, Delivery.FOLLOW_UP: Origin.FOLLOW_UP}
+_MOST_SHORTENED = 5  # times for one request, each time to about half
 _STOPPED_MARK = TextBlock(text="\n\n[The person stopped this reply here.]")
 
 
@@ -234,15 +238,17 @@ class Turn:
                 await self._pay(lost)
 
     async def _reply(self) -> AssistantMessage:
-        """The reply; where the history turns out too long, it is made shorter once and asked again."""
+        """The reply; where the history turns out too long, it is made shorter until it fits, and asked again."""
         setting = self._setting
-        try:
-            return await self._asker.ask(setting.provider(), self._request())
-        except ContextOverflow as error:
-            if self._is_declined:
-                raise SummaryRefused(REFUSED, hint=WAYS_OUT) from error
-            if not await self._make_room(CompactionReason.OVERFLOW):
-                raise
+        for _ in range(_MOST_SHORTENED):
+            try:
+                return await self._asker.ask(setting.provider(), self._request())
+            except ContextOverflow as error:
+                setting.compactor.narrow(error)
+                if self._is_declined:
+                    raise SummaryRefused(REFUSED, hint=WAYS_OUT) from error
+                if not await self._make_room(CompactionReason.OVERFLOW):
+                    raise
         return await self._asker.ask(setting.provider(), self._request())
 
     async def _make_room(self, reason: CompactionReason) -> bool:
@@ -279,7 +285,7 @@ class Turn:
             case StopReason.END_TURN | StopReason.TOOL_USE | StopReason.PAUSE_TURN | StopReason.CANCELLED:
                 await self._take_up(reply)
                 self._answer = self._cut_text + reply.text
-                self._cuts, self._cut_text = 0, ""
+                self._cuts, self._cut_text, self._overflows = 0, "", 0
                 is_paused = not reply.calls and reply.stop is StopReason.PAUSE_TURN
                 self._has_finished = not reply.calls and not is_paused
                 self._pauses = self._pauses + 1 if is_paused else 0
@@ -323,6 +329,7 @@ class Turn:
     async def _go_on_after_overflow(self) -> Ending | None:
         """After a reply that ran into the end of the window: room is made, and the model may go on, once."""
         self._overflows += 1
+        self._setting.compactor.is_full()
         work = self._make_room(CompactionReason.OVERFLOW)
         if self._overflows > 1 or not await self._within_scope(work):
             work.close()

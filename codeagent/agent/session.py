@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from math import isfinite
 
 from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.budget import Budget
-from codeagent.agent.compaction import Compactor, Judges
+from codeagent.agent.compaction import Compactor, Judges, told_windows
 from codeagent.agent.history import History, OnLeft, user_message
 from codeagent.agent.limits import Limits
 from codeagent.agent.loop import LARGER, Ending, Setting, Turn
@@ -60,7 +60,7 @@ class Before:
     """What a resumed session had done before.
 
     ``spent`` in US dollars is what is known of its cost, ``unpriced`` what that does not
-    hold. The ``bookmarks`` know where in the history the turns began.
+    hold. The ``bookmarks`` know where in the history the turns began; ``told`` are windows of models.
     """
 
     turns: int = 0
@@ -68,12 +68,12 @@ class Before:
     unpriced: tuple[Unpriced, ...] = ()
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
     pins: tuple[Pin, ...] = ()
+    told: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
     """What a resumed session had done before."""
-    turns, spent, past = 0, 0.0, tuple(past)
-    unpriced: tuple[Unpriced, ...] = ()
+    turns, spent, past, unpriced = 0, 0.0, tuple(past), ()
     for event in past:
         match event:
             case TurnStarted(turn=number):
@@ -82,7 +82,8 @@ def before(past: Iterable[AgentEvent], bookmarks: Bookmarks) -> Before:
                 spent = known if known is not None and isfinite(known) else spent
             case _:
                 pass
-    return Before(turns=turns, spent=spent, unpriced=unpriced, bookmarks=bookmarks, pins=pins_of(past))
+    pins, told = pins_of(past), told_windows(past)
+    return Before(turns=turns, spent=spent, unpriced=unpriced, bookmarks=bookmarks, pins=pins, told=told)
 
 
 async def _at_once() -> None:
@@ -137,7 +138,7 @@ class Session:
         shop = partial(Workshop, tools=tools, gate=gate, locks=locks, hooks=tuple(hooks), ready=ready)
         meter = Meter(lambda: self._history.latest, system, tools.specs())
         room = partial(Compactor, self._history, meter, self._record, self._current)
-        compactor = room(ledger=ledger, limits=limits, judges=judges or Judges(), pins=self.pins)
+        compactor = room(ledger=ledger, limits=limits, judges=judges or Judges(), pins=self.pins, told=before.told)
         self._setting = Setting(
             provider=self._current,
             system=system,

@@ -88,7 +88,8 @@ class HistoryCompacted:
     nothing was summed up. ``cleared``
     are calls whose output was taken out, ``shortened`` calls whose output was cut to
     ``shortened_to`` characters. ``before`` and ``after`` are tokens of the window;
-    ``window`` is None when its size is unknown.
+    ``window`` is None when its size is unknown; ``told_by`` is the model whose service
+    refused what is larger, empty when it is what the model is known to have.
     """
 
     kind: Literal["compacted"] = "compacted"
@@ -104,3 +105,4 @@ class HistoryCompacted:
     before: int = 0
     after: int = 0
     window: int | None = None
+    told_by: str = ""

@@ -93,6 +93,11 @@ class ProviderRejected(ProviderError):
 class ContextOverflow(ProviderError):
     """The history no longer fits the model's context window."""
 
+    def __init__(self, message: str, *, status: int | None = None, window: int | None = None) -> None:
+        """``window`` is its size in tokens where the service named it."""
+        super().__init__(message, status=status)
+        self.window = window
+
 
 class SummaryRefused(CodeagentError):
     """The history no longer fits the model's window, and the person wants no summary in its place."""

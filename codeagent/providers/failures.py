@@ -18,6 +18,7 @@ from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.seldom import seldom
 from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
+from codeagent.providers.left_out import window_in
 from codeagent.providers.sse import as_list, as_object, as_text, parse_object, retry_after
 
 _LONGEST_MESSAGE = 600
@@ -117,7 +118,7 @@ class Service:
                 status=status,
             )
         if status == 413 or _is_too_long(status, f"{kind} {said}"):  # noqa: PLR2004
-            return ContextOverflow(f"The request is too long for {self.model}{_quoted(said)}", status=status)
+            return self._overflow(said, status)
         is_over_quota = kind == "insufficient_quota" or (wait is None and _OUT_OF_MONEY().search(said))
         if status == 402 or (status == 429 and is_over_quota):  # noqa: PLR2004
             return ProviderRejected(
@@ -141,8 +142,12 @@ class Service:
         if status >= 400:  # noqa: PLR2004
             return self.refused(status, {}, json.dumps({"error": error}))
         if _TOO_LONG().search(f"{kind} {said}"):
-            return ContextOverflow(f"The request is too long for {self.model}{_quoted(said)}")
+            return self._overflow(said)
         return ProviderUnavailable(f"{self.name} broke off its reply{_quoted(said)}")
+
+    def _overflow(self, said: str, status: int | None = None) -> ContextOverflow:
+        problem = f"The request is too long for {self.model}{_quoted(said)}"
+        return ContextOverflow(problem, status=status, window=window_in(said))
 
     def unreachable(self, error: BaseException) -> ProviderError:  # noqa: PLR0911 - one return a cause
         """The error for a request that got no answer."""

@@ -57,6 +57,19 @@ _ABOUT_THINKING = seldom(
 _ABOUT_ROLES = seldom(r"user\W+(?:role|after role|after)\W+tool\b|roles must alternate", re.IGNORECASE)
 """Mistral's service, and its chat templates in servers, want an answer before the person says something more."""
 
+_WINDOW_NAMED = (
+    seldom(r"(?:>|<=|less than)\s?(\d[\d,]*)"),
+    seldom(r"(\d[\d,]*) maximum context", re.IGNORECASE),
+    seldom(
+        r"(?:context (?:length|window|size|limit)|maximum (?:prompt|model|sequence) length|max_seq_len|allowed"
+        r"|\blimit|cannot exceed)[^\d.;]{0,30}(\d[\d,]*)",
+        re.IGNORECASE,
+    ),
+)
+"""The ways to name it, the surest first."""
+_OF_BYTES = seldom(r"\bbytes?\b|\d ?[KMG]i?B\b", re.IGNORECASE)
+_LEAST_WINDOW = 1_000
+
 _TOLD_TOGETHER = frozenset({
     "", "type", "role", "content", "text", "id", "index", "name", "input", "data", "status", "summary", "msg", "loc",
     "thinking", "redacted_thinking", "signature", "reasoning", "encrypted_content",
@@ -200,6 +213,14 @@ class Taken:
             names = ", ".join(sorted(fresh_fields))
             return f"The service refused {names} of earlier replies, so it is left out of what {self._model} is sent."
         return ""
+
+
+def window_in(said: str) -> int | None:
+    """The window in tokens that a refusal names, None when it names none."""
+    if _OF_BYTES().search(said):
+        return None
+    sizes = (int(found.replace(",", "")) for words in _WINDOW_NAMED for found in words().findall(said))
+    return next((size for size in sizes if size >= _LEAST_WINDOW), None)
 
 
 def _images(messages: Iterable[Message]) -> Iterable[ImageBlock]:

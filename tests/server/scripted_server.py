@@ -93,6 +93,8 @@ class ScriptedServer:
         self.answers_unread = answers_unread
         self.models = models
         self.will_not_take: dict[bytes, tuple[int, str]] = {}  # status and text for requests that hold such bytes
+        self.window: tuple[int, str] | None = None  # tokens, of 3.5 bytes, and the refusal of requests that have more
+        self.asides: dict[bytes, Answer] = {}  # answers, outside the script, to requests that hold such bytes
         self.answered_at: list[float] = []  # monotonic times at which answers were sent to their end
         self.requests: list[Request] = []
         self.closing = threading.Event()
@@ -131,6 +133,15 @@ class ScriptedServer:
     def next_answer(self) -> Answer:
         with self._changed:
             return self._answers.popleft() if self._answers else Reply(parts=(Say(CLOSING_TEXT),))
+
+    def unwanted(self, raw: bytes) -> tuple[int, str]:
+        """The status and text that refuse a sound request; 0 and nothing when it is taken."""
+        for held, refusal in self.will_not_take.items():
+            if held in raw:
+                return refusal
+        if self.window is not None and len(raw) / 3.5 > self.window[0]:
+            return 400, self.window[1].format(sent=int(len(raw) / 3.5))
+        return 0, ""
 
     def record(self, request: Request) -> None:
         with self._changed:
@@ -214,7 +225,8 @@ class _Handler(BaseHTTPRequestHandler):
         if problem:
             self._send(status, self._error(status, problem))
             return
-        self._answer(scripted.next_answer(), body)
+        aside = next((answer for held, answer in scripted.asides.items() if held in raw), None)
+        self._answer(aside or scripted.next_answer(), body)
         scripted.answered_at.append(time.monotonic())
 
     @property
@@ -244,10 +256,7 @@ class _Handler(BaseHTTPRequestHandler):
             return {}, 400, f"The request body is not valid JSON: {error}"
         if scripted.models is not None and body["model"] not in scripted.models:
             return body, 404, f"model: {body['model']}"
-        for held, (status, problem) in scripted.will_not_take.items():
-            if held in raw:
-                return body, status, problem
-        return body, 0, ""
+        return body, *scripted.unwanted(raw)
 
     def _error(self, status: int, message: str, kind: str = "") -> bytes:
         return self._api.error_body(status, message, kind)
