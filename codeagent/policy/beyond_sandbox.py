@@ -55,7 +55,7 @@ def beyond_sandbox(words: Sequence[Word], is_own: Callable[[Word], bool]) -> str
     if texts and set(texts) <= _TELLS:
         return ""
     if reason is ENDS:
-        return "" if _ends_own(name, rest, is_own) else reason.format(name)
+        return "" if ends_own(name, rest, is_own) else reason.format(name)
     return "" if only_looks(texts) else reason.format(name)
 
 
@@ -123,7 +123,7 @@ OUTSIDE = frozenset(name for name, (reason, _) in KINDS.items() if reason is not
 """The programs that have done what they do by other processes of this machine."""
 
 
-def _ends_own(name: str, words: Sequence[Word], is_own: Callable[[Word], bool]) -> bool:
+def ends_own(name: str, words: Sequence[Word], is_own: Callable[[Word], bool]) -> bool:
     """Whether nothing is ended, or only what this agent started."""
     texts = [word.text for word in words]
     if name == "fuser":
@@ -132,13 +132,19 @@ def _ends_own(name: str, words: Sequence[Word], is_own: Callable[[Word], bool]) 
         return texts[:1] == ["-P"] and texts[1:] == ["$$"]
     if name != "kill":
         return texts[:1] in (["-l"], ["--list"])
+    return all(map(is_own, kill_targets(words)))
+
+
+def kill_targets(words: Sequence[Word]) -> Sequence[Word]:
+    """The words behind ``kill`` that name what is ended; none where it only looks."""
+    texts = [word.text for word in words]
     if any(text in {"-l", "-L", "--list", "--table", "-0"} for text in texts[:1]) or texts[:2] == ["-s", "0"]:
-        return True
-    if re.fullmatch(r"-(?:\d+|(?:SIG)?[A-Z][A-Z0-9+-]*)", "".join(texts[:1])):
+        return ()
+    if re.fullmatch(r"-(?:\d+|(?:SIG)?[A-Z][A-Z0-9+-]*)", "".join(texts[:1]), re.IGNORECASE):
         words = words[1:]
     elif texts[:1] in (["-s"], ["-n"], ["--signal"]):
         words = words[2:]
-    return all(map(is_own, words[1:] if [word.text for word in words[:1]] == ["--"] else words))
+    return words[1:] if [word.text for word in words[:1]] == ["--"] else words
 
 
 def _socket(word: Word) -> str:

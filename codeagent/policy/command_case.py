@@ -52,6 +52,8 @@ _MOST_EFFORT = 200_000
 TOO_MUCH = "It would take too long to look at all that it does."
 _UNSEEN = " Rules on reading do not hold for what the program itself opens."
 _AUTO = "Auto mode runs commands"
+_HELD = ", confined"
+_HELD_BUT = ", confined but for services and other processes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,15 @@ class Ruling:
     because: str
     rules: tuple[str, ...] = ()
     is_covered: bool = False
+
+
+def _with_services(verdict: Verdict) -> Verdict:
+    """The same with services in reach: what is let through is then not held in all."""
+    if verdict.decision is not Decision.ALLOW:
+        return replace(verdict, opens_services=True)
+    parts = tuple(replace(part, because=part.because.replace(_HELD, _HELD_BUT)) for part in verdict.parts)
+    because = verdict.because.replace(_HELD, _HELD_BUT)
+    return replace(verdict, because=because, parts=parts, opens_services=True)
 
 
 class CommandCase:
@@ -124,7 +135,8 @@ class CommandCase:
                 is_asked = verdict.decision is Decision.ASK
                 writes = surely_written(self.analysis.commands, self._paths) if is_asked else ()
                 services = self._around.is_confined and self._services.are_open(verdict.decision, self.changes)
-                return replace(verdict, losses=self.undoable.lost, writes=writes, opens_services=services)
+                verdict = _with_services(verdict) if services else verdict
+                return replace(verdict, losses=self.undoable.lost, writes=writes)
             except TooMuch:
                 return self._too_much(verdict)
 
@@ -243,6 +255,8 @@ class CommandCase:
             if finding.each_time:
                 yield finding.because
         for found in command.everything():
+            if ends_all := self._processes.ends_all(found.words, is_confined=self._around.is_confined):
+                yield ends_all
             for problem in found.problems:
                 if not self._lets(problem):
                     yield f"It is not certain what this does: {problem.reason}."
@@ -258,11 +272,12 @@ class CommandCase:
         far = next((finding for finding in findings if finding.is_far), None)
         if self._around.runs_commands and far:
             return Ruling(command=command, decision=Decision.ASK, because=sentence(far.because))
+        beyond = self._beyond_sandbox(command)
+        if beyond and (self._around.runs_commands or self._allowing(command)):
+            rule = exact_rule(command.words)
+            return Ruling(command=command, decision=Decision.ASK, because=beyond, rules=(rule,) if rule else ())
         if self._around.runs_commands:
-            if beyond := self._beyond_sandbox(command):
-                rule = exact_rule(command.words)
-                return Ruling(command=command, decision=Decision.ASK, because=beyond, rules=(rule,) if rule else ())
-            because = f"{_AUTO}{', confined' if self._around.is_confined else ''}."
+            because = f"{_AUTO}{_HELD if self._around.is_confined else ''}."
             is_covered = any(self._losses.sentences(command))
             if is_covered:
                 because = f"{because[:-1]}, and undo brings back what this one would delete."
@@ -288,21 +303,21 @@ class CommandCase:
     def _written_from_root(self, command: Command) -> tuple[tuple[Word, ...], ...]:
         return from_root(command, self._paths.folders(command.simple.places), self._paths.roots[0])
 
-    def _allowing(self, command: Command) -> Rule | None:
+    def _allowing(self, command: Command, *, by_name: bool = False) -> Rule | None:
         """The rule that allows it; one for a relative program is about the one in the workspace's root."""
-        rule = self._rules.find_command(Decision.ALLOW, command.words) if command.words else None
+        find = partial(self._rules.find_command, Decision.ALLOW, by_name=by_name)
+        rule = find(command.words) if command.words else None
         if rule is not None and rule.is_everything:
             return rule
-        found = (self._rules.find_command(Decision.ALLOW, words) for words in self._written_from_root(command) if words)
-        return next(filter(None, found), None)
+        return next(filter(None, (find(words) for words in self._written_from_root(command) if words)), None)
 
     def _exact_rule(self, command: Command) -> str:
         """The rule that would allow just it, or an empty string."""
         return next(map(exact_rule, self._written_from_root(command)), "")
 
     def _beyond_sandbox(self, command: Command) -> str:
-        """What a confined command does where the sandbox cannot hold it, unless a rule allows just this."""
-        if not self._around.is_confined or self._allowing(command):
+        """What a confined command does where the sandbox cannot hold it, unless a rule allows this program."""
+        if not self._around.is_confined or self._allowing(command, by_name=True):
             return ""
         reasons = (beyond_sandbox(found.words, self._processes.holds) for found in command.everything())
         return next(filter(None, reasons), "") or self._texts.beyond(command)

@@ -121,6 +121,12 @@ class Rule:
         return self.pattern is None or self.pattern.strip() == "*"
 
     @property
+    def names_program(self) -> bool:
+        """Whether a command pattern says which program it is about."""
+        words = _pattern_words(self.pattern) if self.pattern is not None else None
+        return bool(words) and not words[0].has_star
+
+    @property
     def names_a_place(self) -> bool:
         """Whether a path pattern is absolute, and so speaks of places outside the workspace."""
         return self.pattern is not None and self.pattern.startswith(("/", "~"))
@@ -182,14 +188,16 @@ class RuleSet:
         """Whether any rule denies reading certain files or asks about it."""
         return self.limits_reading or any(rule.is_for("read") for rule in self.rules(Decision.ASK))
 
-    def find_command(self, decision: Decision, words: Sequence[Word], *, maybe: bool = False) -> Rule | None:
-        """The first rule with this outcome that concerns a command (``maybe``: that could concern it)."""
+    def find_command(
+        self, decision: Decision, words: Sequence[Word], *, maybe: bool = False, by_name: bool = False
+    ) -> Rule | None:
+        """The first rule with this outcome that concerns a command (``maybe``: may concern; ``by_name``: names it)."""
         wanted = {Match.YES, Match.MAYBE} if maybe else {Match.YES}
         strictly = decision is Decision.ALLOW
         rules = self.rules(decision)
         spend(len(rules))
         for rule in rules:
-            if rule.match_command(words, strictly=strictly) in wanted:
+            if rule.match_command(words, strictly=strictly) in wanted and (rule.names_program or not by_name):
                 return rule
         return None
 

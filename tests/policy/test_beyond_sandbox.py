@@ -288,3 +288,66 @@ def test_without_a_sandbox_nothing_is_opened(project):
 def test_a_rule_for_any_kill_covers_what_the_shell_counts_itself(project, command, decision):
     question = Question(mode=Mode.ASK, allow=("bash(kill *)",))
     assert check_command(command, question, project).decision == decision
+
+
+BROAD = ("bash(*)", "*", "bash", "bash(k* *)", "bash(* run *)")
+
+
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.AUTO])
+@pytest.mark.parametrize("command", ["kill 999999999", "docker run x", "pkill -f vite", "systemctl stop x"])
+def test_a_rule_that_does_not_name_the_program_opens_no_services(project, command, mode):
+    verdict = check_command(command, Question(mode=mode, is_confined=True, allow=BROAD), project)
+    assert verdict.decision is Decision.ASK
+    assert verdict.remedy == f"--allow 'bash({command})'"
+    named = Question(mode=mode, is_confined=True, allow=(*BROAD, f"bash({command.split()[0]} *)"))
+    verdict = check_command(command, named, project)
+    assert (verdict.decision, verdict.opens_services) == (Decision.ALLOW, True)
+    assert "confined." not in verdict.because
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kill -9 -1",
+        "kill -kill -1",
+        "kill -s KILL -- -1",
+        "kill -9 -01",
+        "kill -n 9 1",
+        "kill {pid}",
+        "kill -9 -- -{group}",
+        "kill {parent}",
+        "sudo kill -9 -1",
+        "bash -c 'kill -9 -1'",
+        "for p in 7 -1; do kill -9 $p; done",
+        "pkill -u me",
+        "pkill -f .",
+        "pkill -v nothing",
+        "pkill -9 codeagent",
+        "killall python3",
+        "pkill -f keeper_program",
+    ],
+)
+@pytest.mark.parametrize("confined", [True, False])
+def test_no_rule_lets_everything_or_codeagent_itself_be_ended(project, command, confined):
+    command = command.format(pid=os.getpid(), group=os.getpgrp(), parent=os.getppid())
+    rules = ("bash(*)", "bash(kill *)", "bash(pkill *)", f"bash({command})", "bash(sudo *)", "bash(bash *)")
+    for mode in (Mode.ASK, Mode.AUTO):
+        question = Question(mode=mode, is_confined=confined, allow=(*rules, "bash(killall *)"))
+        assert check_command(command, question, project).decision is Decision.ASK, mode
+
+
+@pytest.mark.parametrize("command", ["x=-1; kill -9 $x", "kill -9 $(echo -1)", "kill $(lsof -ti:3000)"])
+def test_what_a_kill_would_end_in_the_open_must_be_known(project, command):
+    assert check_command(command, RULED, project).decision is Decision.ASK
+
+
+@pytest.mark.parametrize("command", ["kill -9 $$", "kill 999999999", "pkill -9 -f vite", "killall -l", "pkill -P $$"])
+def test_a_rule_for_it_covers_ending_other_programs(project, command):
+    rules = ("bash(kill *)", "bash(pkill *)", "bash(killall *)")
+    assert check_command(command, Question(mode=Mode.AUTO, is_confined=True, allow=rules), project).decision == "allow"
+
+
+def test_what_runs_with_services_in_reach_is_not_called_confined(project):
+    verdict = check_command("docker ps", AUTO, project)
+    assert verdict.because == "Auto mode runs commands, confined but for services and other processes."
+    assert {part.because for part in verdict.parts} == {verdict.because}
