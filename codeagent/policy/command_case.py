@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 from codeagent.core.approvals import (
     Decision,
@@ -115,6 +115,7 @@ class CommandCase:
         self._own_program = cache(partial(own_program, roots=paths.roots))
         self.undoable = Undoable(analysis, self._losses, self.changes, around.cover, paths.roots)
 
+    @cached_property
     def rulings(self) -> tuple[Ruling, ...]:
         """The decision on each simple command as it is written."""
         with self.effort.drawn_on():
@@ -127,9 +128,10 @@ class CommandCase:
         except TooMuch:
             return Ruling(command=command, decision=self._doubtful, because=TOO_MUCH)
 
+    @cached_property
     def verdict(self) -> Verdict:
         """The verdict on all parts together: the strictest counts."""
-        verdict = self._joined(self.rulings())
+        verdict = self._joined(self.rulings)
         with self.effort.drawn_on():
             try:
                 is_asked = verdict.decision is Decision.ASK
@@ -205,6 +207,7 @@ class CommandCase:
             return f"{chosen} chooses the program that runs" if chosen else ""
         return next((why for folder in folders if (why := self._programs(folder))), "")
 
+    @cached_property
     def overlooked(self) -> tuple[str, ...]:
         """What the words of the command do not say: where its files really are, and which programs it would run."""
         with self.effort.drawn_on():

@@ -89,10 +89,26 @@ class ToolGate:
 
     def judge(self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode) -> Verdict:
         """What the policy says to a call, without asking anybody."""
-        verdict = self._judge.call(tool, touches, preview, self._around(mode, preview))
+        return self._verdict(tool, touches, preview, mode, self._case(preview, mode))
+
+    def _case(self, preview: Preview, mode: Mode) -> CommandCase | None:
+        """A command before the judge, by the files as they are now; None for other calls."""
+        if not isinstance(preview, CommandPreview):
+            return None
+        return self._judge.examine(preview.command, preview.cwd, self._around(mode, preview))
+
+    def _verdict(
+        self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode, case: CommandCase | None
+    ) -> Verdict:
+        verdict = case.verdict if case else self._judge.call(tool, touches, preview, self._around(mode, preview))
         if isinstance(preview, CommandPreview) and preview.held_back and verdict.decision is not Decision.DENY:
             return replace(verdict, decision=Decision.ASK, because=preview.held_back, remedy="--sandbox off")
         return verdict
+
+    def _looked_at(self, call: ToolCall, plan: Plan, mode: Mode) -> tuple[CommandCase | None, Verdict]:
+        """One look at a call, which the verdict and the question about it share."""
+        case = self._case(plan.preview, mode)
+        return case, self._verdict(call.name, plan.touches, plan.preview, mode, case)
 
     def is_read_only(self, command: str, cwd: Path) -> bool:
         """Whether a shell command surely changes nothing."""
@@ -141,7 +157,7 @@ class ToolGate:
         was_asked, why_again = False, ""
         for _ in range(_MOST_ROUNDS):
             mode = self._mode()
-            verdict = await asyncio.to_thread(self.judge, call.name, plan.touches, plan.preview, mode)
+            case, verdict = await asyncio.to_thread(self._looked_at, call, plan, mode)
             if verdict.decision is Decision.DENY:
                 return Denied(reason=_reason(verdict))
             if verdict.decision is Decision.ALLOW:
@@ -152,7 +168,7 @@ class ToolGate:
             if self._approver is None:
                 return Denied(reason=_nobody_there(verdict))
             plan = await asyncio.to_thread(_foreseen, plan, verdict)
-            question = await asyncio.to_thread(self._question, call, plan, verdict, mode, why_again)
+            question = await asyncio.to_thread(self._question, call, plan, verdict, (case, mode), why_again)
             answer = await self._ask(self._approver, question.request)
             was_asked = True
             match answer:
@@ -197,7 +213,7 @@ class ToolGate:
             if not isinstance(plan.preview, CommandPreview):  # a command's result says itself what was run
                 notes.append("The person changed the proposed text; what was written is theirs.")
             return _Again(changed)
-        if await asyncio.to_thread(self._meaning, plan, question.mode) != question.meaning:
+        if await asyncio.to_thread(lambda: _meaning(self._case(plan.preview, question.mode))) != question.meaning:
             return _Again(plan, _OTHERWISE)
         if answer.hunks is not None and isinstance(plan.preview, DiffPreview):
             count = len(plan.preview.diff.hunks)
@@ -236,19 +252,20 @@ class ToolGate:
         except ConfigError:
             return
 
-    def _question(self, call: ToolCall, plan: Plan, verdict: Verdict, mode: Mode, why_again: str) -> _Question:
-        meaning = self._meaning(plan, mode)
-        request = self._request(call, plan, verdict, mode)
+    def _question(
+        self, call: ToolCall, plan: Plan, verdict: Verdict, looked_at: tuple[CommandCase | None, Mode], why_again: str
+    ) -> _Question:
+        case, mode = looked_at
+        meaning = _meaning(case)
+        request = self._request(call, plan, verdict, case)
         if why_again:
             request = replace(request, warnings=(why_again, *request.warnings))
         return _Question(request=request, mode=mode, meaning=meaning)
 
-    def _request(self, call: ToolCall, plan: Plan, verdict: Verdict, mode: Mode) -> ApprovalRequest:
+    def _request(self, call: ToolCall, plan: Plan, verdict: Verdict, case: CommandCase | None) -> ApprovalRequest:
         preview, touches = plan.preview, plan.touches
-        case: CommandCase | None = None
         if isinstance(preview, CommandPreview):
-            case = self._judge.examine(preview.command, preview.cwd, self._around(mode, preview))
-            offers = () if preview.held_back else command_offers(case)
+            offers = () if preview.held_back or case is None else command_offers(case)
         else:
             offers = path_offers(call.name, touches, self._sandbox) if verdict.remedy else ()
         if not offers and not (isinstance(preview, CommandPreview) and preview.held_back):
@@ -263,15 +280,6 @@ class ToolGate:
             warnings=warnings(preview, case, self._sandbox.show),
             is_confined=self._is_confined and not (isinstance(preview, CommandPreview) and preview.held_back),
         )
-
-    def _meaning(self, plan: Plan, mode: Mode) -> object:
-        """What the words of a command come to by the files as they are now; nothing for other calls."""
-        preview = plan.preview
-        if not isinstance(preview, CommandPreview):
-            return None
-        case = self._judge.examine(preview.command, preview.cwd, self._around(mode, preview))
-        verdict = case.verdict()
-        return verdict.decision, verdict.because, verdict.parts, verdict.writes, case.overlooked()
 
     def _around(self, mode: Mode, preview: Preview) -> Surroundings:
         return Surroundings(
@@ -311,6 +319,14 @@ class _Question:
     request: ApprovalRequest
     mode: Mode
     meaning: object
+
+
+def _meaning(case: CommandCase | None) -> object:
+    """What the words of a command come to by the files as they were looked at; nothing for other calls."""
+    if case is None:
+        return None
+    verdict = case.verdict
+    return verdict.decision, verdict.because, verdict.parts, verdict.writes, case.overlooked
 
 
 class _Again:

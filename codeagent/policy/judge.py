@@ -45,7 +45,7 @@ class Judge:
 
     def command(self, command: str, cwd: Path, around: Surroundings) -> Verdict:
         """The verdict on a shell command that starts in ``cwd``."""
-        return self.examine(command, cwd, around).verdict()
+        return self.examine(command, cwd, around).verdict
 
     def examine(self, command: str, cwd: Path, around: Surroundings) -> CommandCase:
         """A shell command with the ruling on each of its parts."""

@@ -40,7 +40,7 @@ def command_offers(case: CommandCase) -> tuple[RuleOffer, ...]:
     if case.analysis.is_opaque:
         return ()
     offers: list[RuleOffer] = []
-    for ruling in case.rulings():
+    for ruling in case.rulings:
         if ruling.decision is Decision.ALLOW:
             continue
         if ruling.decision is Decision.DENY or not ruling.rules or not _may_be_stored(ruling.command):
@@ -74,7 +74,7 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
         found.append(f"The sandbox would let it write to git's hooks and settings this once: to {preview.let_through}.")
     if case is not None and isinstance(preview, CommandPreview):
         found += _losses(preview, case, show)
-        found += case.overlooked()
+        found += case.overlooked
         if doubts := dict.fromkeys(doubt.reason for doubt in case.analysis.doubts):
             found.append(f"It is not certain what this does: {'; '.join(islice(doubts, _MOST_DOUBTS))}.")
     if isinstance(preview, CommandPreview) and has_invisible(preview.command):

@@ -12,6 +12,7 @@ from codeagent.core.events import ApprovalAsked, ApprovalSettled
 from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import Allowed, Denied, ToolContext
 from codeagent.policy.gate import ToolGate
+from codeagent.policy.judge import Judge
 from codeagent.policy.rules import RuleSet
 from codeagent.tools.bash import BashTool
 from codeagent.tools.edit import EditTool
@@ -98,6 +99,19 @@ async def test_a_question_is_told_and_its_answer_too(root):
     asked, settled = desk.events
     assert isinstance(asked, ApprovalAsked)
     assert settled == ApprovalSettled(call_id="c1", answer=Approve())
+
+
+async def test_a_command_is_looked_at_once_for_its_question_and_once_for_its_answer(root, monkeypatch):
+    looks = []
+    examine = Judge.examine
+
+    def counted(judge, command, *rest):
+        looks.append(command)
+        return examine(judge, command, *rest)
+
+    monkeypatch.setattr(Judge, "examine", counted)
+    assert isinstance(await Desk(root, Person(Approve())).check("bash", command="rm long.txt"), Allowed)
+    assert looks == ["rm long.txt"] * 2
 
 
 async def test_a_no_is_passed_on_with_what_the_person_typed(root):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, split_graphemes
 from rich.style import Style
 
-from codeagent.tui.widgets.lines import GOES_ON, Line, Piece, Pieces, between, is_all_narrow
+from codeagent.tui.widgets.lines import GOES_ON, Cuts, Line, Piece, Pieces, is_all_narrow
 
 WORD_GOES_ON = "↳…"
 """What stands before a row that goes on in midst of a word."""
@@ -25,10 +25,11 @@ def command_rows(pieces: Sequence[Piece], width: int, *, first: Piece, mark: Sty
     text = "".join([piece.text for piece in pieces])
     room = max(width - len(GOES_ON), 1)
     rows: list[Line] = []
+    cuts = Cuts(pieces)
     end = 0
     for start, end in _rows(text, room):
         goes_on = Piece(GOES_ON if text[start - 1 : start] == " " else WORD_GOES_ON, mark, "")
-        row = _with_dots(pieces, text, (start, end), mark)
+        row = _with_dots(cuts, text, (start, end), mark)
         rows.append(Line(pieces=(goes_on if start else first, *row), joint="" if start else "\n"))
     return rows
 
@@ -68,7 +69,7 @@ def _edges(text: str) -> Sequence[tuple[int, int]]:
     return edges
 
 
-def _with_dots(pieces: Sequence[Piece], text: str, span: tuple[int, int], mark: Style) -> Pieces:
+def _with_dots(cuts: Cuts, text: str, span: tuple[int, int], mark: Style) -> Pieces:
     """The row of that span, with the blanks at a break drawn as dots where they are more than one."""
     start, end = span
     row = text[start:end]
@@ -76,7 +77,7 @@ def _with_dots(pieces: Sequence[Piece], text: str, span: tuple[int, int], mark: 
     after = len(row) - len(row.rstrip(" ")) if end < len(text) else 0
     if after == 1 and text[end] != " ":
         after = 0  # one blank is what separates words
-    inner = between(pieces, start + before, max(end - after, start + before))
+    inner = cuts.between(start + before, max(end - after, start + before))
     return _dots(before, mark) + inner + _dots(min(after, len(row) - before), mark)
 
 

@@ -8,9 +8,10 @@ marked as not copied, and a line knows how it hangs together with the one before
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from rich.cells import cell_len, split_graphemes
@@ -31,6 +32,7 @@ _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _SINGLE = re.compile(
     "[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2800-\u28ff]*"
 )
+_NO_BLANK = re.compile("[^ ]")
 _WIDE = 2
 # Chinese and Japanese signs that never begin a line (JIS X 4051), the common ones.
 _JOINERS = "\u200d\ufe0f"
@@ -208,8 +210,9 @@ def wrap(
             lines.append(Line(pieces=(rest if lines else first) + tuple(logical), fill=fill))
             continue
         joints = ["\n", *(text[before[1] : after[0]] for before, after in pairwise(spans))]
+        cuts = Cuts(logical)
         for joint, span in zip(joints, spans, strict=True):
-            lines.append(Line(pieces=(rest if lines else first) + between(logical, *span), joint=joint, fill=fill))
+            lines.append(Line(pieces=(rest if lines else first) + cuts.between(*span), joint=joint, fill=fill))
     return lines
 
 
@@ -265,7 +268,7 @@ def _single_breaks(text: str, width: int, *, by_word: bool) -> Iterator[tuple[in
             start += width
             continue
         yield start, end
-        start = length - len(text[cut:].lstrip(" "))
+        start = length if (behind := _NO_BLANK.search(text, cut)) is None else behind.start()
     if start < length or not length:
         yield start, length
 
@@ -351,6 +354,21 @@ def between(pieces: Iterable[Piece], start: int, end: int) -> Pieces:
         if at >= end:
             break
     return tuple(kept)
+
+
+class Cuts:
+    """The pieces of a line that is cut at many places, each found without going through all pieces before it."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._pieces = pieces
+        self._ends = list(accumulate(len(piece.text) for piece in pieces))
+
+    def between(self, start: int, end: int) -> Pieces:
+        """As the function."""
+        first = bisect_right(self._ends, start)
+        last = bisect_left(self._ends, end, first) + 1
+        before = self._ends[first - 1] if first else 0
+        return between(self._pieces[first:last], start - before, end - before)
 
 
 def _marked(pieces: Pieces, marked: tuple[int, int], mark: Style) -> Pieces:

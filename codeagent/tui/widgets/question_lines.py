@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import assert_never
 
@@ -36,6 +37,10 @@ from codeagent.tui.widgets.stacks import Stack
 
 _INDENT = 6
 """Below the verdict on a part of a command, so many cells in, stands the reason."""
+
+
+_MOST_COLOURED = 20_000
+"""Characters of a command that colours are worth waiting for."""
 
 
 @value
@@ -78,11 +83,12 @@ def question_lines(
             assert_never(preview)
 
 
-def command_lines(command: str, width: int, palette: Palette) -> list[Line]:
+@lru_cache(maxsize=2)
+def command_lines(command: str, width: int, palette: Palette) -> Sequence[Line]:
     """A whole command in colours; what cannot be seen is written out, and long blanks are counted."""
     inks = inks_of(palette)
     shown = show_command(count_gaps(command))
-    code = highlight(shown, "bash", palette)
+    code = highlight(shown, "bash" if len(shown) <= _MOST_COLOURED else "", palette)
     if "\n".join("".join(piece.text for piece in row) for row in code) != shown.expandtabs(4):
         code = [[Piece(row, inks.text)] for row in shown.split("\n")]
     lines: list[Line] = []

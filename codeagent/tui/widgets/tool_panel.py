@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
+from functools import cached_property
 
 from codeagent.core.approvals import CommandPreview, DiffPreview, Preview, to_keep
 from codeagent.core.messages import ChangeDetails, CommandDetails, Outcome, TextBlock, ToolResult
@@ -35,6 +36,8 @@ _BRIEF_LINES = 12
 _NAME_CELLS = 5
 _WIDEST_HEADING = 120
 """Cells on the widest screen, so that what came of a call stands near what it was."""
+_LONGEST_LABEL = 1_000
+"""Characters that are looked at for a heading, which is drawn many times a second."""
 
 _TELLS_TIME_AFTER = 1.0
 
@@ -181,7 +184,8 @@ class ToolPanel:
 
     def words(self) -> str:
         """Its heading's words and all it can show below, open or not."""
-        return f"{self._name} {self._shown_label()}\n{words_of(self._preview, self._result, self._output)}"
+        label = self._shown_label(whole=True)
+        return f"{self._name} {label}\n{words_of(self._preview, self._result, self._output)}"
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The heading and what shows below it."""
@@ -191,7 +195,7 @@ class ToolPanel:
         if self._result is not None:
             if self.is_open:
                 most = _BRIEF_LINES if self._fold is _Fold.BRIEF else None
-                is_told = self._shown_label() in head.text
+                is_told = self._shown_label(whole=True) in head.text
                 body = body_lines(self._name, self._preview, self._result, room, inks, most=most, is_told=is_told)
                 self._is_cut = most is not None and is_cut(body)
         elif self.is_open:
@@ -253,15 +257,21 @@ class ToolPanel:
             sign, ink = "✓", inks.success
         return Piece(f"{sign} ", ink, "")
 
-    def _shown_label(self) -> str:
+    def _shown_label(self, *, whole: bool = False) -> str:
+        """The first line of what it is about; as far as a heading may show it, unless it is to be ``whole``."""
         text = self._label
         if isinstance(self._preview, CommandPreview):
             text = self._preview.command
         elif self._result is not None and isinstance(self._result.details, CommandDetails):
             text = self._result.details.command
-        text = show_command(text or label_of(self._arguments)).strip()
-        first, *more = text.split("\n")
-        return f"{first}  … +{counted(len(more), 'line')}" if more else first
+        text = (text or self._named_in_arguments).strip(" \t\n")
+        first = show_command((text if whole else text[:_LONGEST_LABEL]).partition("\n")[0])
+        more = text.count("\n")
+        return f"{first}  … +{counted(more, 'line')}" if more else first
+
+    @cached_property
+    def _named_in_arguments(self) -> str:
+        return label_of(self._arguments)
 
     def _detail(self, inks: Inks) -> list[Piece]:
         if self._result is not None:

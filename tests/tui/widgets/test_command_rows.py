@@ -1,3 +1,5 @@
+from functools import partial
+
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -5,6 +7,7 @@ from rich.style import Style
 
 from codeagent.tui.widgets.command_rows import command_rows
 from codeagent.tui.widgets.lines import Line, Piece
+from tests.effort import assert_takes_less
 
 PLAIN, FAINT = Style.null(), Style(dim=True)
 
@@ -38,3 +41,8 @@ def test_rows_fit_and_together_are_the_command(text, width):
 def test_no_word_that_fits_is_cut(words):
     drawn = [row.copied().split() for row in rows(" ".join(words), 11)]
     assert [word for row in drawn for word in row] == words
+
+
+def test_a_command_of_very_many_pieces_takes_no_longer_than_its_length_allows():
+    pieces = [Piece("<U+200B>", PLAIN), Piece("a", PLAIN)] * 20_000
+    assert_takes_less(0.5, partial(command_rows, pieces, 90, first=Piece("$ ", PLAIN), mark=PLAIN))

@@ -1,10 +1,13 @@
+from functools import partial
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
-from codeagent.tui.widgets.lines import Cut, Line, Piece, breaks, count_code_rows, one_line, wrap
+from codeagent.tui.widgets.lines import Cut, Cuts, Line, Piece, between, breaks, count_code_rows, one_line, wrap
+from tests.effort import assert_takes_less
 
 PLAIN = Style.null()
 BOLD = Style(bold=True)
@@ -122,3 +125,15 @@ def test_marked_characters_carry_the_mark():
     mark = Style(bgcolor="#0000ff")
     strip = Line(pieces=(Piece("abcd", PLAIN),)).marked((1, 3), mark).strip(4)
     assert [(segment.text, segment.style == mark) for segment in strip] == [("a", False), ("bc", True), ("d", False)]
+
+
+@given(st.lists(st.text("ab ", max_size=4), max_size=8), st.integers(0, 30), st.integers(0, 30))
+def test_pieces_cut_at_many_places_are_those_that_one_cut_gives(texts, start, end):
+    pieces = [Piece(text, PLAIN, copied="x" if number % 2 else None) for number, text in enumerate(texts)]
+    assert Cuts(pieces).between(start, end) == between(pieces, start, end)
+
+
+@pytest.mark.parametrize("cut", Cut)
+@pytest.mark.parametrize("pieces", [[Piece("a b ", PLAIN)] * 30_000, [Piece("a b " * 300_000, Style())]], ids=len)
+def test_a_very_long_line_takes_no_longer_than_its_length_allows(pieces, cut):
+    assert_takes_less(1.0, partial(wrap, pieces, 90, cut=cut))

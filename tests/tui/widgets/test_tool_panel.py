@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from codeagent.core.messages import (
 from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.tool_panel import ToolPanel
+from tests.effort import assert_takes_less
 
 INKS = inks_of(load_themes()["dark"])
 DIFF = make_diff("a.py", "x = 1\n", "x = 2\ny = 3\n")
@@ -318,3 +320,16 @@ def test_lines_are_counted_only_where_those_of_all_changed_files_are_known(count
     block = panel()
     block.end(ended(details=replace(command(0, "exit code 0"), changes=(DIFF,), changed_files=count)), 0)
     assert shown(block)[0].endswith(f" {says}")
+
+
+@pytest.mark.parametrize("text", ["c\u0430t " * 200_000, "ls\n" * 300_000], ids=["one line", "many"])
+def test_the_heading_of_a_huge_call_is_drawn_often_enough(text):
+    block = panel(arguments=json.dumps({"command": text}))
+    block.run(0.0, frame="x")
+
+    def draw() -> None:
+        for now in range(20):
+            block.tick(now, frame="x")
+            block.lines(100, INKS)
+
+    assert_takes_less(0.3, draw)
