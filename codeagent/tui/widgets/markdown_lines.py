@@ -21,6 +21,9 @@ from codeagent.tui.widgets.table_lines import Table, table_lines
 _WIDEST_PROSE = 100
 _WIDEST_GROUND = 116
 """Cells of the ground of code on the widest screen, so that it ends where panels do; a longer line goes on."""
+_LONGEST = 40_000
+"""Characters of one paragraph, table or list item, and of a summary: it is looked through in half a second at worst."""
+_FENCES = ("```", "~~~")
 _BULLETS = "•◦▪"
 _CODE_MARGIN = " "
 _TASK = re.compile(r"\[([ xX])\] ")
@@ -28,7 +31,12 @@ _BOXES = {False: "☐ ", True: "✓ "}
 
 
 def markdown_lines(source: str, width: int, inks: Inks, *, number: int | None = None) -> list[Line]:
-    """The Markdown in lines of at most ``width`` cells; ``number`` replaces that of a leading list item."""
+    """The Markdown in lines of at most ``width`` cells; ``number`` replaces that of a leading list item.
+
+    What is too long to be looked through while everything else waits comes out as it was written.
+    """
+    if len(source) > _LONGEST and not source.lstrip().startswith(_FENCES):
+        return wrap([Piece(presentable(source), inks.text)], min(max(width, 8), _WIDEST_PROSE))
     tokens = markdown_parser()(presentable(source))
     return _Page(inks=inks, number=number).blocks(tokens, max(width, 8))
 

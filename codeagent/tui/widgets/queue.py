@@ -12,6 +12,8 @@ from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 
 MOST_ROWS = 4
+_LOOKED_AT = 2_000
+"""Characters of a message that are looked at for its row."""
 _WIDEST = 116
 """Cells of a row on the widest screen, so that its hint stays beside its words and ends where panels do."""
 
@@ -79,7 +81,7 @@ class QueueLines(Widget):
         hint, width = self._hint if is_last else "", min(self.size.width, _WIDEST)
         word = "queued" if message.delivery is Delivery.STEER else "later"
         waits = f"  waits for {message.waits_for}" if message.waits_for else ""
-        one_line = " ".join(show_invisible(message.text).split())
+        one_line = " ".join(show_invisible(message.text[:_LOOKED_AT]).split())
         room = width - len(hint) - len(word) - 6
         waits_room = min(len(waits), max(room // 2, 0))
         text = Content(f"“{one_line}").truncate(max(room - waits_room, 8), ellipsis=True)

@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -6,6 +8,7 @@ from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.lines import Line
 from codeagent.tui.widgets.markdown_lines import markdown_lines
+from tests.effort import assert_takes_less
 
 INKS = inks_of(load_themes()["dark"])
 
@@ -172,3 +175,14 @@ def test_no_control_character_comes_out_of_entities_and_the_names_of_languages()
     source = "a&#13;b &#12; &#x202e; `&#13;` [l&#13;](x&#13;)\n\n~~~ &#13;&#x202e;\nc\n~~~\n\n"
     source += "```\x1b]0;t\x07\x9b2J\nc\n```\n"
     assert "".join(drawn(source, 80)).isprintable()
+
+
+@pytest.mark.parametrize("sign", ["![", "[", "*a* ", "| ", "> ", "`a", "- a\n", "<a>", "\u200b"])
+def test_a_very_long_paragraph_does_not_hold_up_the_screen(sign):
+    for length in (1_000_000, 20_000):
+        assert_takes_less(1.0, partial(markdown_lines, sign * (length // len(sign)), 90, INKS))
+
+
+def test_long_code_stays_code():
+    rows = markdown_lines("```python\n" + "x = 1\n" * 10_000 + "```", 90, INKS)
+    assert "```" not in "".join(row.text for row in rows)
