@@ -18,7 +18,7 @@ _HEX = re.compile(r"\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[pP](?:[A-Z]|\{\w+\})"
 _POSIX = re.compile(r"\[:\^?[a-z]+:\]")
 _GLOB_PART = re.compile(r"(?:(?<=/)|^)\*\*/|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]|\\.|.", re.DOTALL)
 _GLOB_MARKS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-_BARRIERS = frozenset({"/", "**/", "**", "{", "}", ","})
+_NEAREST = {"**/": "(?>(?:[^/]*/)*?", "**": "(?>.*?"}
 _MOST_FOLDER_STARS = 4
 _MOST_REPEATS = 100_000
 _DEEPEST = 200
@@ -193,16 +193,12 @@ def path_regex(pattern: str, *, has_choices: bool) -> str:
     """A shell pattern as a regular expression for a whole path; ``has_choices``: ``{a,b}`` is one or the other."""
     out: list[str] = []
     depth = 0
-    star: int | None = None  # the last one in this name: where another follows, nearest is best, so never look back
+    stars = _Stars(out)
     for found in _GLOB_PART.finditer(pattern):
         part = found[0]
-        if part == "*" and star is not None:
-            out[star] = "(?>[^/]*?"
-            out.append(")")
-        if part == "*":
-            star = len(out)
-        elif part in _BARRIERS:
-            star = None
+        stars.note(part)
+        if (has_choices and part == "{") or (depth and part in "},"):
+            stars = _Stars(out)
         if part == "**" and found.start() and found.end() == len(pattern) and pattern[-3] == "/":
             out.append(".+")
         elif part in _GLOB_MARKS:
@@ -219,3 +215,33 @@ def path_regex(pattern: str, *, has_choices: bool) -> str:
         else:
             out.append(re.escape(part[-1]))
     return "".join(out)
+
+
+class _Stars:
+    """The last star of the name, and of the path, that is being written to a regular expression.
+
+    Of those that another one follows the nearest fit is best, so that nothing is ever looked at again.
+    """
+
+    def __init__(self, out: list[str]) -> None:
+        self._out = out
+        self._in_name: int | None = None
+        self._in_path: tuple[int, str] | None = None
+
+    def note(self, part: str) -> None:
+        """The next part of the pattern is about to be written."""
+        out = self._out
+        if part == "*":
+            if self._in_name is not None:
+                out[self._in_name] = "(?>[^/]*?"
+                out.append(")")
+            self._in_name = len(out)
+        elif part in _NEAREST:
+            if self._in_name is not None:
+                out[self._in_name] = "[^/]*?"
+            if self._in_path is not None:
+                out[self._in_path[0]] = self._in_path[1]
+                out.append(")")
+            self._in_name, self._in_path = None, (len(out), _NEAREST[part])
+        elif part == "/":
+            self._in_name = None

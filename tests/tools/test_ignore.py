@@ -1,10 +1,16 @@
+import re
 import subprocess
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeagent.tools.ignore import read_ignore_file
+from codeagent.tools.pattern import path_regex
+from tests.effort import assert_takes_less
+
+_EVERYTHING = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 @pytest.mark.parametrize(
@@ -68,3 +74,21 @@ def test_git_agrees(tmp_path_factory, lines):
 
 def test_a_line_with_many_stars_takes_no_longer_than_others():
     assert read_ignore_file("*a" * 20 + "*b").is_ignored("a" * 250) is None
+
+
+@pytest.mark.parametrize("line", ["**/a/" * 20 + "b", "a**" * 20 + "b", "*{" * 20 + "b", "**/*a/" * 10 + "b"])
+def test_no_rule_of_many_stars_takes_long(line):
+    file = read_ignore_file(line)
+    for path in ("a/" * 500, "a" * 1_000, "{" * 1_000, "aa/" * 300):
+        assert_takes_less(0.2, partial(file.is_ignored, path))
+
+
+@given(
+    st.lists(st.sampled_from(["**/", "**", "*", "?", "a", "b", "/", "a/"]), max_size=8).map("".join),
+    st.text("ab/", max_size=10),
+)
+def test_stars_fit_what_they_would_by_trying_everything(pattern, path):
+    plain = re.sub(r"(?:(?<=/)|^)\*\*/|\*\*|\*|\?", lambda found: _EVERYTHING[found[0]], pattern)
+    plain = re.sub(r"(?<=/)\.\*$", ".+", plain) if pattern.endswith("/**") else plain
+    fits = re.compile(path_regex(pattern, has_choices=False)).fullmatch(path)
+    assert bool(fits) == bool(re.compile(plain).fullmatch(path))
