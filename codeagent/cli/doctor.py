@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from codeagent.checks import look_around
 from codeagent.cli.command_line import WordsParser
+from codeagent.cli.wrapping import wrapped
 from codeagent.config.places import find_places
 from codeagent.config.sources import load_settings
 from codeagent.core.desk import CheckState
@@ -15,6 +17,7 @@ from codeagent.core.text import clean
 from codeagent.keys import find_keys
 
 _MARKS = {CheckState.GOOD: "✓", CheckState.LIMITED: "–", CheckState.MISSING: "✗"}
+_HANG = 13
 
 
 def run(words: Sequence[str]) -> int:
@@ -25,7 +28,7 @@ def run(words: Sequence[str]) -> int:
     loaded = load_settings(places, root, os.environ, {}, project=None)
     checks = look_around(loaded.settings, root, os.environ, find_keys(os.environ, places))
     for check in checks:
-        print(f"{_MARKS[check.state]} {check.name:<10} {clean(check.finding)}")
+        print(wrapped(f"{_MARKS[check.state]} {check.name:<10} {clean(check.finding)}", sys.stdout, hang=_HANG))
         if check.remedy:
-            print(f"             {clean(check.remedy)}")
+            print(wrapped(f"{' ' * _HANG}{clean(check.remedy)}", sys.stdout, hang=_HANG))
     return int(any(check.state is CheckState.MISSING for check in checks))

@@ -111,8 +111,10 @@ def output_problem(error: OSError) -> str:
 
 def complain(text: str) -> None:
     """Says on standard error what went wrong, as far as that takes it; what it does not take is let go of."""
+    from codeagent.cli.wrapping import wrapped
+
     try:
-        print(f"codeagent: {text}", file=sys.stderr, flush=True)
+        print(wrapped(f"codeagent: {text}", sys.stderr), file=sys.stderr, flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
