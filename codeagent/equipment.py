@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codeagent.agent.session import Session
 from codeagent.config.settings import Settings
+from codeagent.core.approvals import Hold
 from codeagent.core.archive import Archive
 from codeagent.core.context import Pin
 from codeagent.core.desk import Workbench
@@ -115,7 +116,7 @@ def equip(needs: Needs) -> Equipment:
     undoing = open_undoing(
         store, keeping.seen, needs.tell, paths.show, is_running=needs.is_running, mode=needs.modes.get
     )
-    gate = make_gate(needs, paths, undoing.cover, is_confined=confinement is not None and confinement.keeps_closed)
+    gate = make_gate(needs, paths, undoing.cover, hold=confine.hold_of(confinement))
     jobs = Jobs(partial(tell_person, emit=needs.tell), undoing.hook.keep_changes)
     return Equipment(
         needs=needs,
@@ -130,7 +131,7 @@ def equip(needs: Needs) -> Equipment:
     )
 
 
-def make_gate(needs: Needs, paths: PathSandbox, cover: Cover, *, is_confined: bool) -> ToolGate:
+def make_gate(needs: Needs, paths: PathSandbox, cover: Cover, *, hold: Hold) -> ToolGate:
     """The gate, with the rules of the settings and of earlier answers."""
     asked = needs.settings.permissions
     return ToolGate(
@@ -139,7 +140,7 @@ def make_gate(needs: Needs, paths: PathSandbox, cover: Cover, *, is_confined: bo
         needs.approver,
         needs.tell,
         needs.modes.get,
-        is_confined=is_confined,
+        hold=hold,
         sandbox_is_off=needs.settings.sandbox.level == confine.Level.OFF,
         grants_file=needs.brought.launch.places.grants_file,
         cover=cover,
@@ -177,10 +178,11 @@ def confine_commands(settings: Settings, root: Path, own: Sequence[Path]) -> tup
         has_services=settings.sandbox.services,
         own=own,
     )
-    if found is None:
-        return None, Held(missing="sandbox off" if level is confine.Level.OFF else "no sandbox here")
-    if not found.keeps_closed:
-        return found, Held(missing="sandbox has a gap")
+    hold = confine.hold_of(found)
+    if hold is Hold.NONE:
+        return found, Held(missing="sandbox off" if level is confine.Level.OFF else "no sandbox here", word=hold)
+    if hold is Hold.GAP:
+        return found, Held(missing=hold, word=hold)
     kinds = ["read-only"] if level is confine.Level.READ_ONLY else []
     kinds += [] if settings.sandbox.network else ["offline"]
-    return found, Held(word=" ".join(["sandboxed", *kinds]))
+    return found, Held(word=" ".join([hold, *kinds]))

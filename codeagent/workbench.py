@@ -54,7 +54,7 @@ _OWN_COMMAND_SECONDS = 600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """How commands are confined, in a word or two; ``missing`` says why they are not."""
+    """How commands are confined, in a word or two; ``missing`` says why not, or not wholly."""
 
     missing: str = ""
     word: str = "sandboxed"

@@ -20,6 +20,14 @@ class Mode(StrEnum):
     PLAN = "plan"
 
 
+class Hold(StrEnum):
+    """How far the operating system holds commands, in the words that every screen says it with."""
+
+    WHOLE = "sandboxed"
+    GAP = "sandboxed with a gap"
+    NONE = "not sandboxed"
+
+
 class Access(StrEnum):
     """What is done to a path."""
 
@@ -210,8 +218,9 @@ class ApprovalRequest:
     """One question to a person.
 
     ``offers`` are stored together or not at all; empty when this must be asked each time.
-    ``warnings`` are plain sentences on what could be lost. A question about a project is
-    answered for it as it is (scope project), for this run (scope session), or with no.
+    ``warnings`` are plain sentences on what could be lost, ``hold`` is how a command would run.
+    A question about a project is answered for it as it is (scope project), for this run (scope
+    session), or with no.
     """
 
     call_id: str
@@ -221,7 +230,7 @@ class ApprovalRequest:
     verdict: Verdict
     offers: tuple[RuleOffer, ...] = ()
     warnings: tuple[str, ...] = ()
-    is_confined: bool = False
+    hold: Hold = Hold.NONE
 
 
 @value

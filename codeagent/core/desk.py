@@ -123,7 +123,7 @@ class Check:
 class WorkspaceStatus:
     """What the top and status lines show of the workspace; ``sandbox`` is empty when commands are confined.
 
-    ``held`` then says in a word or two how they are.
+    ``held`` says in a word or two how they are.
     """
 
     root: Path

@@ -17,6 +17,7 @@ from codeagent.core.approvals import (
     Decision,
     Deny,
     DiffPreview,
+    Hold,
     Mode,
     Preview,
     Scope,
@@ -49,8 +50,8 @@ class ToolGate:
     """Stands between every tool call and its run.
 
     ``approver`` is the person; None means that nobody can be asked, and what would
-    ask is denied. ``mode`` tells the mode in force. ``is_confined``: the system holds
-    commands in the workspace; ``sandbox_is_off``: the person switched that off on
+    ask is denied. ``mode`` tells the mode in force. ``hold``: how far the
+    system holds commands in the workspace; ``sandbox_is_off``: the person switched that off on
     purpose. ``grants_file`` keeps rules that a person stored for longer than this run.
     ``cover`` knows what undo would bring back; without it every loss is asked about.
     """
@@ -63,7 +64,7 @@ class ToolGate:
         emit: Emit,
         mode: Callable[[], Mode],
         *,
-        is_confined: bool,
+        hold: Hold,
         sandbox_is_off: bool = False,
         grants_file: Path | None = None,
         cover: Cover | None = None,
@@ -73,7 +74,8 @@ class ToolGate:
         self._approver = approver
         self._emit = emit
         self._mode = mode
-        self._is_confined = is_confined
+        self._hold = hold
+        self._is_confined = hold is Hold.WHOLE
         self._sandbox_is_off = sandbox_is_off
         self._grants_file = grants_file
         self._cover = cover
@@ -278,7 +280,7 @@ class ToolGate:
             verdict=verdict,
             offers=offers,
             warnings=warnings(preview, case, self._sandbox.show),
-            is_confined=self._is_confined and not (isinstance(preview, CommandPreview) and preview.held_back),
+            hold=Hold.NONE if isinstance(preview, CommandPreview) and preview.held_back else self._hold,
         )
 
     def _around(self, mode: Mode, preview: Preview) -> Surroundings:

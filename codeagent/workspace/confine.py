@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from codeagent.core.approvals import Hold
 from codeagent.core.programs import common_places, find_bash, find_program, pass_over, temporary_folder
 from codeagent.workspace import landlock
 from codeagent.workspace.bounds import GIT_PARTS, MEMORY, Bounds, Refusal, closed_places, devices
@@ -301,6 +302,13 @@ def find_confinement(
     return Landlock(bounds=bounds) if landlock.abi() >= landlock.LEAST_ABI else None
 
 
+def hold_of(found: Confinement | None) -> Hold:
+    """How far commands are held by what was found: all of the truth that any screen tells."""
+    if found is None:
+        return Hold.NONE
+    return Hold.WHOLE if found.keeps_closed else Hold.GAP
+
+
 def in_words(found: Confinement, level: Level) -> str:
     """What holds commands, where they may write, and what it cannot stop."""
     home, temporary = Path.home(), temporary_folder()
@@ -322,7 +330,7 @@ def in_words(found: Confinement, level: Level) -> str:
     only = "only " if level is Level.READ_ONLY and shown else ""
     network = "network open" if bounds.has_network else "network closed"
     limits = f"; it cannot stop {found.cannot_stop}" if found.cannot_stop else ""
-    return f"sandboxed by {found.name}: writes {only}{places}; {network}{limits}"
+    return f"{hold_of(found)} by {found.name}: writes {only}{places}; {network}{limits}"
 
 
 def seatbelt_profile(bounds: Bounds) -> str:

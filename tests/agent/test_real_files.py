@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from codeagent.agent.limits import Limits
-from codeagent.core.approvals import Answer, ApprovalRequest, Approve, Deny, Mode
+from codeagent.core.approvals import Answer, ApprovalRequest, Approve, Deny, Hold, Mode
 from codeagent.core.events import AgentEvent, ToolPreviewed
 from codeagent.core.messages import ToolCall
 from codeagent.policy.gate import ToolGate
@@ -53,7 +53,7 @@ def set_up(root: Path, model: Model, mode: Mode, approver: Editor | None = None,
     sandbox, seen = PathSandbox(root, home=root.parent), SeenFiles()
     rules = RuleSet.parse()
     events: list[AgentEvent] = []
-    gate = ToolGate(sandbox, rules, approver, events.append, lambda: mode, is_confined=False)
+    gate = ToolGate(sandbox, rules, approver, events.append, lambda: mode, hold=Hold.NONE)
     tools = (ReadTool(sandbox, seen), WriteTool(sandbox, seen), EditTool(sandbox, seen))
     stage = Stage(model, *tools, gate=gate, **({"limits": limits} if limits else {}))
     stage.events = events

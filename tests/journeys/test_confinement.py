@@ -135,7 +135,7 @@ def test_the_person_may_let_it_run_without_the_sandbox(held, model_server):
         terminal.type("go")
         terminal.press("enter")
         terminal.wait(wrapped("It would run once more, without the sandbox"))
-        terminal.wait(wrapped("not sandboxed"))
+        terminal.wait(wrapped("runs without the sandbox"))
         assert not outside(held).exists()
         terminal.wait_for_answer("y approve")
         terminal.type("y")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from codeagent.core.approvals import Approve, Decision, Deny, Mode, Scope, Withdraw
+from codeagent.core.approvals import Approve, Decision, Deny, Hold, Mode, Scope, Withdraw
 from codeagent.core.errors import ConfigError
 from codeagent.core.events import ApprovalAsked, ApprovalSettled
 from codeagent.core.messages import ToolCall
@@ -53,7 +53,7 @@ class Desk:
             person,
             self.events.append,
             lambda: self.mode,
-            is_confined=confined,
+            hold=Hold.WHOLE if confined else Hold.NONE,
             sandbox_is_off=off,
             grants_file=grants,
         )
@@ -571,7 +571,7 @@ async def test_leaving_the_sandbox_is_asked_each_time_whatever_mode_and_rules_al
     desk = Desk(root, person, mode=mode, confined=True, allow=["bash(touch *)", "write(/elsewhere/**)"])
     assert isinstance(await held_back(desk), Allowed)
     (request,) = person.requests
-    assert not request.is_confined
+    assert request.hold is Hold.NONE
     assert request.offers == ()
     assert "without the sandbox" in request.warnings[0]
     assert request.verdict.because == "The sandbox kept it from writing to /elsewhere/x."

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from codeagent.core.approvals import Access, Approve, CommandPreview, Decision, Mode, Touch
+from codeagent.core.approvals import Access, Approve, CommandPreview, Decision, Hold, Mode, Touch
 from codeagent.core.events import NoticeGiven
 from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import Allowed
@@ -40,7 +40,7 @@ def make_gate(ground, person=None, *, confined=True, covered=True):
         person,
         ground.events.append,
         lambda: ground.mode,
-        is_confined=confined,
+        hold=Hold.WHOLE if confined else Hold.NONE,
         sandbox_is_off=not confined,
         cover=ground.undoing.cover if covered else None,
     )

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from codeagent.core.approvals import Access, Approve, ConcernKind, Mode
+from codeagent.core.approvals import Access, Approve, ConcernKind, Hold, Mode
 from codeagent.core.errors import StaleFile
 from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import ToolContext
@@ -123,7 +123,7 @@ def ask_and_run(place, command, mode=Mode.ASK, person=None):
     """A command through the gate, its run and what that ends in, as a call goes."""
     person = person or Yes()
     gate = ToolGate(
-        PathSandbox(place.root), RuleSet(), person, lambda _: None, lambda: mode, is_confined=True, cover=None
+        PathSandbox(place.root), RuleSet(), person, lambda _: None, lambda: mode, hold=Hold.WHOLE, cover=None
     )
 
     async def call():
@@ -161,7 +161,7 @@ def test_what_is_protected_is_asked_about_once(tmp_path, kind, mode, command):
     assert offer is None
     if kind == "bubblewrap":
         assert any("The sandbox would let it write to git's hooks and settings" in line for line in request.warnings)
-        assert request.is_confined
+        assert request.hold is Hold.WHOLE
 
 
 def test_git_is_opened_for_this_command_and_nothing_else_is(tmp_path):
@@ -180,7 +180,7 @@ def test_a_write_that_the_sandbox_refuses_is_asked_about_once(place):
     (request,), result, offer = ask_and_run(place, "mkdir -p ../outside/deep && echo x > ../outside/deep/new")
     assert (place.outside / "deep/new").read_text() == "x\n"
     assert offer is None
-    assert not request.is_confined
+    assert request.hold is Hold.NONE
     assert request.preview.held_back == (
         f"The sandbox would keep it from writing to {place.outside}/deep and {place.outside}/deep/new."
     )
@@ -200,12 +200,12 @@ def test_the_home_folder_is_known_as_well(place):
 
 def test_what_the_sandbox_lets_through_stays_in_it(place):
     (request,), _, _ = ask_and_run(place, "touch new")
-    assert request.is_confined
+    assert request.hold is Hold.WHOLE
     assert (request.preview.held_back, request.preview.let_through) == ("", "")
     assert (place.root / "new").exists()
     (place.root / "link").symlink_to(place.outside)
     (request,), _, _ = ask_and_run(place, "rm link")
-    assert request.is_confined
+    assert request.hold is Hold.WHOLE
 
 
 def test_a_command_that_the_person_changed_is_held_as_its_words_want(place):
@@ -220,10 +220,10 @@ def test_a_command_that_the_person_changed_is_held_as_its_words_want(place):
             return Approve(edited="touch new" if len(self.requests) == 1 else None)
 
     (first, second), _, _ = ask_and_run(place, "touch ../outside/new", person=Inside())
-    assert (first.is_confined, second.is_confined) == (False, True)
+    assert (first.hold, second.hold) == (Hold.NONE, Hold.WHOLE)
     assert not list(place.outside.iterdir())
     (first, second), _, _ = ask_and_run(place, "touch new", person=Edits())
-    assert (first.is_confined, second.is_confined) == (True, False)
+    assert (first.hold, second.hold) == (Hold.WHOLE, Hold.NONE)
 
 
 @pytest.mark.parametrize(
@@ -429,7 +429,7 @@ def test_a_service_that_a_command_names_is_asked_about_once_and_in_reach(tmp_pat
     place = Place(tmp_path, "bubblewrap")
     (request,), result, offer = ask_and_run(place, "docker build .", mode)
     assert (result.text, offer) == ("built", None)
-    assert request.is_confined
+    assert request.hold is Hold.WHOLE
     assert request.preview.opens_services
 
 

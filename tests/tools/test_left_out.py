@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from codeagent.core.approvals import Mode
+from codeagent.core.approvals import Hold, Mode
 from codeagent.core.protocols import ToolContext
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
@@ -33,7 +33,7 @@ def root(tmp_path):
 
 def look(root, name, ripgrep="", *, deny=(), ask=(), **arguments):
     sandbox, rules = PathSandbox(root), RuleSet.parse(deny=deny, ask=ask)
-    gate = ToolGate(sandbox, rules, None, lambda _: None, lambda: Mode.ASK, is_confined=False)
+    gate = ToolGate(sandbox, rules, None, lambda _: None, lambda: Mode.ASK, hold=Hold.NONE)
     against = gate.rule_against_reading
     tools = {
         "grep": GrepTool(sandbox, SeenFiles(), ripgrep, against),

@@ -14,6 +14,7 @@ from codeagent.core.approvals import (
     ApprovalRequest,
     Decision,
     DiffPreview,
+    Hold,
     ProjectEntry,
     ProjectPreview,
     RuleOffer,
@@ -226,7 +227,7 @@ def parted(request: ApprovalRequest) -> ApprovalRequest:
         remedy="bash(rm -rf build)",
     )
     offers = (RuleOffer(rule="bash(rm -rf build)", covers="exactly this command"),)
-    return replace(request, verdict=verdict, offers=offers, is_confined=True)
+    return replace(request, verdict=verdict, offers=offers, hold=Hold.WHOLE)
 
 
 def sentence(tool: str, title: str, text: str, because: str, *, is_proposal: bool = False) -> ApprovalRequest:

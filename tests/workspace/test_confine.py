@@ -1,10 +1,12 @@
 """Confined commands write where they may and nowhere else."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from codeagent.core.approvals import Hold
 from codeagent.workspace import landlock
 from codeagent.workspace.bounds import closed_places
 from codeagent.workspace.confine import (
@@ -13,6 +15,7 @@ from codeagent.workspace.confine import (
     Landlock,
     Level,
     find_confinement,
+    hold_of,
     in_words,
     seatbelt_profile,
 )
@@ -212,3 +215,12 @@ def test_the_seatbelt_profile_closes_places_and_the_folders_around_them():
     profile = seatbelt_profile(Bounds(root=folder, writable=(folder,), closed=(own,), own=(own,)))
     assert '(deny file-write* (subpath "/home/me/.config/codeagent"))' in profile
     assert '(deny file-write-unlink (literal "/home/me/.config"))' in profile
+
+
+def test_a_gap_is_called_so_wherever_it_is_told(tmp_path):
+    closed = tmp_path / "home"
+    found = Landlock(bounds=Bounds(root=tmp_path, writable=(tmp_path,), closed=(closed,)))
+    assert hold_of(found) is Hold.GAP
+    assert in_words(found, Level.WORKSPACE_WRITE).startswith(f"{Hold.GAP} by Landlock")
+    assert hold_of(replace(found, bounds=replace(found.bounds, closed=()))) is Hold.WHOLE
+    assert hold_of(None) is Hold.NONE

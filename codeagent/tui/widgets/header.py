@@ -19,9 +19,9 @@ _SHORTEST_MODEL = 5
 
 @value
 class Heading:
-    """All that the top line shows; ``sandbox`` is None until it is known, empty when commands are confined.
+    """All that the top line shows; ``sandbox`` is None until it is known, empty when commands are held as they should.
 
-    ``held`` then says how.
+    ``held`` says how they are.
     """
 
     root: Path
@@ -83,7 +83,7 @@ class Header(Widget):
         if heading.mode is not None:
             parts.append(mode_word(heading.mode))
         if heading.sandbox is not None:
-            parts.append(Content.styled("not sandboxed", "$warning") if heading.sandbox else Content(heading.held))
+            parts.append(Content.styled(heading.held, "$warning" if heading.sandbox else ""))
         return parts
 
 

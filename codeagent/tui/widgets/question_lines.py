@@ -16,6 +16,7 @@ from codeagent.core.approvals import (
     CommandPreview,
     Decision,
     DiffPreview,
+    Hold,
     NoPreview,
     ProjectPreview,
     RuleOffer,
@@ -161,12 +162,12 @@ def _circumstances(request: ApprovalRequest, preview: CommandPreview, width: int
         )
     else:
         limit = f"stops after {preview.timeout:g} s"
-    held = "held by the sandbox" if request.is_confined else "not sandboxed"
-    if request.is_confined and preview.opens_services:
+    held = "runs without the sandbox" if preview.held_back else request.hold.value
+    if request.hold is not Hold.NONE and preview.opens_services:
         held += ", but may use other programs"
     place = show_invisible(from_home(preview.cwd))
     facts = [Piece(f"in {place}", inks.muted), Piece(limit, inks.muted)]
-    facts.append(Piece(held, inks.muted if request.is_confined else inks.warning))
+    facts.append(Piece(held, inks.muted if request.hold is Hold.WHOLE else inks.warning))
     yield from _together(facts, width, Piece(" · ", inks.muted))
     writes = [touch.written for touch in request.touches if touch.access is Access.WRITE and touch.path is not None]
     if writes:

@@ -15,6 +15,7 @@ from codeagent.core.approvals import (
     Decision,
     Deny,
     DiffPreview,
+    Hold,
     NoPreview,
     Scope,
     Touch,
@@ -338,12 +339,20 @@ async def test_a_file_outside_is_named_by_where_it_really_is(stage_of, ask_comma
         assert "! This is outside the workspace." in stage.text
 
 
-async def test_whether_the_sandbox_holds_a_command_is_said(stage_of, ask_command):
-    async with stage_of(Asking(ask_command("make"), replace(ask_command("x", "c2"), is_confined=True))) as stage:
+@pytest.mark.parametrize("hold", Hold)
+async def test_how_the_sandbox_holds_a_command_is_said_in_the_same_words_everywhere(stage_of, ask_command, hold):
+    async with stage_of(Asking(replace(ask_command("make"), hold=hold))) as stage:
         await ask(stage)
-        assert "not sandboxed" in stage.text
-        await stage.pilot.press("right_square_bracket")
-        assert "held by the sandbox" in stage.text
+        assert f" · {hold} " in stage.text
+
+
+async def test_what_would_run_without_the_sandbox_is_not_called_unsandboxed(stage_of, ask_command):
+    request = ask_command("make")
+    preview = replace(request.preview, held_back="The sandbox would keep it from writing to x.")
+    async with stage_of(Asking(replace(request, preview=preview))) as stage:
+        await ask(stage)
+        assert "runs without the sandbox" in stage.text
+        assert "not sandboxed" not in stage.text
 
 
 async def test_a_click_on_an_answer_gives_it(stage_of, ask_diff):

@@ -51,7 +51,9 @@ async def test_an_open_question_is_told_until_it_has_the_keyboard(stage_of):
 async def test_missing_confinement_is_told_at_both_ends(stage_of):
     async with stage_of(size=(120, 30)) as stage:
         folder = stage.app.main.header.heading.root
-        stage.app.bridge.show_workspace(WorkspaceStatus(root=folder, branch="main", sandbox="sandbox off"))
+        stage.app.bridge.show_workspace(
+            WorkspaceStatus(root=folder, branch="main", sandbox="sandbox off", held="not sandboxed")
+        )
         await stage.pilot.pause()
         assert stage.text.splitlines()[0].endswith("not sandboxed")
         assert "sandbox off" in stage.text.splitlines()[-1]
