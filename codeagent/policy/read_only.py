@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from codeagent.core.text import names_secret
 from codeagent.policy.awk_reading import read_awk
@@ -21,13 +22,14 @@ from codeagent.policy.wrappers import inside
 from codeagent.policy.xxd_reading import read_xxd
 
 _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin"})
-_JQ_LOADS = re.compile(r"\b(?:import|include|modulemeta|env|input_filename)\b|\$ENV")
+_JQ_LOADS = re.compile(r"\b(?:import|include|modulemeta|env|input_filename|ENV)\b")
 _PS_STYLE = re.compile(r"[auxwfjlvhTr]+|\d+")
 _PS_FORMAT = re.compile(r"(?!.*env)[a-z%,=_]+")
 _PAGE = re.compile(r"\w[\w.+:-]*")
 _NUMBER = re.compile(r"\d{1,3}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _COMPARING = names("test [ [[")
+_WHOLE_VARIABLE = re.compile(r"\$(?:\w+|\{\w+(?::?-)?\})|\"\$(?:\w+|\{\w+(?::?-)?\})\"")
 _XARGS_OPTION = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].*|--null|--no-run-if-empty", re.DOTALL)
 _XARGS_WHOLE = re.compile(r"-[0rtx]+|-[0rtx]*[nPLsdI].+|--.*", re.DOTALL)
 _TREE_WORD = re.compile(r"-[^LPI]*(?:L\d*|[PI])?|--.*", re.DOTALL)  # elsewhere the next word is their value
@@ -56,12 +58,26 @@ _TEST_JOINTS = names("! ( ) -a -o && ||")
 def reading(words: Sequence[Word]) -> Reading | str:
     """What a command reads, or in words why it may do more than read."""
     found = _reading(words)
-    if isinstance(found, Reading) and words[0].text not in _COMPARING and any(map(shows_key, words)):
+    if isinstance(found, Reading) and any(map(shows_key, words)) and not _asks_if_empty(words):
         return MAY_BE_KEY
     globs = tuple(word for word in words if word.glob)
     if isinstance(found, str) or not globs or words[0].text == "[[":
         return found
     return replace(found, globs=globs)
+
+
+def _asks_if_empty(words: Sequence[Word]) -> bool:
+    """Whether of each key only that it is set is told: every other test tells more, or names it in its complaint."""
+    if words[0].text not in _COMPARING:
+        return False
+    ends = _TEST_JOINTS | {"]", "]]"}
+    return all(
+        operator.text in {"-n", "-z"}
+        and _WHOLE_VARIABLE.fullmatch(word.text)
+        and (behind is None or behind.text in ends)
+        for operator, word, behind in zip_longest(words[:-1], words[1:], words[2:])
+        if shows_key(word)
+    )
 
 
 def _reading(words: Sequence[Word]) -> Reading | str:

@@ -21,7 +21,7 @@ from codeagent.policy.shell_redirections import RedirectionReader
 from codeagent.policy.shell_script import START, Assignment, Places, Problem, Redirection, Script, SimpleCommand
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_tree import syntax_tree
-from codeagent.policy.shell_words import Word, shows_key
+from codeagent.policy.shell_words import MAY_BE_KEY, Word, shows_key
 
 _COMMAND = 40
 _FILE = 10
@@ -190,7 +190,9 @@ class _Walker:
             self._finish([], (), (child,), child, places)
         elif kind != "variable_name":
             self._depth, self._places = depth, places
-            self._words.read(child)
+            words = self._words.read(child)
+            if any(map(shows_key, words)) and child.parent and child.parent.type in {"case_statement", "case_item"}:
+                self._source.problem(MAY_BE_KEY)  # which branch is taken tells of it
         return None
 
     def list(self, node: Node, places: Places | None, depth: int) -> Flow:

@@ -75,8 +75,11 @@ def shows_key(word: Word) -> bool:
 
 
 def names_key(text: str) -> bool:
-    """Whether an expansion in a text gives the value of a variable that is called like a key."""
-    return any(map(names_secret, _EXPANDED.findall(text)))
+    """Whether an expansion in a text gives the value of a variable that is called like a key.
+
+    ``$_`` is the last word of the command before, whatever that stood for.
+    """
+    return any(name == "_" or names_secret(name) for name in _EXPANDED.findall(text))
 
 
 @dataclass(frozen=True, slots=True)
