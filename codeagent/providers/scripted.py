@@ -2,8 +2,8 @@
 
 A script is JSON lines, one reply each: ``{"say": text, "denied": text, "calls":
 [{"name", "arguments"}], "delay": seconds}``. All keys may be missing; ``denied``
-is said instead when a call of the reply before was denied, ``delay`` is the wait
-before the reply.
+is said instead when a call of the reply before was denied, or skipped because the
+person said something; ``delay`` is the wait before the reply.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ScriptedProvider:
         """Streams the next step of the script."""
         step = self._steps[self._played] if self._played < len(self._steps) else ScriptedStep(say=CLOSING_TEXT)
         self._played += 1
-        if step.denied and _was_denied(request):
+        if step.denied and _was_kept_back(request):
             step = replace(step, say=step.denied)
         await asyncio.sleep(step.delay)
         for start in range(0, len(step.say), _PIECE):
@@ -112,10 +112,10 @@ class ScriptedProvider:
                 return chosen
 
 
-def _was_denied(request: ModelRequest) -> bool:
-    """Whether the person or a rule said no to a call of the reply before."""
+def _was_kept_back(request: ModelRequest) -> bool:
+    """Whether the person or a rule said no to a call of the reply before, or new words came first."""
     latest = next((message for message in reversed(request.messages) if message.kind == "results"), None)
-    return latest is not None and any(result.outcome is Outcome.DENIED for result in latest.results)
+    return latest is not None and any(result.outcome in {Outcome.DENIED, Outcome.SKIPPED} for result in latest.results)
 
 
 def read_script(path: Path) -> list[ScriptedStep]:

@@ -203,14 +203,14 @@ def test_the_demo_plays_through(place):
 
 def test_the_demo_hears_each_no(place):
     with place.open("demo", lines=40) as terminal:
-        for heard in ("the tests did not run", "the totals stay wrong", "the test stays", "that check did not run"):
+        for heard in ("The tests did not run", "the totals stay wrong", "The test stays", "That check did not run"):
             terminal.wait("y approve", 30)
             terminal.wait_for_answer("n deny")
             terminal.type("n")
             terminal.wait(heard, 30)
         terminal.wait_for_answer("n deny", 30)
         terminal.type("n")
-        terminal.wait("You said no once more", 30)
+        terminal.wait("commands and changes that you saw", 30)
         terminal.press("ctrl+d")
         assert terminal.wait_for_exit() == 0
 

@@ -50,9 +50,15 @@ async def test_steps_are_played_in_order_and_then_the_script_is_over(script):
 
 @pytest.mark.parametrize(
     ("latest", "expected"),
-    [((), "fine"), ((Outcome.OK,), "fine"), ((Outcome.OK, Outcome.DENIED), "you said no"), ((Outcome.FAILED,), "fine")],
+    [
+        ((), "fine"),
+        ((Outcome.OK,), "fine"),
+        ((Outcome.OK, Outcome.DENIED), "you said no"),
+        ((Outcome.SKIPPED,), "you said no"),
+        ((Outcome.FAILED,), "fine"),
+    ],
 )
-async def test_a_denial_is_answered_in_other_words(latest, expected):
+async def test_a_call_that_was_kept_back_is_answered_in_other_words(latest, expected):
     provider = ScriptedProvider([ScriptedStep(say="fine", denied="you said no")], pace=0)
     calls = [called(f"c{number}") for number in range(len(latest) + 1)]
     before = (said("go"), replied(calls[-1]), results(result(calls[-1].id, outcome=Outcome.DENIED)))

@@ -73,7 +73,7 @@ def test_on_a_narrow_screen_what_can_be_spared_is_left_out_of_the_row(ask_diff, 
 
 def test_what_is_of_most_use_stays_in_the_row(ask_diff):
     shown = texts(keys_of(OpenQuestion(ticket=1, request=ask_diff()), waiting=3), 60 - 6)
-    assert shown == ["y approve", "n deny", "t say why", "space hunk", "?", "] next"]
+    assert shown == ["y approve", "n deny", "t deny, why", "space hunk", "?", "] next"]
 
 
 async def test_the_arrows_pass_over_what_is_left_out_and_its_key_works(stage_of, ask_diff):

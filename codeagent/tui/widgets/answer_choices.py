@@ -34,18 +34,23 @@ _ONLY_AT_THE_QUESTION = frozenset(
         "give_choice",
     }
 )
-"""The actions that mean something only while the question itself is in view."""
+"""The actions that mean something only while the question itself is in view, or why it is asked."""
 
 
 _CHOOSING = frozenset({"choose", "give_choice"})
 """The actions that choose an answer with the arrows and give it."""
 
 
-_ANSWERS_AT_THE_REASONS = frozenset({"approve", "deny", "deny_because", "always", "approve_for_run"})
-"""The answers that mean the same while the reasons are shown: the question was in view right before."""
+_SHOWN_AT_THE_REASONS = frozenset({"approve", "deny", "deny_because", "always", "approve_for_run"})
+"""The answers that are named while the reasons are shown: the question was in view right before."""
 
-_AT_THE_REASONS = _ANSWERS_AT_THE_REASONS | _CHOOSING | {"why"}
-"""The actions that mean something there; the key that brought the reasons takes them away."""
+_OF_WHAT_IS_SEEN = frozenset({"hunk", "toggle_hunk", "switch", "other_side", "open_fold"})
+"""The actions that change what is seen of a question, which has to be in view for that."""
+
+
+def leaves_reasons(action: str) -> bool:
+    """Whether an action with its arguments brings the question back into view first."""
+    return action.partition("(")[0] in _OF_WHAT_IS_SEEN
 
 
 _NEXT_HUNK, _HUNK_BEFORE = "hunk(1)", "hunk(-1)"
@@ -92,7 +97,7 @@ def works_in(action: str, view: View, question: OpenQuestion | None, *, is_live:
         return view is View.STORING
     if action == "approve_edited":
         return view is View.EDITING
-    is_possible = view is View.QUESTION or (view is View.ASKING_WHY and action in _AT_THE_REASONS)
+    is_possible = view in {View.QUESTION, View.ASKING_WHY}
     return is_possible and is_live if action in _ONLY_AT_THE_QUESTION else None
 
 
@@ -116,7 +121,8 @@ def _choices_of(
         case View.QUESTION:
             return _to_the_question(question, waiting, side)
         case View.REFUSING | View.EXPLAINING:
-            return (_SEND, _BACK)
+            words, short, _ = _yes(question) if view is View.EXPLAINING else ("deny", "deny", None)
+            return (replace(_SEND, words=words, short=short), _BACK)
         case View.EDITING:
             return (_NEW_DIFF if question.request.preview.kind == "diff" else _USED, _BACK)
         case View.STORING:
@@ -129,7 +135,7 @@ def _choices_of(
         case View.ASKING_WHY:
             answers = _to_the_question(question, waiting, side)
             back = replace(_BACK, words="back to the question")
-            return (*(one for one in answers if one.action in _ANSWERS_AT_THE_REASONS), back)
+            return (*(one for one in answers if one.action in _SHOWN_AT_THE_REASONS), back)
         case View.CRAMPED:
             return ()
         case _:
@@ -155,15 +161,20 @@ def _among_others(waiting: int) -> Iterator[Choice]:
         yield Choice(key="Y", words="approve all seen", short="all seen", action="approve_all", brief="all", spared=4)
 
 
+def _yes(question: OpenQuestion) -> tuple[str, str, str | None]:
+    """What a yes is to, in words, in few, and in even less."""
+    if not question.left_out:
+        return "approve", "approve", None
+    taken = f"{question.hunks - len(question.left_out)} of {question.hunks}"
+    return f"approve {taken} hunks", f"approve {taken}", taken
+
+
 def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:
-    taken = question.hunks - len(question.left_out)
-    yes = f"approve {taken} of {question.hunks} hunks" if question.left_out else "approve"
-    short = f"approve {taken} of {question.hunks}" if question.left_out else "approve"
-    brief = f"{taken} of {question.hunks}" if question.left_out else None
+    yes, short, brief = _yes(question)
     choices = [
         Choice(key="y", words=yes, short=short, action="approve", brief=brief),
         Choice(key="n", words="deny", short="deny", action="deny"),
-        Choice(key="t", words="deny and say why", short="say why", action="deny_because", brief="tell", spared=1),
+        Choice(key="t", words="deny and say why", short="deny, why", action="deny_because", brief="deny…", spared=1),
     ]
     if question.hunks > 1:
         choices.append(Choice(key="space", words="hunk", short="hunk", action="toggle_hunk", is_answer=False, spared=2))

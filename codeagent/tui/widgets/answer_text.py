@@ -14,6 +14,9 @@ from textual.widgets.input import Selection
 from codeagent.tui.keys import QUIT, UNDO
 from codeagent.tui.widgets.text_field import TextField, edge_after, edge_before
 
+_HABIT_SECONDS = 0.25
+"""The key that opened the field, pressed again so soon, was meant for what was there before."""
+
 
 class _Editor(TextField):
     """Several lines; what was typed is taken back with the key that does so in the prompt."""
@@ -25,6 +28,13 @@ class _Sentence(Input):
     """One line; a paste of several becomes one, and none of it is lost. A step is a whole character."""
 
     BINDINGS: ClassVar[list[BindingType]] = [replace(QUIT, action="quit_or_delete")]
+    opened_by = ""
+    opened_at = 0.0
+
+    def _on_key(self, event: events.Key) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - Textual calls that of each class
+        if event.character == self.opened_by and event.time < self.opened_at + _HABIT_SECONDS:
+            event.stop()
+            event.prevent_default()
 
     async def action_quit_or_delete(self) -> None:
         """As in the prompt: quits while nothing is typed, else deletes the character under the cursor."""
@@ -87,18 +97,19 @@ class AnswerText(Vertical):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sentence: Input | None = None
+        self._sentence: _Sentence | None = None
         self._editor: TextArea | None = None
         self._unedited = ""
 
-    async def ask_sentence(self, hint: str) -> None:
-        """Shows an empty line to type in."""
+    async def ask_sentence(self, hint: str, *, opened_by: str = "") -> None:
+        """Shows an empty line to type in; the key it was ``opened_by``, pressed once more, is no sentence."""
         if self._sentence is None:
             self._sentence = _Sentence(select_on_focus=False)
             self._sentence.cursor_blink = False
             await self.mount(self._sentence)
         self._sentence.value = ""
         self._sentence.placeholder = hint
+        self._sentence.opened_by, self._sentence.opened_at = opened_by, events.Focus().time
         self._show(self._sentence)
 
     async def edit(self, text: str, *, draft: str | None, line: int | None) -> None:
@@ -144,8 +155,12 @@ class AnswerText(Vertical):
 
     @property
     def sentence(self) -> str:
-        """The sentence as typed."""
-        return self._sentence.value.strip() if self._sentence is not None else ""
+        """The sentence as typed, which an answer pressed again by habit is not."""
+        if self._sentence is None:
+            return ""
+        typed, key = self._sentence.value.strip(), self._sentence.opened_by
+        is_habit = len(key) == 1 and not typed.casefold().strip(key.casefold())
+        return "" if is_habit else typed
 
     @property
     def edited(self) -> str | None:

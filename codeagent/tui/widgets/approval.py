@@ -14,7 +14,7 @@ from textual.widgets import Input, TextArea
 from codeagent.core.approvals import Answer, Approve, Deny, Scope, TextPreview
 from codeagent.core.keys import Place
 from codeagent.tui.keys import bindings
-from codeagent.tui.widgets.answer_choices import OTHER_LINES, SCOPES, View, works_in
+from codeagent.tui.widgets.answer_choices import OTHER_LINES, SCOPES, View, leaves_reasons, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.drawn_question import TOO_SMALL, WIDE, Room
@@ -66,11 +66,11 @@ class ApprovalDialog(QuestionPane):
             case View.REFUSING:
                 await self._text.ask_sentence("why not, for the model")
             case View.EXPLAINING:
-                await self._text.ask_sentence("why not the other hunks; empty is fine")
+                hint = "why not the other hunks; empty is fine"
+                await self._text.ask_sentence(hint, opened_by=self._keys_of["approve"])
             case View.EDITING:
-                await self._text.edit(
-                    question.proposal or "", draft=self._edits.of(question), line=question.line_of_hunk
-                )
+                draft = self._edits.of(question)
+                await self._text.edit(question.proposal or "", draft=draft, line=question.line_of_hunk)
             case View.QUESTION | View.STORING | View.ASKING_WHY | View.CRAMPED:
                 self._text.hide()
                 if self.screen.focused is not self:
@@ -93,6 +93,8 @@ class ApprovalDialog(QuestionPane):
                 target.post_message(events.Key(event.key, event.character))
         elif (found := self.screen.active_bindings.get(event.key)) and found.enabled:
             event.stop()
+            if self._view is View.ASKING_WHY and leaves_reasons(found.binding.action):
+                await self._show(View.QUESTION)
             await self.run_action(found.binding.action)
 
     # --- answers
@@ -109,6 +111,7 @@ class ApprovalDialog(QuestionPane):
 
     def _answer(self, answer: Answer) -> None:
         if (question := self._questions.current) and not self._lacks_room():
+            self._remark("")
             self._decide(question, answer)
             self._turn()
 
@@ -136,8 +139,7 @@ class ApprovalDialog(QuestionPane):
         elif question.chosen:
             await self._show(View.EXPLAINING)
         else:
-            deny, take = self._keys_of["deny"], self._keys_of["toggle_hunk"]
-            self._remark(f"No hunk is chosen: {deny} denies, {take} puts one back")
+            self._remark("No hunk is chosen: {deny} denies, {toggle_hunk} puts one back".format_map(self._keys_of))
 
     def _has_more_to_read(self, question: OpenQuestion) -> bool:
         """The first time, says in the border what was not looked at yet."""
@@ -179,8 +181,10 @@ class ApprovalDialog(QuestionPane):
 
     def action_send_reason(self) -> None:
         """Gives the answer with the sentence that is typed."""
-        question, reason = self._questions.current, self._text.sentence
-        if question is not None:
+        question, reason, deny = self._questions.current, self._text.sentence, self._keys_of["deny"]
+        if self._view is View.EXPLAINING and reason == deny:
+            self._remark(f"{deny} answers at the question, and is no reason")
+        elif question is not None:
             self._answer(Deny(feedback=reason) if self._view is View.REFUSING else question.yes(feedback=reason))
 
     async def action_always(self) -> None:
@@ -232,12 +236,10 @@ class ApprovalDialog(QuestionPane):
         self._note_shown()
         if [one for one in self._questions if one.was_shown and self._has_more_to_read(one)]:
             return
-        unseen = sum(not one.was_shown for one in self._questions)
         for question in [one for one in self._questions if one.was_shown and one.is_one_thing]:
             self._decide(question, question.yes())
-        if unseen:
-            self._remark(f"{unseen} not looked at yet: {self._keys_of['switch(1)']} shows the next")
         self._turn()
+        self._remark(self._questions.unseen(self._keys_of["switch(1)"]))
 
     def action_toggle_hunk(self) -> None:
         """Takes the hunk out, or puts it back."""
@@ -270,6 +272,7 @@ class ApprovalDialog(QuestionPane):
         if self.waiting == 1:
             self._remark("No other question waits")
         elif self.waiting:
+            self._remark("")
             self._note_shown()
             self._questions.switch(by)
             self._armed_at, self.is_walking = NEVER, True
@@ -367,10 +370,7 @@ class ApprovalDialog(QuestionPane):
 
     def action_open_fold(self) -> None:
         """Shows more of the unchanged lines around the hunk."""
-        question = self._questions.current
-        if question is None:
-            return
-        if question.open_fold():
+        if (question := self._questions.current) is not None and question.open_fold():
             self._keep_in_view(question.hunk, self._redraw)
         else:
             self._remark("All around it is shown")

@@ -223,6 +223,14 @@ class OpenQuestions:
             self._at = max(self._at - 1, 0)
         return was_current
 
+    def unseen(self, next_key: str) -> str:
+        """What to say of those that nobody looked at yet, empty when there are none; ``next_key`` shows another."""
+        unseen = sum(not one.was_shown for one in self._all)
+        is_this = self.current is not None and not self.current.was_shown
+        another = f"{next_key} shows the next"
+        where = ("this one" if unseen == 1 else f"this one, then {another}") if is_this else another
+        return f"{unseen} not looked at yet: {where}" if unseen else ""
+
     def switch(self, by: int) -> None:
         """Brings another one into view, round the ends."""
         self._at = (self._at + by) % len(self._all)

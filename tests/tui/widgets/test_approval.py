@@ -114,7 +114,7 @@ async def test_escape_leaves_the_sentence_and_not_the_turn(stage_of, ask_diff):
     async with stage_of(asking) as stage:
         await ask(stage)
         await stage.press_slowly("t", "x", "escape")
-        assert "say why" in stage.text
+        assert "deny, why" in stage.text
         assert stage.conversation.is_running
         assert stage.app.main.approval.has_focus
 
@@ -184,7 +184,7 @@ async def test_the_keys_that_are_told_are_those_that_work(stage_of, ask_command)
         await ask(stage)
         assert "ctrl+y approve  f7 deny" in stage.text
         await stage.press_slowly("w")
-        assert "ctrl+y approve  f7 deny  t say why  esc back" in stage.text
+        assert "ctrl+y approve  f7 deny  t deny, why  esc back" in stage.text
         await stage.pilot.press("escape")
         await stage.press_slowly("ctrl+y")
         await stage.until(lambda: asking.answers)
@@ -195,12 +195,13 @@ async def test_the_keys_that_are_told_are_those_that_work(stage_of, ask_command)
     ("keys", "remark"),
     [
         (("space", "j", "space", "y"), "No hunk is chosen: f5 denies, f6 puts one back"),
-        (("end", "f8"), "1 not looked at yet: f7 shows the next"),
+        (("end", "f8"), "2 not looked at yet: this one, then f7 shows the next"),
     ],
 )
 async def test_what_is_said_at_a_question_names_the_persons_own_keys(stage_of, ask_diff, ask_command, keys, remark):
     own = {"deny": "f5", "toggle-hunk": "f6,space", "next-question": "f7", "approve-all": "f8"}
-    async with stage_of(Asking(ask_diff("c1"), ask_command("make", "c2")), keymap=own) as stage:
+    asking = Asking(ask_diff("c1"), ask_command("make", "c2"), ask_command("make", "c3"))
+    async with stage_of(asking, keymap=own) as stage:
         await ask(stage)
         await stage.press_slowly(*keys)
         await stage.until(lambda: remark in stage.text)
@@ -226,7 +227,7 @@ async def test_a_question_mark_shows_why_it_is_asked(stage_of, ask_command):
         await ask(stage)
         await stage.pilot.press("question_mark")
         assert "No rule covers it." in stage.text
-        assert "y approve  n deny  t say why  esc back" in stage.text
+        assert "y approve  n deny  t deny, why  esc back" in stage.text
         await stage.press_slowly("escape")
         assert "$ make" in stage.text
 
