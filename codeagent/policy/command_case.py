@@ -32,7 +32,7 @@ from codeagent.policy.run_in_texts import RunInTexts
 from codeagent.policy.services_named import NamedServices
 from codeagent.policy.shell_script import Direction, Problem, SimpleCommand
 from codeagent.policy.shell_words import Word
-from codeagent.policy.surely_written import surely_written
+from codeagent.policy.surely_written import files_run, surely_written
 from codeagent.policy.trees import whole_reading
 from codeagent.policy.undoable import Undoable
 from codeagent.policy.verdicts import ORDER, sentence
@@ -215,6 +215,14 @@ class CommandCase:
                 return tuple(self._overlooked())
             except TooMuch:
                 return (TOO_MUCH,)
+
+    def files_run(self) -> object:
+        """What tells the files that it runs from others that are put in their places."""
+        with self.effort.drawn_on():
+            try:
+                return files_run(self.analysis.commands, self._paths)
+            except TooMuch:
+                return TOO_MUCH
 
     def _overlooked(self) -> Iterator[str]:
         for command in self.analysis.commands:

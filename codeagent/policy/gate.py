@@ -328,7 +328,7 @@ def _meaning(case: CommandCase | None) -> object:
     if case is None:
         return None
     verdict = case.verdict
-    return verdict.decision, verdict.because, verdict.parts, verdict.writes, case.overlooked
+    return verdict.decision, verdict.because, verdict.parts, verdict.writes, case.overlooked, case.files_run()
 
 
 class _Again:

@@ -475,6 +475,41 @@ async def test_a_yes_does_not_count_for_a_file_that_became_a_link_during_the_que
     assert "files changed while you were asked" in person.requests[1].warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("bash ./run.sh", "run.sh"),
+        ("./run.sh", "run.sh"),
+        ("cat run.sh | sh", "run.sh"),
+        ("sh < run.sh", "run.sh"),
+        ("source run.sh", "run.sh"),
+        ("timeout 9 python3 tools/x.py", "tools/x.py"),
+        ("cd tools && python3.11 -u x.py", "tools/x.py"),
+        ("make test", "Makefile"),
+        ("npm test", "package.json"),
+    ],
+)
+async def test_a_yes_does_not_count_for_a_script_that_was_exchanged_during_the_question(root, command, name):
+    for file in ("run.sh", "tools/x.py", "Makefile", "package.json"):
+        (root / file).parent.mkdir(exist_ok=True)
+        (root / file).write_text("echo 1\n")
+    (root / "run.sh").chmod(0o755)
+
+    def exchange():
+        (root / "other").write_text("echo 2\n")
+        (root / "other").replace(root / name)
+
+    person = Hasty(exchange, Approve(), Deny())
+    assert isinstance(await Desk(root, person).check("bash", command=command), Denied)
+    assert "files changed while you were asked" in person.requests[1].warnings[0]
+
+
+async def test_a_file_that_the_command_does_not_run_may_change_during_the_question(root):
+    (root / "run.sh").write_text("echo 1\n")
+    person = Hasty(lambda: (root / "plain.txt").write_text("new"), Approve())
+    assert isinstance(await Desk(root, person).check("bash", command="bash run.sh; touch plain"), Allowed)
+
+
 async def test_a_yes_to_a_file_elsewhere_does_not_count_for_another_one_there(root):
     for name in ("a", "b", "c"):
         (root.parent / name).write_text(name)
