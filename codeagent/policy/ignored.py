@@ -19,6 +19,7 @@ _LARGEST = 256 * 1024
 _FOR_RIPGREP = (".ignore", ".rgignore")
 _FOR_GIT = (".gitignore", ".git/info/exclude")
 _MOST_TAKEN_BACK = 200
+_MOST_STARS = 3
 _TAKES_ALL_BACK = ("!*",)
 _PLAIN = re.compile(r"/?(?:\*\*/)?(?:[\w.@+ ?/-]|\*(?!\*))+(?:/\*\*)?", re.ASCII)
 
@@ -60,7 +61,12 @@ def is_surely_ignored(path: Path, top: Path) -> bool:
 
 @lru_cache(maxsize=64)
 def _spec(lines: tuple[str, ...]) -> IgnoreSpec:
-    return ignore_spec(line for line in lines if _PLAIN.fullmatch(line))
+    return ignore_spec(line for line in lines if _PLAIN.fullmatch(line) and _is_quick(line))
+
+
+def _is_quick(line: str) -> bool:
+    """Whether a name is matched in no time: each further ``*`` multiplies the ways to look."""
+    return line.removeprefix("/").removeprefix("**/").removesuffix("/**").count("*") <= _MOST_STARS
 
 
 def _lines(file: Path) -> tuple[str, ...]:

@@ -53,6 +53,8 @@ class Rule:
         rule = cls(found["tool"], found["pattern"])
         if rule.pattern is not None and not rule.pattern.strip():
             raise ConfigError(f"{text!r} has an empty pattern.", hint='Leave the brackets out or write "(*)".')
+        if rule.tool != "bash" and not _is_quick(rule.pattern or ""):
+            raise ConfigError(f"{text!r} has so many * that matching never ends.", hint="Use fewer, or several rules.")
         if rule.tool == "bash" and rule.pattern is not None and _pattern_words(rule.pattern) is None:
             raise ConfigError(f"A quote in {text!r} does not end.", hint="Quote words as in a shell.")
         return rule
@@ -251,6 +253,12 @@ def remedy(rules: Sequence[str]) -> str:
     return " ".join("--allow '" + rule.replace("'", "'\\''") + "'" for rule in rules)
 
 
+def _is_quick(pattern: str) -> bool:
+    """Whether paths are matched in no time: each further ``*`` multiplies the ways to look."""
+    parts = [part for part in pattern.split("/") if part != "**"]
+    return pattern.split("/").count("**") <= _MOST_DEEP and sum(part.count("*") for part in parts) <= _MOST_STARS
+
+
 @lru_cache(maxsize=512)
 def _path_spec(pattern: str) -> IgnoreSpec:
     return ignore_spec([pattern])
@@ -316,6 +324,7 @@ def _match_words(patterns: tuple[_PatternWord, ...], words: tuple[Word, ...]) ->
     return Match.MAYBE if all(word.may_split for word in rest) else Match.NO
 
 
+_MOST_STARS, _MOST_DEEP = 4, 3
 _GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 
 

@@ -151,3 +151,10 @@ def test_every_rule_in_force_is_listed_with_its_source():
 def test_a_quoted_word_is_one_that_a_shell_reads_as_well():
     for text in ("a b", "it's", "$x", "*", "a\\b", ""):
         assert shlex.split(quoted_word(text)) == [text]
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 25 + "b", "**/a/" * 9 + "b"])
+def test_a_rule_that_would_be_matched_for_ever_is_none(pattern):
+    with pytest.raises(ConfigError, match="never ends"):
+        Rule.parse(f"read({pattern})")
+    assert Rule.parse("edit(packages/*/src/**/*_test.*)")

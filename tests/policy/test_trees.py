@@ -240,3 +240,10 @@ def test_listing_does_not_follow_links_out_of_the_workspace(root, tmp_path, comm
     assert outcome(command, root) == "ask"
     assert outcome("ls -R", root) == "allow"
     assert outcome("find . -name x", root) == "allow"
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 25 + "b", "a*" * 4 + "b", "*" + "?*" * 30])
+def test_an_ignore_file_with_many_stars_holds_nothing_up_and_leaves_nothing_out(root, pattern):
+    (root / f"{'a' * 200}.pem").write_text("x")
+    (root / ".ignore").write_text(f"{pattern}\n")
+    assert outcome("rg x", root) == "ask"
