@@ -6,6 +6,7 @@ And left as clean when a fault of the program ends the app.
 from __future__ import annotations
 
 import os
+import re
 import select
 import selectors
 import sys
@@ -37,6 +38,9 @@ _KEEP_TITLE, _BRING_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"  # a stack, as xterm
 _SECONDS = 0.1
 _ESCAPE_SECONDS = 0.05  # a terminal sends a key in one piece; only a slow line tears one apart
 _MOST_BYTES = 4_096
+_KEYS_AND_TEXT = re.compile(
+    r"(\x1b(?:\[[ -?]*[@-~]?|O.?|.)?|[\x00-\x1a\x1c-\x1f\x7f-\x9f]+)|([^\x00-\x1f\x7f-\x9f]+)", re.DOTALL
+)
 
 
 class FirstPicture(Protocol):
@@ -54,6 +58,10 @@ class FirstPicture(Protocol):
     def hand_over(self) -> None:
         """The app minds the terminal from now on."""
         ...
+
+
+class TypedText(Paste):
+    """Characters typed one behind the other before the app was there: handed over in one go, as text."""
 
 
 class TypedAhead(Message):
@@ -142,7 +150,7 @@ class TerminalDriver(LinuxDriver):
                 self.release()
         typed_ahead, self._typed_ahead = self._typed_ahead, ""
         if typed_ahead:
-            self._pass_on(self._parser, self._typed.take(typed_ahead))
+            self._pass_on_at_once(self._typed.take(typed_ahead))
             self.process_message(TypedAhead())
         self._is_ready.set()
 
@@ -191,6 +199,24 @@ class TerminalDriver(LinuxDriver):
                 break
             waiting += more
         return waiting.replace(b"\n", b"\r") if waiting.count(b"\n") == 1 else waiting
+
+    def _pass_on_at_once(self, pieces: Iterable[str | Pasted]) -> None:
+        """Passes on what was typed ahead: keys as they are, all but the first of several characters as one text.
+
+        Each character by itself would be laid out with all before it. Behind an Escape
+        characters may be vi's keys, so that they go by themselves.
+        """
+        may_be_text = True
+        for piece in pieces:
+            may_be_text = may_be_text and piece != ESCAPE
+            if isinstance(piece, Pasted) or not may_be_text:
+                self._pass_on(self._parser, [piece])
+                continue
+            for found in _KEYS_AND_TEXT.finditer(piece):
+                keys, text = found.groups(default="")
+                self._pass_on(self._parser, [keys or text[0]])
+                if len(text) > 1:
+                    self.process_message(TypedText(text[1:]))
 
     def _pass_on(self, parser: XTermParser, pieces: Iterable[str | Pasted]) -> None:
         for piece in pieces:

@@ -49,3 +49,21 @@ async def test_where_nothing_was_typed_nothing_is_passed_on_and_the_app_is_shown
     driver.be_ready()
     assert driver.passed_on == []
     assert driver._held is None
+
+
+def passed_on(typed: str) -> list[str]:
+    driver = Driver(typed.encode())
+    driver.be_ready()
+    return [one.key if isinstance(one, Key) else one.text for one in driver.passed_on[:-1]]
+
+
+async def test_characters_typed_ahead_are_one_text_and_keys_between_stay_keys():
+    assert passed_on("x" * 3_000) == ["x", "x" * 2_999]
+    assert passed_on("?ab\x1b[Dcd\x7f\r\x1b[Anext 日本") == [
+        *("question_mark", "ab", "left", "c", "d", "backspace", "enter", "up"),
+        *("n", "ext 日本"),
+    ]
+
+
+async def test_behind_an_escape_every_character_is_a_key():
+    assert passed_on("abc\x1bdw") == ["a", "bc", "escape", "d", "w"]

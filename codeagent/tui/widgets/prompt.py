@@ -17,6 +17,7 @@ from textual.widgets import TextArea
 from textual.worker import Worker
 
 from codeagent.core.keys import Place
+from codeagent.tui.driver import TypedText
 from codeagent.tui.keys import bindings, keys_for, own_keys
 from codeagent.tui.later import vi_keys
 from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
@@ -219,6 +220,12 @@ class Prompt(PromptText):
         event.prevent_default()
         self._make_way(event.time)
         self.insert_typed(event.text)
+
+    def on_typed_text(self, event: TypedText) -> None:
+        """Characters that were typed before the prompt was there, as if they came one by one."""
+        event.stop()
+        self._make_way(event.time)
+        self.replace(event.text, *self.selection, maintain_selection_offset=False)
 
     # --- inside
 

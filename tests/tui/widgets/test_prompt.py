@@ -3,6 +3,8 @@ import asyncio
 import pytest
 from textual import events
 
+from codeagent.tui.driver import TypedText
+
 
 async def paste(stage, text):
     stage.app.post_message(events.Paste(text))
@@ -390,3 +392,12 @@ async def test_escape_right_behind_a_word_that_is_being_completed_stops_nothing(
         await stage.pilot.pause()
         assert stage.conversation.is_running
         assert "@shop/cart.py" not in stage.text
+
+
+async def test_text_typed_ahead_stands_where_the_keys_around_it_put_it(stage_of):
+    async with stage_of() as stage:
+        await stage.pilot.press("a")
+        stage.app.post_message(TypedText("lpha beta"))
+        await stage.until(lambda: stage.app.main.prompt.text == "a" + "lpha beta")
+        await stage.pilot.press("home", "x")
+        assert stage.app.main.prompt.text == "xalpha beta"
