@@ -97,7 +97,7 @@ class Compactor:
         return known if told is None else min(told, known or told)
 
     def narrow(self, refusal: ContextOverflow) -> None:
-        """Takes what a refusal names for the window from now on; a little less than what it refused if it names none."""
+        """Takes what a refusal names for the window from now on; if it names none, a bit under what it refused."""
         guess = None if refusal.status == _TOO_LARGE else max(int(self._meter.used * _JUST_UNDER), _LEAST_GUESS)
         self._narrow_to(refusal.window or guess)
 

@@ -163,3 +163,34 @@ async def test_a_second_write_of_a_file_is_planned_on_what_the_first_left(tmp_pa
     await stage.send()
     assert (tmp_path / "a").read_text() == "two\n"
     assert "one" in str(stage.of(ToolPreviewed)[1].preview.diff)
+
+
+async def test_while_many_calls_begin_whatever_else_waits_gets_its_turn():
+    stage = Stage(Model(many("p", 100)), FreeProbe("p", Counter().act))
+    begun, most = 0, 0
+
+    def count(event):
+        nonlocal begun
+        begun += isinstance(event, ToolStarted)
+
+    async def look_in():
+        nonlocal begun, most
+        while True:
+            most, begun = max(most, begun), 0
+            await asyncio.sleep(0)
+
+    stage.listeners.append(count)
+    async with asyncio.TaskGroup() as group:
+        looking = group.create_task(look_in())
+        await stage.send()
+        looking.cancel()
+    assert len(stage.of(ToolStarted)) == 100
+    assert 0 < most <= 20
+
+
+async def test_a_name_in_another_case_is_the_tools_own_to_everybody_that_is_asked():
+    stage = Stage(Model(reply("", call("c1", "functions.P", say="x")), reply("Done.")), FreeProbe("p", Counter().act))
+    await stage.send()
+    assert [event.name for event in stage.of(ToolStarted)] == ["p"]
+    assert stage.session.messages[1].calls[0].name == "p"
+    assert stage.results()["c1"].outcome is Outcome.OK

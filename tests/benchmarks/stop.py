@@ -23,8 +23,12 @@ SEEN: dict[str, Answer] = {
     "before another try": Refuse(status=503, retry_after="200"),
     "while a command runs": say("", Call("bash", {"command": "echo go; sleep 30"})),
     "while a command cleans up": say("", Call("bash", {"command": "bash clean_up.sh"})),
+    "while 200 calls begin": say("", *(Call("bash", {"command": f"echo {number}"}) for number in range(200))),
+    "while megabytes come at once": say(TEXT * (5_000_000 // len(TEXT))),
     "while a question is open": say("", Call("write", {"path": "new", "content": "x"})),
 }
+SOON = {"while 200 calls begin": 0.15, "while megabytes come at once": 0.3}
+"""Seconds from the message to the key where a moment is over soon."""
 
 
 def run() -> list[Row]:
@@ -51,7 +55,7 @@ def _on_the_screen() -> list[Row]:
                     screen.send(letter)
                     echoes.append(screen.wait(letter) * 1000)
                     screen.send("\x15go\r")
-                    screen.rest(1)
+                    screen.rest(SOON.get(moment, 1))
                     screen.send("\x1b")
                     took.append(screen.wait("topp") * 1000)
                     screen.send("\x1b")
