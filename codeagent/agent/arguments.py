@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from typing import NoReturn
 
@@ -12,9 +16,13 @@ from pydantic import ValidationError
 
 from codeagent.core.errors import BadArguments
 from codeagent.core.json_types import DEEPEST, JsonObject, JsonValue, is_too_deep
-from codeagent.core.protocols import AnyTool, ArgumentsModel
+from codeagent.core.messages import AssistantMessage, ToolCall
+from codeagent.core.protocols import AnyTool, ArgumentsModel, ToolSpec
 
 _LONGEST_QUOTE = 2_000
+_LONGEST_NAME = 200
+_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+_NAMESPACE = re.compile(r"^.*[.:/]")
 _BYTE_OF_A_NAME = re.compile("[\udc80-\udcff]")
 
 
@@ -47,11 +55,15 @@ def _checked(arguments: type[ArgumentsModel], mended: JsonObject) -> ArgumentsMo
 def parse(arguments_json: str) -> JsonObject:
     """The JSON object in the text; blank is an object without entries. Raises BadArguments.
 
-    A JSON string that holds the whole object is unwrapped, once.
+    A JSON string that holds the whole object is unwrapped, once, and so is a fence around
+    it; a closing brace too many is left out.
     """
     if not arguments_json.strip():
         return {}
-    value = _load(arguments_json, arguments_json)
+    try:
+        value = _strict_loads(arguments_json)
+    except (ValueError, RecursionError):
+        value = _load(_bare(arguments_json), arguments_json)
     if isinstance(value, str):
         value = _load(value, arguments_json)
     if not isinstance(value, dict):
@@ -59,6 +71,34 @@ def parse(arguments_json: str) -> JsonObject:
             f"The arguments must be one JSON object; nothing was done. Written was: {_quote(arguments_json)}"
         )
     return value
+
+
+def _bare(text: str) -> str:
+    """The text without what weak models write around an object, where that leaves a whole one."""
+    fenced = _FENCED.fullmatch(text.strip())
+    bare = fenced[1] if fenced is not None else text
+    shorter = bare.rstrip().removesuffix("}")
+    with suppress(ValueError, RecursionError):
+        return shorter if isinstance(_strict_loads(shorter), dict) else bare
+    return bare
+
+
+def with_meant_tools(reply: AssistantMessage, tools: Sequence[ToolSpec]) -> AssistantMessage:
+    """The reply with each call under the name of the tool that it means.
+
+    That is the one tool whose name differs in nothing but its case, or a namespace before it.
+    """
+    names = {tool.name for tool in tools}
+    if all(call.name in names for call in reply.calls):
+        return reply
+    blocks = (replace(one, name=_meant(one.name, names)) if isinstance(one, ToolCall) else one for one in reply.blocks)
+    return replace(reply, blocks=tuple(blocks))
+
+
+def _meant(written: str, names: AbstractSet[str]) -> str:
+    bare = _NAMESPACE.sub("", written[:_LONGEST_NAME]).casefold()
+    fitting = [name for name in names if name.casefold() == bare]
+    return written if written in names or len(fitting) != 1 else fitting[0]
 
 
 def is_whole(arguments_json: str) -> bool:

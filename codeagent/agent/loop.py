@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 
-from codeagent.agent.arguments import is_whole
+from codeagent.agent.arguments import is_whole, with_meant_tools
 from codeagent.agent.budget import Budget, dollars
 from codeagent.agent.compaction import Compactor
 from codeagent.agent.history import History, user_message
@@ -271,7 +271,7 @@ class Turn:
 
     async def _act_on(self, reply: AssistantMessage) -> Ending | None:
         """Takes the reply into the history and does what it asks for; an ending when nothing can follow."""
-        reply = self._setting.history.adopt(reply)
+        reply = with_meant_tools(self._setting.history.adopt(reply), self._setting.specs)
         await self._count(reply)
         match reply.stop:
             case StopReason.REFUSAL:

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeagent.agent.arguments import is_whole, mend, parse, read_arguments
+from codeagent.agent.arguments import is_whole, mend, parse, read_arguments, with_meant_tools
 from codeagent.core.errors import BadArguments
+from codeagent.core.messages import AssistantMessage, StopReason, TextBlock, ToolCall
+from codeagent.core.protocols import ToolSpec
 
 
 class Pair(BaseModel):
@@ -257,3 +259,43 @@ def test_any_text_is_read_or_refused(raw):
 def test_a_name_given_twice_is_refused(raw):
     with pytest.raises(BadArguments, match="is given twice"):
         read(raw)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"a": {"b": 1}}}',
+        '```json\n{"a": {"b": 1}}\n```',
+        '```\n{"a": {"b": 1}}\n```\n',
+        '```json\n{"a": {"b": 1}}}\n```',
+    ],
+)
+def test_a_fence_and_one_closing_brace_too_many_are_left_out(written):
+    assert parse(written) == {"a": {"b": 1}}
+
+
+@pytest.mark.parametrize("written", ['{"a": 1}}}', '{"a": 1} {"b": 2}', '{"a": 1', '```json\n{"a": 1'])
+def test_more_than_that_is_refused_as_before(written):
+    with pytest.raises(BadArguments):
+        parse(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("bash", "bash"),
+        ("Bash", "bash"),
+        ("functions.bash", "bash"),
+        ("tools.Read", "read"),
+        ("ba sh", "ba sh"),
+        ("note", "note"),
+        ("functions.note", "functions.note"),
+        ("execute", "execute"),
+    ],
+)
+def test_a_name_with_another_case_or_a_namespace_means_the_one_tool_that_it_fits(written, meant):
+    tools = [ToolSpec(name=name, description="", schema_json="{}") for name in ("bash", "read", "NOTE", "Note", "note")]
+    tools = [*tools[:4], *(tools[4:] if written == "note" else ())]
+    one = ToolCall(id="c", name=written, arguments_json="{}")
+    reply = AssistantMessage(blocks=(TextBlock(text="So."), one), stop=StopReason.TOOL_USE)
+    assert with_meant_tools(reply, tools).calls[0].name == meant
