@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from codeagent.core.errors import ProviderError
 from codeagent.core.json_types import JsonObject, JsonValue
@@ -184,7 +185,7 @@ class Taken:
             return replace(known, all_images=True)
         fresh = sent - self._good.union(_images(self._accepted))
         if fresh and (is_about_images or status in _REFUSALS):
-            return replace(known, images=known.images | fresh)
+            return replace(known, images=known.images | (_refused_elsewhere(fresh, messages) or fresh))
         if sent and (is_about_images or status == _TOO_LARGE):
             return replace(known, images=known.images | sent)
         if _ABOUT_THINKING().search(said) and not known.thinking and any(map(_has_thinking, messages)):
@@ -207,6 +208,9 @@ class Taken:
         if fresh := now.images - before.images:
             names = ", ".join(sorted(image.name or "an image" for image in fresh))
             return f"The service refused an image, so it is left out of what {self._model} is sent: {names}."
+        if held := [image for image in _shown_now(messages) if image in before.images]:
+            names = ", ".join(sorted(image.name or "an image" for image in held))
+            return f"The service refused this before, so it is left out of what {self._model} is sent again: {names}."
         if now.thinking and not before.thinking:
             return f"The service refused earlier thinking, so it is left out of what {self._model} is sent."
         if fresh_fields := now.fields - before.fields:
@@ -233,6 +237,19 @@ def _images(messages: Iterable[Message]) -> Iterable[ImageBlock]:
             case AssistantMessage():
                 continue
         yield from (block for block in blocks if isinstance(block, ImageBlock))
+
+
+def _refused_elsewhere(images: Iterable[ImageBlock], messages: Iterable[Message]) -> frozenset[ImageBlock]:
+    """Those that the service of another model refused earlier in the session."""
+    told = {one.learnt for one in messages if isinstance(one, AssistantMessage) and one.learnt}
+    refused = {as_text(image) for one in told for image in as_list(as_object(parse_object(one)).get("images"))}
+    return frozenset(image for image in images if _digest(image) in refused)
+
+
+def _shown_now(messages: Sequence[Message]) -> Iterable[ImageBlock]:
+    """The images that the person showed since the model's last reply."""
+    since = takewhile(lambda message: not isinstance(message, AssistantMessage), reversed(messages))
+    return _images(message for message in since if isinstance(message, UserMessage))
 
 
 def _has_thinking(message: Message) -> bool:

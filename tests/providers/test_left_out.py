@@ -99,6 +99,27 @@ async def test_one_refused_image_does_not_take_the_others_with_it(model_server, 
     assert "[image plan.png left out: the service refused it]" in sent
 
 
+async def test_what_another_service_refused_is_left_out_first_and_shown_again_it_is_said(model_server, provider):
+    model_server.will_not_take = {PLAN.data.encode(): REFUSES_ONE[0]}
+    other = Taken("other/model")
+    other.left_out = LeftOut(images=frozenset({PLAN}))
+    seen = replace(replied("I see."), model="other/model", learnt=other.learnt)
+    again = UserMessage(blocks=(PLAN, TextBlock(text="and now?")))
+    model_server.reply(say("Fine."), say("Still fine."))
+
+    request = ModelRequest(system="", messages=(LOOK, again, seen, said("go on")), tools=())
+    first = await events_of(provider, request)
+    more = (*request.messages, replace(replied("Fine."), model=provider.model), again)
+    second = await events_of(provider, replace(request, messages=more))
+
+    assert notices(first) == [
+        f"The service refused an image, so it is left out of what {provider.model} is sent: plan.png."
+    ]
+    assert SHOT.data in model_server.requests[-1].raw.decode()
+    assert [notice.endswith("is sent again: plan.png.") for notice in notices(second)] == [True]
+    assert len(model_server.requests) == 3
+
+
 async def test_a_refusal_in_the_middle_of_the_stream_counts_as_well(model_server, chat):
     error = {"error": {"code": 400, "message": "image input is not supported"}}
     model_server.reply(RawStream(chunks=data_lines(error)), say("Ok."))
