@@ -250,7 +250,7 @@ def make_provider(
     """
     address = last.address
     known = catalog.limits(str(name), timeout=settings.model.first_byte_seconds)
-    limits = known.wanted(settings.model.max_tokens, effort)
+    limits = known.wanted(catalog.possible(str(name), settings.model.max_tokens), effort)
     key = LOCAL_KEY if address else key_for(name, settings.model, keys)
     match name.provider:
         case ProviderKind.ANTHROPIC:

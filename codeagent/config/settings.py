@@ -28,7 +28,7 @@ class ModelSettings(_Table):
     openai_base_url: _Address | None = None
     """Where the OpenAI-compatible server is, such as http://127.0.0.1:8080/v1."""
     max_tokens: Annotated[int, Field(gt=0)] | None = None
-    """The most tokens that one reply may have; by default what the model allows."""
+    """The most tokens that one reply may have; by default, and at most, what the model is known to allow."""
     effort: Literal["low", "medium", "high"] | None = None
     """How hard the model should think, low, medium or high, where it lets itself be told."""
     first_byte_seconds: _Seconds = 600

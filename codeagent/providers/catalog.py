@@ -179,6 +179,11 @@ class Catalog:
             max_output=output, thinks=card.thinks, has_budget=card.has_budget, timeout=timeout, window=card.window
         )
 
+    def possible(self, model: str, output: int | None) -> int | None:
+        """What a person wants as the most tokens of a reply, held to what the model is known to be able to write."""
+        card = self.card(model) if output is not None else None
+        return min(output, card.output) if output is not None and card and card.output else output
+
     def window(self, model: str) -> int | None:
         """The context window in tokens, None when unknown."""
         card = self.card(model)

@@ -67,6 +67,7 @@ _FULL = seldom(r"context size has been exceeded|exceed_context_size", re.IGNOREC
 """What llama.cpp says with a status of 500 when the window is full in the middle of a reply."""
 _NEVER_FITS = seldom(r"request too large", re.IGNORECASE)
 """A single request above the tokens a minute: waiting does not help, a shorter history does."""
+_ABOUT_OUTPUT = seldom(r"max_(?:output_|completion_)?tokens")
 _OUT_OF_MONEY = seldom(
     r"insufficient_quota|credit balance|exceeded your current quota|billing|payment required|spending limit",
     re.IGNORECASE,
@@ -279,6 +280,9 @@ class Service:
             case 404 | 405:
                 text = f"{self.place} knows no model {self.model}, or no such address"
                 hint = f"Check the model's name and the base URL ({self.url_variable})."
+            case _ if _ABOUT_OUTPUT().search(said):
+                text = f"{self.name} refused the most tokens that a reply may have (HTTP {status})"
+                hint = "Set another number as model.max_tokens, or leave that setting out."
             case _:
                 text = f"{self.name} refused the request (HTTP {status})"
                 hint = "Try another model, or go back to before the last message."

@@ -152,3 +152,13 @@ def test_what_is_wrong_in_an_own_table_is_named_with_its_file(own, text, told):
         own(text).names()
 
     assert told in str(caught.value)
+
+
+def test_a_wanted_size_of_the_reply_is_held_to_what_the_model_can_write():
+    catalog, model = Catalog(), "anthropic/claude-sonnet-4-5"
+    card = catalog.card(model)
+    assert card is not None
+    assert catalog.possible(model, 999_999_999) == card.output
+    assert catalog.possible(model, 10) == 10
+    assert catalog.possible("openai-chat/nobody-knows-it", 999_999_999) == 999_999_999
+    assert catalog.possible(model, None) is None

@@ -78,6 +78,14 @@ async def test_a_refusal_is_not_tried_again(model_server, provider, status):
     assert "No such thing" in str(error)
 
 
+async def test_a_refused_size_of_the_reply_names_its_setting(model_server, provider):
+    problem = f"Invalid '{'max_tokens' if 'claude' in provider.model else 'max_output_tokens'}': 10 is too small"
+    model_server.reply(Refuse(status=400, message=problem))
+    error = await failure(provider)
+    assert isinstance(error, ProviderRejected)
+    assert "model.max_tokens" in error.hint
+
+
 async def test_a_wrong_key_names_the_variable_to_check_and_never_the_key():
     with ScriptedServer(key="the-right-one") as server:
         for provider, name in (
