@@ -138,6 +138,19 @@ async def test_the_question_says_when_the_settings_are_broken(launch, text):
     assert person.asked[0].preview.entries[0].notes
 
 
+@pytest.mark.parametrize("text", ["[model", "[model]\nname = 3", "name = 1"])
+async def test_broken_settings_that_are_trusted_have_no_effect_and_say_so(launch, text):
+    (launch.root / ".codeagent/config.toml").write_text(text)
+    brought, person = await brought_by(launch, TRUST)
+    assert person.asked[0].preview.entries[0].notes[0].startswith("no effect until it is mended: ")
+    assert brought.settings is None
+    assert [one.text for one in brought.instructions] == ["Use tabs."]
+    (notice,) = brought.notices
+    assert notice.text.startswith(str(launch.root / ".codeagent/config.toml"))
+    assert notice.text.endswith(" It has no effect until that is mended.")
+    assert said(without_asking(look_at_project(launch))) == [notice.text]
+
+
 async def test_what_can_have_no_effect_says_why(launch):
     (launch.root / "AGENTS.md").unlink()
     (launch.root / "AGENTS.md").symlink_to("/etc/hostname")

@@ -89,7 +89,9 @@ class Checkpoints:
                 self._warn(error)
                 return ""
             self._jobs.pop(number)
-        return _named(look, diffs)
+            beside = [other.name for other in self._jobs.values()]
+        named = _named(look, diffs)
+        return f"{named} (by it or by {' or '.join(beside)}, which ran beside it)" if named and beside else named
 
     def close(self) -> None:
         """Keeps what jobs changed that ran until now, when the session ends; blocks for a moment."""

@@ -81,6 +81,18 @@ async def test_what_a_job_changed_by_its_end_is_told_and_taken_back(ground, work
     assert (ground.root / "gen" / "new.txt").read_text() == "new\n"
 
 
+async def test_what_one_of_several_jobs_changed_is_not_said_to_be_the_doing_of_the_first_to_end(ground, works):
+    await works.start(works.until("on"))
+    steps = ("echo 2 > two.txt", works.until("written"), works.until("off"), "echo 3 >> two.txt")
+    await works.start("; ".join((works.until("begin"), *steps)))
+    works.go("begin")
+    works.go("written")
+    works.go("on")
+    assert (await works.end()).changed == "created two.txt +1 (by it or by job 2, which ran beside it)"
+    works.go("off")
+    assert (await works.end(2)).changed == "two.txt +1"
+
+
 async def test_calls_beside_a_job_keep_their_own_changes(ground, works, tree_of):
     trees = [tree_of(ground.root)]
     await works.start(f"{works.until('on')}; echo job >> sub/b.txt; echo job > job.txt")
