@@ -88,3 +88,24 @@ async def test_where_a_question_and_its_keys_have_no_room_no_answer_counts_and_w
         await stage.to_question()
         await stage.press_slowly("n")
         await stage.until(lambda: answers)
+
+
+@pytest.mark.parametrize("size", [(60, 15), (40, 10)])
+async def test_a_command_begins_in_view_whatever_is_said_of_it_and_all_of_that_follows(stage_of, ask_command, size):
+    lost = "Deletes every file below build, which undo cannot bring back since git ignores all that is in there." * 3
+    warnings = (lost, "Runs as root.")
+    request = ask_command("rm -rf build && make", warnings=warnings)
+
+    async def turn(emit, approver):
+        await approver.ask(request)
+
+    async with stage_of(turn, size=size) as stage:
+        await stage.type("go\n")
+        dialog = stage.app.main.approval
+        await stage.until(lambda: dialog.has_focus and dialog.answers_to(events.Focus().time))
+        assert "$ rm -rf build && make" in stage.text
+        assert "… + 1 more" in stage.text
+        await stage.press_slowly("end")
+        await stage.until(lambda: "! Runs as root." in stage.text)
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.until(lambda: "… + 1 more" not in stage.text and "$ rm -rf" in stage.text)

@@ -86,6 +86,8 @@ class DrawnQuestion:
     def __init__(self) -> None:
         self.hunk_starts: Sequence[int] = ()
         self.seen = 0
+        self.rows = 0
+        """So many lines of a question can be in view at once."""
         self._shown: OpenQuestion | None = None
         self._total = 0
         self._drawn: tuple[tuple[int, int, Palette, Side, int], DiffLines] | None = None
@@ -148,10 +150,12 @@ class DrawnQuestion:
         before = self._drawn
         diff = self._diff(question, width, palette, side)
         is_as_before = before is not None and self._drawn is not None and before[0] == self._drawn[0]
-        shown = question_lines(question.request, width, palette, diff=diff)
+        shown = question_lines(question.request, width, palette, diff=diff, rows=self.rows)
         self.hunk_starts = shown.hunk_starts
         self._above = shown.hunk_starts[0] - diff.hunk_starts[0] if diff is not None and shown.hunk_starts else 0
         self._shown, self._total = question, len(shown.lines)
+        if question.is_turned is not shown.is_turned:  # what was in view are other lines now
+            question.is_turned, question.seen_rows = shown.is_turned, 0
         self.seen = question.seen_rows if is_as_before else self._rows_seen(question)
         return shown.lines
 

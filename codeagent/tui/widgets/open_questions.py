@@ -32,6 +32,7 @@ class OpenQuestion:
     program changed what was shown before; ``order`` is the place of its call among the calls. ``is_called_off``: its
     file changed while the proposal is being edited, so that no answer counts until it is asked anew. ``around`` holds
     the lines around the hunks, shown ``unfolded`` times more; ``counts`` are the lines that come and go.
+    ``is_turned`` says that its warnings were laid out behind what they are about.
     """
 
     ticket: int
@@ -46,6 +47,7 @@ class OpenQuestion:
     seen_changes: set[ChangedLine] = field(default_factory=set[ChangedLine])
     is_anew: bool = False
     is_called_off: bool = False
+    is_turned: bool = False
     unfolded: int = 0
     around: Surroundings | None = field(init=False)
     counts: tuple[int, int] = field(init=False)

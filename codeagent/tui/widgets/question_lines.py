@@ -32,7 +32,7 @@ from codeagent.tui.widgets.command_rows import command_rows
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
 from codeagent.tui.widgets.header import from_home
 from codeagent.tui.widgets.inks import inks_of
-from codeagent.tui.widgets.lines import EMPTY, Cut, Line, Piece, wrap
+from codeagent.tui.widgets.lines import EMPTY, Cut, Line, Piece, one_line, wrap
 from codeagent.tui.widgets.project_lines import project_lines
 from codeagent.tui.widgets.stacks import Stack
 
@@ -46,11 +46,15 @@ _MOST_COLOURED = 20_000
 
 @value
 class QuestionLines:
-    """The lines of a question; ``hunk_starts`` are the indexes of the lines where a diff's hunks begin."""
+    """The lines of a question; ``hunk_starts`` are the indexes of the lines where a diff's hunks begin.
+
+    ``is_turned`` says that its warnings stand behind what they are about.
+    """
 
     lines: Sequence[Line]
     hunk_starts: tuple[int, ...] = ()
     diff: DiffLines | None = None
+    is_turned: bool = False
 
 
 def question_lines(
@@ -59,10 +63,12 @@ def question_lines(
     palette: Palette,
     *,
     diff: DiffLines | None = None,
+    rows: int = 0,
 ) -> QuestionLines:
     """The question itself: warnings first, then exactly what would happen.
 
-    ``diff`` is the change as it was drawn, when it is one.
+    ``diff`` is the change as it was drawn, when it is one. Where a command does not begin within ``rows``, one line
+    of the warnings stands above it, and all of them behind it; 0 is no limit.
     """
     top = list(_warnings(request, width, palette))
     preview = request.preview
@@ -73,7 +79,11 @@ def question_lines(
             return QuestionLines(lines=Stack([top, diff]), hunk_starts=starts, diff=diff)
         case CommandPreview():
             command = command_lines(preview.command, width, palette)
-            return QuestionLines(lines=[*top, *command, EMPTY, *_circumstances(request, preview, width, palette)])
+            rest = [EMPTY, *_circumstances(request, preview, width, palette)]
+            if is_turned := 0 < rows <= len(top):
+                rest += [EMPTY, *top[:-1]]
+                top = [_in_short(request, width, palette)] if rows > 1 else []
+            return QuestionLines(lines=[*top, *command, *rest], is_turned=is_turned)
         case NoPreview():
             return QuestionLines(lines=[*top, *_touched(request, width, palette)])
         case TextPreview():
@@ -138,14 +148,27 @@ def offer_lines(offers: Sequence[RuleOffer], width: int, palette: Palette) -> li
     return [*lines, EMPTY, *_text(where, width, inks.muted)]
 
 
-def _warnings(request: ApprovalRequest, width: int, palette: Palette) -> Iterator[Line]:
-    inks = inks_of(palette)
+def _said(request: ApprovalRequest) -> list[str]:
     said: list[str] = [*request.warnings, *(touch.concern.reason for touch in request.touches if touch.concern)]
     if isinstance(request.preview, DiffPreview):
         said += [*request.preview.notes]
-    for warning in dict.fromkeys(said):
+    return [show_invisible(warning) for warning in dict.fromkeys(said)]
+
+
+def _in_short(request: ApprovalRequest, width: int, palette: Palette) -> Line:
+    """The first warning as far as it fits into a line, and how many more there are."""
+    style = inks_of(palette).warning
+    first, *others = _said(request)
+    more = f" + {len(others)} more" if others else ""
+    return Line(pieces=(*one_line([Piece(f"! {first}", style)], width - len(more)), Piece(more, style)))
+
+
+def _warnings(request: ApprovalRequest, width: int, palette: Palette) -> Iterator[Line]:
+    inks = inks_of(palette)
+    said = _said(request)
+    for warning in said:
         yield from wrap(
-            [Piece(show_invisible(warning), inks.warning)],
+            [Piece(warning, inks.warning)],
             width,
             first=(Piece("! ", inks.warning),),
             rest=(Piece("  ", inks.warning),),

@@ -322,6 +322,7 @@ class QuestionPane(Vertical, can_focus=True):
         self.is_cramped = rows_left(self) < self._least
         self._keys.display = not self.is_cramped
         self.set_class(self.is_cramped, "-cramped")
+        self._drawing.rows = fitting_rows(self._room.lines, self._room.lines, rows_left(self) - air) + air - around
         lines = self._lines(question)
         self._wanted = len(lines) + around + self._text.rows
         self.fit()
@@ -350,8 +351,7 @@ class QuestionPane(Vertical, can_focus=True):
     def _redraw_lines(self) -> None:
         """The same question with another hunk pointed at or taken: no line moves."""
         if (question := self._questions.current) is not None:
-            lines = self._lines(question)
-            self._body.show(lines, from_start=False, seen=self._drawing.seen)
+            self._body.show(self._lines(question), from_start=False, seen=self._drawing.seen)
 
     def _lines(self, question: OpenQuestion) -> Sequence[Line]:
         self._drawing.note_seen(self._body.seen)
