@@ -133,13 +133,16 @@ class ToolCall:
 class ChangeDetails:
     """What a write or edit changed; ``level`` says how the old text matched ('exact' or what was forgiven).
 
-    ``is_edited``: the person changed the proposed text before it was written.
+    ``is_edited``: the person changed the proposed text before it was written. Where they
+    left hunks of it out, ``hunks`` were written of ``hunks_of``.
     """
 
     kind: Literal["change"] = "change"
     diffs: tuple[FileDiff, ...]
     level: str = ""
     is_edited: bool = False
+    hunks: int = 0
+    hunks_of: int = 0
 
 
 @value

@@ -223,7 +223,6 @@ class ToolGate:
             if len(refused) == count:
                 return Denied(reason="The person refused every part of the change.", feedback=answer.feedback)
             if refused:
-                notes.insert(0, _hunk_note(plan.preview, refused))
                 try:
                     plan = plan.narrowed(answer.hunks)
                 except ToolError as error:
@@ -344,17 +343,6 @@ def _proposal(preview: Preview) -> str | None:
     if isinstance(preview, CommandPreview):
         return preview.command
     return preview.proposal if isinstance(preview, DiffPreview) else None
-
-
-def _hunk_note(preview: DiffPreview, refused: Sequence[int]) -> str:
-    hunks = preview.diff.hunks
-    places = ", ".join(_lines(*hunks[index].old_range) for index in refused)
-    count = f"{len(refused)} of {len(hunks)} parts of the change"
-    return f"The person refused {count} (old {places}); they were not written."
-
-
-def _lines(first: int, last: int) -> str:
-    return f"line {first}" if first == last else f"lines {first}–{last}"
 
 
 def _reason(verdict: Verdict) -> str:

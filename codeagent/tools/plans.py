@@ -97,7 +97,8 @@ class ChangePlan:
 
     ``remark`` tells the model what went otherwise than it asked. ``is_on_unseen_text``:
     the file holds what only the person saw, so nothing but the lines written is known.
-    ``is_edited``: the text is not the model's, since the person changed it.
+    ``is_edited``: the text is not the model's, since the person changed it. ``hunks``
+    are written of ``hunks_of`` where the person left some out.
     """
 
     call_id: str
@@ -109,6 +110,8 @@ class ChangePlan:
     remark: str = ""
     is_on_unseen_text: bool = False
     is_edited: bool = False
+    hunks: int = 0
+    hunks_of: int = 0
 
     @property
     def preview(self) -> Preview:
@@ -146,7 +149,8 @@ class ChangePlan:
             f"The person approved {len(hunks)} of {len(total)} parts of this change. Not applied, at "
             f"{line_ranges(refused)} of the old file; do not try them again unless asked."
         )
-        return self._with_text(text, remark, is_rewrite=False)
+        narrowed = self._with_text(text, remark, is_rewrite=False)
+        return replace(narrowed, hunks=len(hunks), hunks_of=len(total))
 
     async def edited(self, text: str) -> Plan:
         """The person's own text in place of the proposed one; the model is told the difference."""
@@ -175,7 +179,13 @@ class ChangePlan:
         shown = change.notes if change.is_rewrite else (short_diff(self.diff),)
         parts = [first, *shown, *notes, self.remark]
         text = "\n".join(part for part in parts if part)
-        details = ChangeDetails(diffs=(self.diff,), level=change.level, is_edited=self.is_edited)
+        details = ChangeDetails(
+            diffs=(self.diff,),
+            level=change.level,
+            is_edited=self.is_edited,
+            hunks=self.hunks,
+            hunks_of=self.hunks_of,
+        )
         return say(self.call_id, text, details=details)
 
 

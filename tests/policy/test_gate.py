@@ -408,9 +408,10 @@ async def test_only_the_approved_hunks_are_in_the_plan_and_the_model_is_told(roo
         "edit", path="long.txt", edits=[{"old": "line 1\n", "new": "A\n"}, {"old": "line 50\n", "new": "B\n"}]
     )
     assert isinstance(decision, Allowed)
-    assert "refused 1 of 2" in decision.note
-    assert "line 2" in decision.note
-    await decision.plan.run(lambda _: None)
+    assert decision.note == ""
+    result = await decision.plan.run(lambda _: None)
+    assert result.text.count("approved 1 of 2 parts") == 1
+    assert (result.details.hunks, result.details.hunks_of) == (1, 2)
     text = (root / "long.txt").read_text()
     assert "line 1\n" in text
     assert "B\n" in text

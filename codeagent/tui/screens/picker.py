@@ -131,7 +131,10 @@ class Picker(Window[str | None]):
                 yield Static(show_invisible(self._note), id="note", markup=False)
 
     def on_mount(self) -> None:
-        """Shows everything, the bar on the current value."""
+        """Shows everything, the bar on the current value; over a question its frame stands on the question's."""
+        below = self.app.screen_stack[:-1]  # pyright: ignore[reportUnknownMemberType] - an app of any result
+        if any(pane.display for screen in below for pane in screen.query("QuestionPane")):
+            self.query_one(Vertical).styles.max_width = "100%"
         self._narrow("")
         self._stand_on(self._current)
         self._filter.focus()

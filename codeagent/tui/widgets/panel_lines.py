@@ -85,8 +85,8 @@ def detail_pieces(name: str, result: ToolResult, seconds: float, inks: Inks) -> 
         pieces = [Piece(_ended(result), ink)]
     else:
         pieces = _good_detail(name, result, inks)
-    if is_edited(result):
-        pieces += [Piece(" · " if pieces else "", inks.faint), Piece(_EDITED, inks.muted)]
+    if theirs := _persons_part(result):
+        pieces += [Piece(" · " if pieces else "", inks.faint), Piece(theirs, inks.muted)]
     time = seconds_text(seconds)
     if isinstance(result.details, CommandDetails) and time:
         pieces += [Piece(" · " if pieces else "", inks.faint), Piece(time, inks.muted)]
@@ -110,7 +110,7 @@ def words_of(preview: Preview | None, result: ToolResult | None, output: str) ->
     diffs: Sequence[FileDiff] = (preview.diff,) if isinstance(preview, DiffPreview) else ()
     ended, said = "", output
     if result is not None:
-        ended = " ".join([_ended(result), *([_EDITED] if is_edited(result) else [])])
+        ended = f"{_ended(result)} {_persons_part(result)}"
         said = result.text
         match result.details:
             case ChangeDetails(diffs=changed):
@@ -120,6 +120,15 @@ def words_of(preview: Preview | None, result: ToolResult | None, output: str) ->
             case _:
                 diffs = diffs if result.outcome is not Outcome.OK else ()
     return "\n".join([ended, show_command(command), clean(said), *map(words_of_change, diffs)])
+
+
+def _persons_part(result: ToolResult) -> str:
+    """What the person made of the proposal; empty when they took it as it was."""
+    details = result.details
+    if isinstance(details, ChangeDetails) and details.hunks_of:
+        chosen = f"{details.hunks} of {counted(details.hunks_of, 'hunk')}"
+        return f"{chosen}, {_EDITED}" if details.is_edited else chosen
+    return _EDITED if is_edited(result) else ""
 
 
 def _ended(result: ToolResult) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.containers import Vertical
 
 from codeagent.core.approvals import (
     Access,
@@ -576,3 +577,13 @@ async def test_the_hunks_that_are_chosen_are_the_same_side_by_side_and_unfolded(
         await stage.press_slowly("s", "o", "j", "space", "y", "enter")
         await stage.until(lambda: asking.answers)
         assert asking.answers["c1"].hunks == frozenset({0})
+
+
+async def test_a_list_over_a_question_stands_on_the_same_columns(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff()), size=(140, 40)) as stage:
+        await ask(stage)
+        await stage.pilot.press("ctrl+p")
+        await stage.until(lambda: "╭─ Commands" in stage.text)
+        box = stage.app.screen.query_one(Vertical).region
+        question = stage.app.main.approval.region
+        assert (box.x, box.right) == (question.x, question.right)

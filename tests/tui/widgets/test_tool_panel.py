@@ -57,6 +57,7 @@ def shown(block: ToolPanel, width: int = 60) -> list[str]:
         ("edit", ChangeDetails(diffs=(DIFF,), level="quotes forgiven"), "quotes forgiven · +2 −1"),
         ("edit", ChangeDetails(diffs=(DIFF,), level="exact", is_edited=True), "+2 −1 · edited by you"),
         ("write", ChangeDetails(diffs=(DIFF,), level="quotes forgiven", is_edited=True), "+2 −1 · edited by you"),
+        ("edit", ChangeDetails(diffs=(DIFF,), level="exact", hunks=2, hunks_of=3), "+2 −1 · 2 of 3 hunks"),
         ("bash", command(0, "exit code 0"), "4.2 s"),
     ],
 )
