@@ -11,7 +11,7 @@ from codeagent.agent.tool_call import CallRun, Workshop
 from codeagent.core.messages import Outcome, ToolCall, ToolResult
 
 _LONGEST_REASON = 1_000
-_STARTED_TOGETHER = 8
+_STARTED_TOGETHER = 2
 
 
 class Schedule:
@@ -32,10 +32,9 @@ class Schedule:
             self.halt(halt)
         await self._workshop.ready()
         async with asyncio.TaskGroup() as group:
-            for number, run in enumerate(self._runs, start=1):
+            for run in self._runs:
                 group.create_task(run.run())
-                if number % _STARTED_TOGETHER == 0:
-                    await asyncio.sleep(0)  # a key that was pressed meanwhile is heard
+                await asyncio.sleep(0)  # a key that was pressed meanwhile is heard
         return self.results
 
     @property
