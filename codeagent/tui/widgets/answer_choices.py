@@ -47,6 +47,9 @@ _SHOWN_AT_THE_REASONS = frozenset({"approve", "deny", "deny_because", "always", 
 _OF_WHAT_IS_SEEN = frozenset({"hunk", "toggle_hunk", "switch", "other_side", "open_fold"})
 """The actions that change what is seen of a question, which has to be in view for that."""
 
+_AT_THE_REASONS = _SHOWN_AT_THE_REASONS | _OF_WHAT_IS_SEEN | _CHOOSING | {"why"}
+"""The actions that mean something there; the key that brought the reasons takes them away."""
+
 
 def leaves_reasons(action: str) -> bool:
     """Whether an action with its arguments brings the question back into view first."""
@@ -97,7 +100,7 @@ def works_in(action: str, view: View, question: OpenQuestion | None, *, is_live:
         return view is View.STORING
     if action == "approve_edited":
         return view is View.EDITING
-    is_possible = view in {View.QUESTION, View.ASKING_WHY}
+    is_possible = view is View.QUESTION or (view is View.ASKING_WHY and action in _AT_THE_REASONS)
     return is_possible and is_live if action in _ONLY_AT_THE_QUESTION else None
 
 
