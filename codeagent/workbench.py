@@ -7,6 +7,7 @@ import heapq
 import json
 import threading
 import time
+import unicodedata
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
@@ -301,16 +302,23 @@ def best_paths(names: tuple[str, ...], query: str, limit: int) -> tuple[str, ...
 
     Paths that only hold its characters in order count where too few hold it whole.
     """
-    wanted = query.lower()
+    wanted = _folded(query)
     if not wanted:
         return names[:limit]
-    whole = (name for name in names if wanted in name.lower())
-    best = heapq.nsmallest(limit, ((_place(name.lower(), wanted), len(name), name) for name in whole))
+    whole = (name for name in names if wanted in _folded(name))
+    best = heapq.nsmallest(limit, ((_place(_folded(name), wanted), len(name), name) for name in whole))
     if len(best) < limit:
-        others = ((_gaps(name.lower(), wanted), len(name), name) for name in names if wanted not in name.lower())
+        others = ((_gaps(_folded(name), wanted), len(name), name) for name in names if wanted not in _folded(name))
         found = ((gaps, length, name) for gaps, length, name in others if gaps is not None)
         best += heapq.nsmallest(limit - len(best), found)
     return tuple(name for _, _, name in best)
+
+
+def _folded(text: str) -> str:
+    """Without regard to upper case and accents."""
+    if text.isascii():
+        return text.lower()
+    return "".join(one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))
 
 
 def _place(name: str, wanted: str) -> int:

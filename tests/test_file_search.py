@@ -21,5 +21,12 @@ def test_whole_before_scattered_and_names_before_folders(query, found):
     assert best_paths(NAMES, query, 10)[: len(found)] == found
 
 
+def test_accents_and_the_way_they_are_written_make_no_difference():
+    names = ("sub/bär 日本.txt", "sub/ba\u0308r.txt", "bar.txt")
+    assert set(best_paths(names, "bar", 10)) == set(names)
+    assert set(best_paths(names, "bär", 10)) == set(names)
+    assert best_paths(names, "日", 10) == names[:1]
+
+
 def test_no_more_than_asked_for():
     assert best_paths(NAMES, "cart", 2) == ("shop/cart.py", "tests/test_cart.py")

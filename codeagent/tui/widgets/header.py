@@ -69,8 +69,10 @@ class Header(Widget):
         if len(model) > most:
             model = f"{model[: most - 1]}…" if most >= _SHORTEST_MODEL else ""
         shown_folder = Content.styled(_shortened(folder, max(room - len(model), _SHORTEST_FOLDER)), "$text")
-        left = Content("  ").join([part for part in (name, shown_folder, branch) if part])
         right = Content(" · ").stylize("$text-faint").join([part for part in (Content(model), *fixed) if part])
+        places = [part for part in (shown_folder, branch) if part]
+        while (left := Content("  ").join([name, *places])).cell_length + 2 + right.cell_length > width and places:
+            places.pop()  # rather than cut once more
         gap = max(width - left.cell_length - right.cell_length, 2)
         return Content.assemble(left, " " * gap, right).truncate(width, ellipsis=True)
 

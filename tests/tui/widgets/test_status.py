@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 from codeagent.core.approvals import Mode
 from codeagent.core.desk import WorkspaceStatus
@@ -138,3 +139,11 @@ def test_the_prompt_that_stands_first_tells_the_same_keys():
     line = StatusLine(reduced_motion=False, keymap={})
     line.show(Status(is_connecting=False))
     assert line._right()[0].plain == IDLE_HINTS
+
+
+async def test_a_very_narrow_top_line_leaves_out_rather_than_cuts_twice(stage_of):
+    async with stage_of(size=(20, 10)) as stage:
+        header = stage.app.main.header
+        header.show(replace(header.heading, root=Path("/tmp/work/projd7rwcuo"), branch="main"))
+        await stage.pilot.pause()
+        assert stage.text.splitlines()[0].split() == ["codeagent", "ask"]
