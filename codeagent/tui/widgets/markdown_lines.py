@@ -23,6 +23,8 @@ _WIDEST_GROUND = 116
 """Cells of the ground of code on the widest screen, so that it ends where panels do; a longer line goes on."""
 _LONGEST = 40_000
 """Characters of one paragraph, table or list item, and of a summary: it is looked through in half a second at worst."""
+_MOST = 200_000
+"""Characters that are shown of one of them: the screen is drawn while keys wait."""
 _FENCES = ("```", "~~~")
 _BULLETS = "•◦▪"
 _CODE_MARGIN = " "
@@ -33,8 +35,15 @@ _BOXES = {False: "☐ ", True: "✓ "}
 def markdown_lines(source: str, width: int, inks: Inks, *, number: int | None = None) -> list[Line]:
     """The Markdown in lines of at most ``width`` cells; ``number`` replaces that of a leading list item.
 
-    What is too long to be looked through while everything else waits comes out as it was written.
+    What is too long to be looked through while everything else waits comes out as it was written, and the end of
+    what is longer than anybody reads is left out, which is said.
     """
+    if (more := len(source) - _MOST) > 0:
+        told = f"… {more:,} more characters: /copy takes them too"
+        return [
+            *markdown_lines(source[:_MOST], width, inks, number=number),
+            Line(pieces=(Piece(told, inks.muted, ""),)),
+        ]
     if len(source) > _LONGEST and not source.lstrip().startswith(_FENCES):
         return wrap([Piece(presentable(source), inks.text)], min(max(width, 8), _WIDEST_PROSE))
     tokens = markdown_parser()(presentable(source))
@@ -50,7 +59,7 @@ def code_block_lines(code: str, language: str, width: int, inks: Inks) -> list[L
     label = words[0][: max(wide - 4, 0)] if words else ""
     blank = Piece(" " * max(wide - len(label) - 1, 0), ground, "")
     lines = [Line(pieces=(blank, Piece(label, inks.faint + ground, ""), margin), whole="")]
-    for pieces in highlight(code, label.lower(), inks.palette):
+    for pieces in highlight(code, label.lower() if len(code) <= _LONGEST else "", inks.palette):
         row = [piece._replace(style=piece.style + ground) for piece in pieces]
         for line in _code_rows(row, width - 1, margin, inks.faint + ground):
             rest = Piece(" " * (max(wide, line.width + 1) - line.width), ground, "")

@@ -186,3 +186,13 @@ def test_a_very_long_paragraph_does_not_hold_up_the_screen(sign):
 def test_long_code_stays_code():
     rows = markdown_lines("```python\n" + "x = 1\n" * 10_000 + "```", 90, INKS)
     assert "```" not in "".join(row.text for row in rows)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["word " * 1_000_000, "x" * 5_000_000, "```python\n" + "f(1) # abc\n" * 450_000],
+    ids=["words", "one word", "code"],
+)
+def test_of_megabytes_without_an_end_the_beginning_is_drawn_and_the_rest_counted(source):
+    assert_takes_less(0.25, partial(markdown_lines, source, 95, INKS))
+    assert drawn(source, 95)[-1] == f"… {len(source) - 200_000:,} more characters: /copy takes them too"
