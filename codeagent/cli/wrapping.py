@@ -25,7 +25,6 @@ def wrapped(text: str, stream: TextIO, *, hang: int = 0) -> str:
             subsequent_indent=" " * hang,
             break_long_words=False,
             break_on_hyphens=False,
-            drop_whitespace=True,
         )
         for line in text.split("\n")
     )
