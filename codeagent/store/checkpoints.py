@@ -141,7 +141,7 @@ class Checkpoints:
         if found and (text := uncommitted_in_words(found, self._show)):
             large = await asyncio.to_thread(self._cover.too_large, (*found.changed, *found.new))
             save = f", save {self._shown_some(large)}, too large for that" if large else ""
-            kept = f"It is kept before each change{save}; /undo and /rewind bring it back."
+            kept = f"All of it is kept before each change{save}; /undo and /rewind bring it back."
             self._tell(NoticeGiven(text=f"{text}. {kept}"))
 
     def _shown_some(self, paths: Sequence[Path]) -> str:

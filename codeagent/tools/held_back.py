@@ -55,7 +55,8 @@ class HeldBack:
 
 def in_words(refusals: Sequence[Refusal]) -> str:
     """What the sandbox kept it from: the end of a sentence."""
-    return " and ".join(map(str, refusals))
+    *others, last = map(str, refusals)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def what_would_be_refused(writes: Sequence[Path], confine: Confine, show: Callable[[Path], str]) -> tuple[str, str]:

@@ -382,7 +382,7 @@ async def test_auto_mode_on_uncommitted_work_says_so_once(messy):
     notices = [event.text for event in messy.events if isinstance(event, NoticeGiven)]
     assert len(notices) == 1
     assert notices[0].startswith("1 changed file and ")
-    assert "It is kept before each change, save big/big.bin, too large for that; /undo" in notices[0]
+    assert "All of it is kept before each change, save big/big.bin, too large for that; /undo" in notices[0]
 
 
 async def test_other_modes_say_nothing_of_it(messy):

@@ -59,6 +59,12 @@ def repository(tmp_path):
     return place
 
 
+def test_several_places_that_the_sandbox_closed_are_one_list(place):
+    _, result = place.run("for name in a b c; do touch ../outside/$name; done; false")
+    to = "writing to ../outside/"
+    assert f"[the sandbox kept it from {to}a, {to}b and {to}c]" in result.text
+
+
 def test_a_command_that_failed_of_the_sandbox_is_offered_without_it(place):
     plan, result = place.run("echo x > ../outside/new")
     assert "[the sandbox kept it from writing to ../outside/new]" in result.text
