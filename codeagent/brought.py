@@ -31,6 +31,7 @@ from codeagent.core.text import counted
 from codeagent.core.values import value
 from codeagent.policy.trust import (
     COMMANDS,
+    UNTIL_MENDED,
     can_take_effect,
     distrust,
     fingerprint,
@@ -69,13 +70,20 @@ class Brought:
         return settings_of(self.files) if self.is_trusted and not self.fault() else None
 
     def fault(self) -> str:
-        """Why the project's settings cannot be used, as a sentence that names their file; empty where they can."""
+        """Why the project's settings cannot be used, as a sentence that names their file; empty where they can.
+
+        It is also empty where they do not count anyway.
+        """
+        if not self.is_trusted:
+            return ""
+        if unread := next((file for file in self.files if file.brings is Brings.SETTINGS and file.problem), None):
+            return f"{unread.name} {unread.problem}."
         text = settings_of(self.files)
         if text is None:
             return ""
         file = project_config_file(self.launch.root)
         try:
-            check(Source(name=str(file), tables=project_settings(file, text)[0]))
+            check(Source(name=str(file), tables=project_settings(file, text)[0], text=text))
         except ConfigError as error:
             return error.message
         return ""
@@ -146,8 +154,9 @@ def _settled(found: Brought, level: Level) -> Brought:
     problems = [f"{file.name} {file.problem}; it has no effect." for file in found.files if file.problem]
     if found.launch.trusts or answered or (answered is None and found.standing.trust is Trust.TRUSTED):
         cut = [f"{one.source}: {one.note}." for one in project_instructions(found.files) if one.note]
-        faults = [f"{fault} It has no effect until that is mended."] if (fault := found.fault()) else []
-        return replace(found, is_trusted=True, notices=(*found.notices, *map(_warning, (*problems, *faults, *cut))))
+        found = replace(found, is_trusted=True)
+        faults = [f"{fault} {UNTIL_MENDED}"] if (fault := found.fault()) else []
+        return replace(found, notices=(*found.notices, *map(_warning, (*problems, *faults, *cut))))
     if found.standing.trust is Trust.NOTHING_TO_TRUST:
         return replace(found, notices=(*found.notices, *map(_warning, problems)))
     way = "/trust asks again." if level is Level.INFO else "To let it: codeagent trust, or --trust for one run."
@@ -262,7 +271,7 @@ def _settings_notes(found: Brought, file: ProjectFile) -> tuple[str, ...]:
         harmless, refused = project_settings(path, file.text)
         check(Source(name=file.name, tables=harmless))
     except ConfigError as error:
-        return (f"no effect until it is mended: {error.message.removeprefix(f'{path} ')}",)
+        return (f"no effect until it is mended: {error.message.removeprefix(f'{path} is ').removeprefix(f'{path}: ')}",)
     names = [f"{table}.{key}" for table, values in harmless.items() for key in values]
     notes = [f"sets {', '.join(names)}" if names else "sets nothing"] if names or not refused else []
     if refused:

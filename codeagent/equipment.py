@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from codeagent.agent.session import Session
+from codeagent.brought import Brought
 from codeagent.config.settings import Settings
 from codeagent.core.approvals import Hold
 from codeagent.core.archive import Archive
@@ -20,7 +21,8 @@ from codeagent.job_reports import news_for_model, tell_person
 from codeagent.model_switch import ModelSwitch
 from codeagent.pinned_files import read_pinned
 from codeagent.policy.gate import ToolGate
-from codeagent.policy.rules import RuleSet
+from codeagent.policy.trust import UNTIL_MENDED
+from codeagent.policy.written_rules import rules_of
 from codeagent.soon import Needs
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.prompts import Prompts
@@ -127,16 +129,21 @@ def equip(needs: Needs) -> Equipment:
         held=held,
         is_apart=confinement is not None and confinement.keeps_apart,
         paths=paths,
-        notices=tuple(clean_up((root, *extra))),
+        notices=(*_unread_rules(gate, needs.brought), *clean_up((root, *extra))),
     )
 
 
+def _unread_rules(gate: ToolGate, brought: Brought) -> Iterator[str]:
+    """What is to be said of rules that cannot be read, and is not yet."""
+    yield from (f"{fault} {UNTIL_MENDED}" for fault in gate.faults if fault != brought.fault())
+
+
 def make_gate(needs: Needs, paths: PathSandbox, cover: Cover, *, hold: Hold) -> ToolGate:
-    """The gate, with the rules of the settings and of earlier answers."""
-    asked = needs.settings.permissions
+    """The gate, with the rules of the settings and of earlier answers; raises ConfigError for a wrong rule."""
+    rules, fault = rules_of(needs.loaded.sources, needs.loaded.project)
     return ToolGate(
         paths,
-        RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow),
+        rules,
         needs.approver,
         needs.tell,
         needs.modes.get,
@@ -144,6 +151,7 @@ def make_gate(needs: Needs, paths: PathSandbox, cover: Cover, *, hold: Hold) -> 
         sandbox_is_off=needs.settings.sandbox.level == confine.Level.OFF,
         grants_file=needs.brought.launch.places.grants_file,
         cover=cover,
+        faults=tuple(filter(None, (needs.brought.fault(), fault))),
     )
 
 

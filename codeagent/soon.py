@@ -11,6 +11,7 @@ from typing import Protocol
 from codeagent.agent.session import Session
 from codeagent.brought import Brought
 from codeagent.config.settings import Settings
+from codeagent.config.sources import LoadedSettings
 from codeagent.core.archive import Archive
 from codeagent.core.context import Pin
 from codeagent.core.desk import Approver, Workbench
@@ -30,12 +31,17 @@ class Needs:
     """What the equipment is made of; ``is_running`` says whether a turn is under way."""
 
     brought: Brought
-    settings: Settings
+    loaded: LoadedSettings
     keeping: Keeping
     approver: Approver | None
     tell: Emit
     modes: ModeSwitch
     is_running: Callable[[], bool]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.loaded.settings
 
 
 class Equipped(Protocol):

@@ -156,7 +156,7 @@ def assemble(
     listeners: list[Emit] = [emit, keeping.after]
     record, bookmarks = keeping.recorder(_each(listeners)), Bookmarks()
     modes = ModeSwitch(settings.permissions.mode, record.tell)
-    needs = Needs(brought, settings, keeping, approver, record.tell, modes, is_running=lambda: session.is_running)
+    needs = Needs(brought, loaded, keeping, approver, record.tell, modes, is_running=lambda: session.is_running)
     soon = Soon(prepared_specs(), partial(_equip, needs))
     if not is_soon or past or _has_rules(settings):
         keeping.or_closed(lambda: soon.made)

@@ -147,8 +147,24 @@ async def test_broken_settings_that_are_trusted_have_no_effect_and_say_so(launch
     assert [one.text for one in brought.instructions] == ["Use tabs."]
     (notice,) = brought.notices
     assert notice.text.startswith(str(launch.root / ".codeagent/config.toml"))
-    assert notice.text.endswith(" It has no effect until that is mended.")
+    assert notice.text.endswith(" As limits may be missing, every call is asked about until that is mended.")
+    assert notice.text.removeprefix(brought.fault()) != notice.text
     assert said(without_asking(look_at_project(launch))) == [notice.text]
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"x" * 70_000, b"a\0b"])
+async def test_settings_that_are_no_text_are_a_fault_where_the_project_counts(launch, content):
+    (launch.root / ".codeagent/config.toml").write_bytes(content)
+    brought, _ = await brought_by(launch, TRUST)
+    assert brought.settings is None
+    assert brought.fault().startswith(".codeagent/config.toml ")
+    assert said(brought)[-1].endswith("until that is mended.")
+
+
+async def test_settings_of_an_untrusted_project_are_no_fault(launch):
+    (launch.root / ".codeagent/config.toml").write_text("[model")
+    brought, _ = await brought_by(launch, Deny())
+    assert brought.fault() == ""
 
 
 async def test_what_can_have_no_effect_says_why(launch):

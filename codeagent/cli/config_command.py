@@ -23,6 +23,7 @@ from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.text import clean
 from codeagent.keys import KEY_VARIABLES, find_keys, key_service
 from codeagent.model_list import LastList
+from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import trusted_settings
 from codeagent.providers.catalog import Catalog
 from codeagent.workspace.atomic import write_atomic
@@ -127,6 +128,9 @@ def change_setting(places: Places, name: str, value: str | None) -> None:
         after = with_setting(text, name, value, str(path)) if is_set else without_setting(text, name, str(path))
         if is_set and name == "ui.theme":
             _require_theme(Settings.model_validate(tomllib.loads(after)).ui.theme, places)
+        if is_set and name.startswith("permissions."):
+            asked = Settings.model_validate(tomllib.loads(after)).permissions
+            RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow)
         make_private_folder(path.parent)
         if before is None and not path.is_symlink():
             write_private(path, after.encode())

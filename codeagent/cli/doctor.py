@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codeagent.checks import look_around
 from codeagent.cli.command_line import WordsParser
+from codeagent.cli.permission_rules import rules_here
 from codeagent.cli.wrapping import wrapped
 from codeagent.config.places import find_places
 from codeagent.config.sources import load_settings
-from codeagent.core.desk import CheckState
+from codeagent.core.desk import Check, CheckState
+from codeagent.core.errors import ConfigError
 from codeagent.core.text import clean
 from codeagent.keys import find_keys
 
@@ -26,9 +28,17 @@ def run(words: Sequence[str]) -> int:
     root = Path.cwd()
     places = find_places(os.environ)
     loaded = load_settings(places, root, os.environ, {}, project=None)
-    checks = look_around(loaded.settings, root, os.environ, find_keys(os.environ, places))
+    checks = (*look_around(loaded.settings, root, os.environ, find_keys(os.environ, places)), *_rules(root))
     for check in checks:
         print(wrapped(f"{_MARKS[check.state]} {check.name:<10} {clean(check.finding)}", sys.stdout, hang=_HANG))
         if check.remedy:
             print(wrapped(f"{' ' * _HANG}{clean(check.remedy)}", sys.stdout, hang=_HANG))
     return int(any(check.state is CheckState.MISSING for check in checks))
+
+
+def _rules(root: Path) -> Iterator[Check]:
+    """What is wrong with the rules that hold here: of the person's settings, the trusted project's, and stored."""
+    try:
+        rules_here(root)
+    except ConfigError as error:
+        yield Check(name="rules", state=CheckState.MISSING, finding=error.message, remedy=error.hint)

@@ -19,6 +19,7 @@ from codeagent.policy.grants import Grant, forget_grant, load_grants, store_gran
 from codeagent.policy.rule_meaning import rule_meaning
 from codeagent.policy.rules import Rule
 from codeagent.policy.trust import trusted_settings
+from codeagent.policy.written_rules import rules_of
 from codeagent.workspace.private import way_out
 
 _DECISIONS = (Decision.DENY, Decision.ASK, Decision.ALLOW)
@@ -46,7 +47,13 @@ def run_rules(options: argparse.Namespace) -> int:
         _list(root, places, as_json=options.what is not None and options.json)
         return 0
     decision, scope = Decision(options.decision), Scope(options.scope)
-    grant = Grant(rule=str(Rule.parse(options.rule)), decision=decision, scope=scope)
+    try:
+        rule = str(Rule.parse(options.rule))
+    except ConfigError:
+        if options.what != "remove":
+            raise
+        rule = options.rule  # one that cannot be read must be removable all the same
+    grant = Grant(rule=rule, decision=decision, scope=scope)
     try:
         if options.what == "add":
             meaning = rule_meaning(grant.rule, decision)
@@ -76,6 +83,7 @@ def _rows(root: Path, places: Places) -> list[dict[str, str]]:
     """Strictest first, as they are applied."""
     project = trusted_settings(root, places.trust_file)
     loaded = load_settings(places, root, os.environ, {}, project=project)
+    rules_of(loaded.sources)
     brought = _brought_rules(root, project)
     stored = load_grants(places.grants_file, root)
     asked = loaded.settings.permissions

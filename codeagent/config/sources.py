@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,16 +27,23 @@ ADDED_UP = frozenset(
 
 @value
 class Source:
-    """One place settings come from, with its name as people are told it."""
+    """One place settings come from, with its name as people are told it, and its ``text`` if that is a file."""
 
     name: str
     tables: Tables
+    text: str = ""
+
+    def place(self, table: str, key: str, written: str = "") -> str:
+        """Its name, and the line where a setting stands, or where ``written`` stands in it, as far as that is found."""
+        line = _line(self.text, table, key, written)
+        return f"{self.name}, line {line}" if line else self.name
 
 
 @value
 class LoadedSettings:
     """The settings in force, which source gave each one that is not a default, and what is wrong with them.
 
+    ``sources`` are all of them, the weakest first, and ``project`` is the name of the project's own.
     ``left_out`` says what the project's file sets though no project may: told when the
     project is asked about and where settings are listed, not at each start.
     """
@@ -43,6 +52,8 @@ class LoadedSettings:
     origins: Mapping[tuple[str, str], str]
     notices: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    project: str = ""
 
 
 def load_settings(
@@ -56,13 +67,13 @@ def load_settings(
     sources: list[Source] = []
     left_out: tuple[str, ...] = ()
     if places.config_file.exists():
-        sources.append(Source(name=str(places.config_file), tables=read_file(places.config_file)))
+        sources.append(file_source(places.config_file))
     if project is not None:
         file = project_config_file(root)
         harmless, refused = project_settings(file, project)
         own: Tables = sources[0].tables if sources else {}
         harmless, raised = without_raised_limits(harmless, own)
-        sources.append(Source(name=str(file), tables=harmless))
+        sources.append(Source(name=str(file), tables=harmless, text=project))
         left_out = (
             *(f"{file}: a project may not set {name}; it was left out." for name in refused),
             *(f"{file}: a project may not raise {name} above yours; it was left out." for name in raised),
@@ -74,11 +85,23 @@ def load_settings(
     merged, origins = merge(sources)
     settings = checked(merged)
     notices = tuple(key_problems(settings.keys))
-    return LoadedSettings(settings=settings, origins=origins, notices=notices, left_out=left_out)
+    return LoadedSettings(
+        settings=settings,
+        origins=origins,
+        notices=notices,
+        left_out=left_out,
+        sources=tuple(sources),
+        project="" if project is None else str(project_config_file(root)),
+    )
 
 
 def read_file(path: Path) -> Tables:
     """The tables of a TOML file; raises ConfigError when it is not one."""
+    return file_source(path).tables
+
+
+def file_source(path: Path) -> Source:
+    """A settings file as a source; raises ConfigError when it is not valid TOML."""
     try:
         if not path.is_file():
             raise ConfigError(f"{path} is not a file.", hint="Move it out of the way.")
@@ -87,7 +110,7 @@ def read_file(path: Path) -> Tables:
         raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Mend that line or remove it.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    return parse(path, text)
+    return Source(name=str(path), tables=parse(path, text), text=text)
 
 
 def project_settings(file: Path, text: str) -> tuple[Tables, tuple[str, ...]]:
@@ -153,7 +176,9 @@ def check(source: Source) -> None:
     try:
         checked(source.tables)
     except ValidationError as error:
-        raise ConfigError(f"{source.name}: {'; '.join(_problems(error))}.", hint=_hint(error)) from error
+        names = [str(part) for part in error.errors()[0]["loc"]]
+        place = source.place(names[0], names[1]) if len(names) > 1 else source.name
+        raise ConfigError(f"{place}: {'; '.join(_problems(error))}.", hint=_hint(error)) from error
 
 
 def merge(sources: Sequence[Source]) -> tuple[dict[str, dict[str, object]], dict[tuple[str, str], str]]:
@@ -175,8 +200,21 @@ def merge(sources: Sequence[Source]) -> tuple[dict[str, dict[str, object]], dict
 
 def _problems(error: ValidationError) -> Iterator[str]:
     for problem in error.errors():
-        name = ".".join(str(part) for part in problem["loc"])
-        yield f"{name}: {_PLAIN_WORDS.get(problem['type'], problem['msg'])}"
+        table, *rest = [str(part) for part in problem["loc"]]
+        if problem["type"] == "string_type" and len(rest) > 1:
+            yield f"{table}.{rest[0]} holds {problem['input']!r}, which is no text in quotes"
+        else:
+            yield f"{'.'.join([table, *rest])}: {_PLAIN_WORDS.get(problem['type'], problem['msg'])}"
+
+
+def _line(text: str, table: str, key: str, written: str) -> int:
+    """The number of the line in a settings file, found by its words, as TOML's reader tells none; 0 if it is not."""
+    setting = re.compile(rf"""\s*["']?(?:{re.escape(table)}["']?\s*\.\s*["']?)?{re.escape(key)}["']?\s*=""")
+    lines = text.splitlines()
+    first = next((number for number, line in enumerate(lines, 1) if setting.match(line)), 0)
+    forms = (json.dumps(written, ensure_ascii=False), f"'{written}'") if first and written else ()
+    numbered = enumerate(lines[first - 1 :], first)
+    return next((number for number, line in numbered if any(form in line for form in forms)), first)
 
 
 def _hint(error: ValidationError) -> str:

@@ -54,6 +54,7 @@ class ToolGate:
     system holds commands in the workspace; ``sandbox_is_off``: the person switched that off on
     purpose. ``grants_file`` keeps rules that a person stored for longer than this run.
     ``cover`` knows what undo would bring back; without it every loss is asked about.
+    ``faults`` say which rules could not be read: what would be allowed is asked about then, as one may be against it.
     """
 
     def __init__(  # noqa: PLR0913 - wiring names each of them once
@@ -68,6 +69,7 @@ class ToolGate:
         sandbox_is_off: bool = False,
         grants_file: Path | None = None,
         cover: Cover | None = None,
+        faults: Sequence[str] = (),
     ) -> None:
         self._sandbox = sandbox
         self._rules = rules
@@ -80,14 +82,37 @@ class ToolGate:
         self._grants_file = grants_file
         self._cover = cover
         self._judge = Judge(sandbox, rules)
+        self._faults = [*faults]
         if grants_file is not None:
-            for grant in load_grants(grants_file, sandbox.root):
-                self._grant(grant)
+            self._take_up(grants_file)
 
     @property
     def paths(self) -> PathSandbox:
         """The wall around the workspace."""
         return self._sandbox
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Which rules could not be read, in sentences."""
+        return tuple(self._faults)
+
+    @property
+    def _untold(self) -> str:
+        return f"Whether a rule is against it cannot be told. {self._faults[0]}"
+
+    def _take_up(self, grants_file: Path) -> None:
+        """Puts the stored rules in force; one that allows and cannot be read is just not there."""
+        try:
+            grants = load_grants(grants_file, self._sandbox.root)
+        except ConfigError as error:
+            self._faults.append(str(error))
+            return
+        for grant in grants:
+            try:
+                self._rules.grant(grant.rule, grant.scope, grant.decision)
+            except ConfigError as error:
+                if grant.decision is not Decision.ALLOW:
+                    self._faults.append(f"{grants_file}: {grant.decision}: {error}")
 
     def judge(self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode) -> Verdict:
         """What the policy says to a call, without asking anybody."""
@@ -105,6 +130,8 @@ class ToolGate:
         verdict = case.verdict if case else self._judge.call(tool, touches, preview, self._around(mode, preview))
         if isinstance(preview, CommandPreview) and preview.held_back and verdict.decision is not Decision.DENY:
             return replace(verdict, decision=Decision.ASK, because=preview.held_back, remedy="--sandbox off")
+        if self._faults and verdict.decision is Decision.ALLOW:
+            return replace(verdict, decision=Decision.ASK, because=self._untold, remedy="", is_covered=False)
         return verdict
 
     def _looked_at(self, call: ToolCall, plan: Plan, mode: Mode) -> tuple[CommandCase | None, Verdict]:
@@ -236,22 +263,15 @@ class ToolGate:
             return []
         grants = [Grant(rule=offer.rule, scope=scope) for offer in request.offers]
         for grant in grants:
-            self._grant(grant)
+            self._rules.grant(grant.rule, scope)
         if grants and scope is not Scope.SESSION and self._grants_file is not None:
             try:
                 await asyncio.to_thread(store_grants, self._grants_file, self._sandbox.root, grants)
             except OSError:
                 for grant in grants:
                     self._rules.revoke(grant.rule, scope)
-                    self._grant(replace(grant, scope=Scope.SESSION))
+                    self._rules.grant(grant.rule, Scope.SESSION)
         return []
-
-    def _grant(self, grant: Grant) -> None:
-        """A stored rule that this version cannot read changes nothing."""
-        try:
-            self._rules.grant(grant.rule, grant.scope, grant.decision)
-        except ConfigError:
-            return
 
     def _question(
         self, call: ToolCall, plan: Plan, verdict: Verdict, looked_at: tuple[CommandCase | None, Mode], why_again: str
@@ -266,9 +286,9 @@ class ToolGate:
     def _request(self, call: ToolCall, plan: Plan, verdict: Verdict, case: CommandCase | None) -> ApprovalRequest:
         preview, touches = plan.preview, plan.touches
         if isinstance(preview, CommandPreview):
-            offers = () if preview.held_back or case is None else command_offers(case)
+            offers = () if preview.held_back or case is None or self._faults else command_offers(case)
         else:
-            offers = path_offers(call.name, touches, self._sandbox) if verdict.remedy else ()
+            offers = path_offers(call.name, touches, self._sandbox) if verdict.remedy and not self._faults else ()
         if not offers and not (isinstance(preview, CommandPreview) and preview.held_back):
             verdict = replace(verdict, remedy="")  # the answers and the reasons name the same rules
         return ApprovalRequest(
@@ -278,7 +298,7 @@ class ToolGate:
             touches=touches,
             verdict=verdict,
             offers=offers,
-            warnings=warnings(preview, case, self._sandbox.show),
+            warnings=(*((self._untold,) if self._faults else ()), *warnings(preview, case, self._sandbox.show)),
             hold=Hold.NONE if isinstance(preview, CommandPreview) and preview.held_back else self._hold,
         )
 

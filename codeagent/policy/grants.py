@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from codeagent.core.approvals import Decision, Scope
+from codeagent.core.errors import ConfigError
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.values import value
-from codeagent.workspace.private import change_private, read_private
+from codeagent.workspace.private import change_private, is_damaged, read_private
 
 _ALWAYS = "always"
 _PROJECTS = "projects"
@@ -24,17 +27,21 @@ class Grant:
 
 
 def load_grants(path: Path, root: Path) -> tuple[Grant, ...]:
-    """The stored rules that hold in the workspace ``root``."""
+    """The stored rules that hold in the workspace ``root``; raises ConfigError where the file cannot be read."""
+    if is_damaged(path):
+        raise ConfigError(f"The stored rules in {path} cannot be read.", hint="Mend that file or remove it.")
     content = read_private(path)
     project = _table(content.get(_PROJECTS)).get(str(root))
     return (*_read(_table(content.get(_ALWAYS)), Scope.ALWAYS), *_read(_table(project), Scope.PROJECT))
 
 
 def store_grants(path: Path, root: Path, grants: Iterable[Grant]) -> None:
-    """Keeps rules for this project or for good; raises OSError."""
+    """Keeps rules for this project or for good; raises OSError, also where the file holds what cannot be read."""
     wanted = tuple(grants)
 
     def add(content: JsonObject) -> None:
+        if is_damaged(path):  # writing it anew would lose what it holds
+            raise OSError(errno.EINVAL, "it is damaged")
         for grant in wanted:
             rules = _rules(content, root, grant.scope)
             rules[grant.decision.value] = [*dict.fromkeys([*_texts(rules.get(grant.decision.value)), grant.rule])]
@@ -67,9 +74,11 @@ def _rules(content: JsonObject, root: Path, scope: Scope) -> JsonObject:
 
 
 def _read(rules: JsonObject, scope: Scope) -> Iterator[Grant]:
+    """What is no text is given as it is written, so that nobody takes it for nothing."""
     for decision in Decision:
-        for rule in _texts(rules.get(decision.value)):
-            yield Grant(rule=rule, decision=decision, scope=scope)
+        found = rules.get(decision.value, [])
+        for rule in found if isinstance(found, list) else [found]:
+            yield Grant(rule=rule if isinstance(rule, str) else json.dumps(rule), decision=decision, scope=scope)
 
 
 def _texts(found: JsonValue) -> tuple[str, ...]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from codeagent.core.approvals import Decision
-from codeagent.core.errors import ConfigError
 from codeagent.policy.rules import READERS, WRITERS, Rule
 from codeagent.policy.wrappers import INTERPRETERS, base_name, is_wrapper
 
-_TOOLS = frozenset({"bash", "job", "*", *READERS, *WRITERS})
 _OUTCOMES = {
     Decision.ALLOW: "allows",
     Decision.ASK: "asks each time about",
@@ -18,10 +16,6 @@ _OUTCOMES = {
 def rule_meaning(text: str, decision: Decision) -> str:
     """One or two sentences on what the rule covers; raises ConfigError for one that means nothing."""
     rule = Rule.parse(text)
-    if rule.tool not in _TOOLS:
-        raise ConfigError(
-            f"There is no tool {rule.tool}.", hint='Rules are for bash, read and edit, such as "edit(src/**)".'
-        )
     said = f"It {_OUTCOMES[decision]} {_what(rule)}."
     return f"{said} {_limits(rule, decision)}".strip()
 

@@ -27,6 +27,7 @@ _PLAIN_WORD = re.compile(r"[\w./,:=@%+~^-]+")
 
 READERS = frozenset({"read", "grep", "glob", "ls"})
 WRITERS = frozenset({"edit", "write"})
+_TOOLS = frozenset({"bash", "job", "*", *READERS, *WRITERS})
 
 
 class Match(StrEnum):
@@ -51,6 +52,9 @@ class Rule:
         if not found:
             raise ConfigError(f"{text!r} is no permission rule.", hint='Write "bash(git status *)" or "edit(src/**)".')
         rule = cls(found["tool"], found["pattern"])
+        if rule.tool not in _TOOLS:
+            hint = 'Rules are for bash, read and edit, such as "edit(src/**)".'
+            raise ConfigError(f"{text!r} is no permission rule: there is no tool {rule.tool}.", hint=hint)
         if rule.pattern is not None and not rule.pattern.strip():
             raise ConfigError(f"{text!r} has an empty pattern.", hint='Leave the brackets out or write "(*)".')
         if rule.tool != "bash" and not _is_quick(rule.pattern or ""):

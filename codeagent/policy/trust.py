@@ -20,6 +20,8 @@ from codeagent.workspace.private import change_private, read_private
 SETTINGS = ".codeagent/config.toml"
 COMMANDS = ".codeagent/commands"
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
+UNTIL_MENDED = "As limits may be missing, every call is asked about until that is mended."
+"""What is said where rules, or settings that may hold some, cannot be read."""
 
 _LARGEST = {Brings.SETTINGS: 64 * 1024, Brings.INSTRUCTIONS: 1024 * 1024, Brings.COMMAND: 64 * 1024}
 _MOST_COMMANDS = 200

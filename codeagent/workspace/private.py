@@ -46,20 +46,32 @@ def open_private(path: Path, how: int) -> TextIOWrapper:
 
 def read_private(path: Path) -> JsonObject:
     """The object in a JSON file; empty when it is missing, damaged, or not the person's own."""
+    return _read(path) or {}
+
+
+def is_damaged(path: Path) -> bool:
+    """Whether a JSON file is there, but holds no object that could be read, or is not the person's own."""
+    return _read(path) is None
+
+
+def _read(path: Path) -> JsonObject | None:
+    """What the file holds, nothing when it is missing, None when it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
+    except OSError:
+        return None
     try:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode) or state.st_uid != os.getuid():
-            return {}
+            return None
         found: JsonValue = json.loads(os.read(descriptor, _LARGEST))
-    except (ValueError, OSError):
-        return {}
+    except (ValueError, OSError, RecursionError):
+        return None
     finally:
         os.close(descriptor)
-    return found if isinstance(found, dict) else {}
+    return found if isinstance(found, dict) else None
 
 
 def change_private(path: Path, change: Callable[[JsonObject], None]) -> None:

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.server.replies import Reply, Say
+from tests.server.replies import Call, Reply, Say
 from tests.server.scripted_server import ScriptedServer
 
 pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
@@ -263,3 +263,21 @@ def test_init_goes_to_the_model_and_its_file_through_the_gate(place, model_serve
     with place.open() as terminal:
         say(terminal, "/init", "I looked at it")
     assert "write AGENTS.md in its top folder" in json.dumps(model_server.requests[-1].messages)
+
+
+BROKEN = {
+    "no TOML": "[permissions]\ndeny = ['x']\n[permissions]\n",
+    "a wrong rule": "[permissions]\ndeny = ['bash(']\n",
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_broken_settings_of_a_project_do_not_end_the_app_and_everything_is_asked_about(place, model_server, what):
+    (place.root / ".codeagent").mkdir()
+    (place.root / ".codeagent/config.toml").write_text(BROKEN[what])
+    model_server.reply(Reply(parts=(Call("bash", {"command": "ls"}),)))
+    with place.open() as terminal:
+        ask_and_answer(terminal, "y")
+        terminal.wait("until that is")
+        say(terminal, "hello", "Whether a rule is against it cannot be told")
+        terminal.press("escape")

@@ -1,0 +1,44 @@
+"""Puts the rules of the settings in force, and says where one stands that cannot be read: no limit is lost unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from codeagent.config.sources import Source
+from codeagent.core.approvals import Decision
+from codeagent.core.errors import ConfigError
+from codeagent.policy.rules import Rule, RuleSet
+
+_TABLE = "permissions"
+
+
+def rules_of(sources: Sequence[Source], project: str = "") -> tuple[RuleSet, str]:
+    """All rules of the settings, and what is wrong with those of the source named ``project``, in a sentence.
+
+    Of the project's the others hold. Raises ConfigError for a wrong one of any other source.
+    """
+    found: dict[Decision, list[Rule]] = {decision: [] for decision in Decision}
+    faults: list[str] = []
+    for source in sources:
+        for decision, text in _written(source):
+            try:
+                found[decision].append(Rule.parse(text))
+            except ConfigError as error:
+                place = source.place(_TABLE, decision, text)
+                if source.name != project:
+                    raise ConfigError(f"{place}: {_TABLE}.{decision}: {error.message}", hint=error.hint) from error
+                faults.append(f"{place}: {_TABLE}.{decision}: {error.message}")
+    rules = RuleSet(deny=found[Decision.DENY], ask=found[Decision.ASK], allow=found[Decision.ALLOW])
+    return rules, " ".join(faults)
+
+
+def check_rules(source: Source) -> None:
+    """Raises ConfigError for the first rule of a source that cannot be read, naming where it stands."""
+    rules_of([source])
+
+
+def _written(source: Source) -> Iterator[tuple[Decision, str]]:
+    for decision in Decision:
+        found = source.tables.get(_TABLE, {}).get(decision)
+        texts: Sequence[object] = found if isinstance(found, list | tuple) else ()
+        yield from ((decision, text) for text in texts if isinstance(text, str))

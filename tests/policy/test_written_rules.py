@@ -1,0 +1,45 @@
+"""A rule that cannot be read is never left out unsaid: the file, the line and the rule are named."""
+
+from __future__ import annotations
+
+import pytest
+
+from codeagent.config.sources import Source, parse
+from codeagent.core.approvals import Decision
+from codeagent.core.errors import ConfigError
+from codeagent.policy.written_rules import check_rules, rules_of
+
+WRONG = ["bash(", "x", "nosuch(*)", "Bash(rm *)", "", "bash()", "read(a*b*c*d*e*f*)", "bash('rm)"]
+
+
+def source_of(text: str, name: str = "/home/me/config.toml") -> Source:
+    return Source(name=name, tables=parse(name, text), text=text)
+
+
+@pytest.mark.parametrize("decision", list(Decision))
+@pytest.mark.parametrize("rule", WRONG)
+def test_a_wrong_rule_is_refused_with_its_file_and_line(rule, decision):
+    text = f'[model]\nname = "a/b"\n\n[permissions]\n{decision} = [\n  "bash(ls)",\n  "{rule}",\n]\n'
+    line = 7 if rule else 5
+    with pytest.raises(ConfigError, match=rf"^/home/me/config.toml, line {line}: permissions.{decision}: ") as caught:
+        check_rules(source_of(text))
+    assert repr(rule) in caught.value.message
+
+
+def test_a_rule_of_no_file_is_refused_with_the_name_of_its_source():
+    flags = Source(name="the command line", tables={"permissions": {"deny": ("bash(",)}})
+    with pytest.raises(ConfigError, match=r"^the command line: permissions.deny: 'bash\(' is no permission rule"):
+        check_rules(flags)
+
+
+def test_of_a_project_the_other_rules_hold_and_the_fault_is_told():
+    project = source_of('[permissions]\ndeny = ["bash(git push *)", "bash("]\nask = ["x"]\n', "/shop/config.toml")
+    rules, fault = rules_of([source_of('[permissions]\nallow = ["bash(ls)"]\n'), project], "/shop/config.toml")
+    assert list(map(str, rules.rules(Decision.DENY))) == ["bash(git push *)"]
+    assert list(map(str, rules.rules(Decision.ALLOW))) == ["bash(ls)"]
+    assert "/shop/config.toml, line 2: permissions.deny: 'bash('" in fault
+    assert "/shop/config.toml, line 3: permissions.ask: 'x'" in fault
+
+
+def test_readable_rules_are_no_fault():
+    assert rules_of([source_of('[permissions]\ndeny = ["bash(rm *)"]\n')])[1] == ""
