@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from codeagent.config.settings import checked
 from codeagent.config.sources import Source
 from codeagent.core.approvals import Decision
 from codeagent.core.errors import ConfigError
 from codeagent.policy.rules import Rule, RuleSet
-
-_TABLE = "permissions"
 
 
 def rules_of(sources: Sequence[Source], project: str = "") -> tuple[RuleSet, str]:
@@ -24,10 +23,10 @@ def rules_of(sources: Sequence[Source], project: str = "") -> tuple[RuleSet, str
             try:
                 found[decision].append(Rule.parse(text))
             except ConfigError as error:
-                place = source.place(_TABLE, decision, text)
+                place = source.place("permissions", decision, text)
                 if source.name != project:
-                    raise ConfigError(f"{place}: {_TABLE}.{decision}: {error.message}", hint=error.hint) from error
-                faults.append(f"{place}: {_TABLE}.{decision}: {error.message}")
+                    raise ConfigError(f"{place}: permissions.{decision}: {error.message}", hint=error.hint) from error
+                faults.append(f"{place}: permissions.{decision}: {error.message}")
     rules = RuleSet(deny=found[Decision.DENY], ask=found[Decision.ASK], allow=found[Decision.ALLOW])
     return rules, " ".join(faults)
 
@@ -38,7 +37,6 @@ def check_rules(source: Source) -> None:
 
 
 def _written(source: Source) -> Iterator[tuple[Decision, str]]:
-    for decision in Decision:
-        found = source.tables.get(_TABLE, {}).get(decision)
-        texts: Sequence[object] = found if isinstance(found, list | tuple) else ()
-        yield from ((decision, text) for text in texts if isinstance(text, str))
+    asked = checked(source.tables).permissions
+    for decision, texts in ((Decision.DENY, asked.deny), (Decision.ASK, asked.ask), (Decision.ALLOW, asked.allow)):
+        yield from ((decision, text) for text in texts)
