@@ -6,12 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 
-from codeagent.core.approvals import (
-    Decision,
-    Mode,
-    Verdict,
-    VerdictPart,
-)
+from codeagent.core.approvals import Decision, Mode, Verdict, VerdictPart
 from codeagent.core.protocols import Cover
 from codeagent.policy.beyond_sandbox import beyond_sandbox
 from codeagent.policy.commands import Analysis, Command
@@ -48,10 +43,10 @@ _COMMAND = 20
 _LOOKED_UP = 5
 _MOST_EFFORT = 200_000
 """Less than a second: five thousand commands, twenty thousand files, or a hundred runs of git."""
+_EFFORT_FOR_A_PART = 20_000
 
 TOO_MUCH = "It would take too long to look at all that it does."
 _UNSEEN = " Rules on reading do not hold for what the program itself opens."
-_AUTO = "Auto mode runs commands"
 _HELD = ", confined"
 _HELD_BUT = ", confined but for services and other processes"
 
@@ -76,24 +71,19 @@ class Surroundings:
         return self.mode is Mode.AUTO and (self.is_confined or self.is_unconfined_by_choice)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Ruling:
-    """The decision on one simple command; ``rules`` are those that would allow it, all together."""
+    """The decision on one simple command; ``rules`` are those that would allow it, all together.
+
+    ``is_by_mode``: nothing but auto mode allows it, so that the reason is how that holds the whole line.
+    """
 
     command: Command
     decision: Decision
     because: str
     rules: tuple[str, ...] = ()
     is_covered: bool = False
-
-
-def _with_services(verdict: Verdict) -> Verdict:
-    """The same with services in reach: what is let through is then not held in all."""
-    if verdict.decision is not Decision.ALLOW:
-        return replace(verdict, opens_services=True)
-    parts = tuple(replace(part, because=part.because.replace(_HELD, _HELD_BUT)) for part in verdict.parts)
-    because = verdict.because.replace(_HELD, _HELD_BUT)
-    return replace(verdict, because=because, parts=parts, opens_services=True)
+    is_by_mode: bool = False
 
 
 class CommandCase:
@@ -101,7 +91,9 @@ class CommandCase:
 
     def __init__(self, analysis: Analysis, rules: RuleSet, paths: NamedPaths, around: Surroundings) -> None:
         self.analysis = analysis
-        self.effort = Effort(_MOST_EFFORT)
+        is_whole = not any(problem.is_unread for problem in analysis.doubts)
+        self.effort = Effort(_MOST_EFFORT if is_whole else _EFFORT_FOR_A_PART)
+        self._effort_to_deny = Effort(_MOST_EFFORT)
         self._rules = rules
         self._losses = Losses(paths)
         self._paths = paths
@@ -126,7 +118,15 @@ class CommandCase:
             spend(_COMMAND + len(command.words))
             return self._rule(command)
         except TooMuch:
-            return Ruling(command=command, decision=self._doubtful, because=TOO_MUCH)
+            return self._denied_at_least(command) or Ruling(command=command, decision=self._doubtful, because=TOO_MUCH)
+
+    def _denied_at_least(self, command: Command) -> Ruling | None:
+        """The ruling by deny rules alone, which hold for what was seen however much there is."""
+        with self._effort_to_deny.drawn_on():
+            try:
+                return self._denied(command)
+            except TooMuch:
+                return None
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -136,8 +136,8 @@ class CommandCase:
             try:
                 is_asked = verdict.decision is Decision.ASK
                 writes = surely_written(self.analysis.commands, self._paths) if is_asked else ()
-                services = self._around.is_confined and self._services.are_open(verdict.decision, self.changes)
-                verdict = _with_services(verdict) if services else verdict
+                if self._around.is_confined and self._services.are_open(verdict.decision, self.changes):
+                    verdict = self._joined(self.rulings, opens_services=True)
                 return replace(verdict, losses=self.undoable.lost, writes=writes)
             except TooMuch:
                 return self._too_much(verdict)
@@ -153,7 +153,11 @@ class CommandCase:
         """What is done where nobody can tell what a command does."""
         return Decision.DENY if self._around.mode is Mode.PLAN else Decision.ASK
 
-    def _joined(self, rulings: Sequence[Ruling]) -> Verdict:
+    def _joined(self, rulings: Sequence[Ruling], *, opens_services: bool = False) -> Verdict:
+        """All rulings as one verdict; ``opens_services``: what runs is held but for services and other processes."""
+        if opens_services:
+            held = {covered: self._by_mode(_HELD_BUT, is_covered=covered) for covered in (False, True)}
+            rulings = [replace(one, because=held[one.is_covered]) if one.is_by_mode else one for one in rulings]
         parts = tuple(
             VerdictPart(
                 words=tuple(word.text for word in ruling.command.words) or (ruling.command.simple.source,),
@@ -178,7 +182,21 @@ class CommandCase:
             is_opaque=self.analysis.is_opaque,
             remedy=remedy(rules) if can_be_allowed and decision is Decision.ASK else "",
             is_covered=decision is Decision.ALLOW and any(ruling.is_covered for ruling in rulings),
+            opens_services=opens_services,
         )
+
+    def _by_mode(self, held: str, *, is_covered: bool) -> str:
+        """Why auto mode allows it."""
+        undo = ", and undo brings back what this one would delete" if is_covered else ""
+        return f"Auto mode runs commands{held if self._around.is_confined else ''}{undo}."
+
+    def _denied(self, command: Command) -> Ruling | None:
+        """The ruling by a deny rule that names the command, or what it runs."""
+        for found in command.everything():
+            rule = self._rules.find_command(Decision.DENY, found.words)
+            if rule:
+                return Ruling(command, Decision.DENY, f"The rule {rule} denies {found.simple.name or 'it'}.")
+        return None
 
     def changes(self, command: Command) -> str:
         """Why a command as it is written may change something, or an empty string."""
@@ -240,11 +258,8 @@ class CommandCase:
         refused = next((finding for finding in findings if finding.is_refused), None)
         if refused:
             return Ruling(command=command, decision=Decision.DENY, because=refused.because)
-        for found in command.everything():
-            rule = self._rules.find_command(Decision.DENY, found.words)
-            if rule:
-                because = f"The rule {rule} denies {found.simple.name or 'it'}."
-                return Ruling(command=command, decision=Decision.DENY, because=because)
+        if by_rule := self._denied(command):
+            return by_rule
         denied = next((finding for finding in findings if finding.decision is Decision.DENY), None)
         if denied:
             return Ruling(command=command, decision=Decision.DENY, because=sentence(denied.because))
@@ -288,11 +303,9 @@ class CommandCase:
             rule = exact_rule(command.words)
             return Ruling(command=command, decision=Decision.ASK, because=beyond, rules=(rule,) if rule else ())
         if self._around.runs_commands:
-            because = f"{_AUTO}{_HELD if self._around.is_confined else ''}."
             is_covered = any(self._losses.sentences(command))
-            if is_covered:
-                because = f"{because[:-1]}, and undo brings back what this one would delete."
-            return Ruling(command=command, decision=Decision.ALLOW, because=because, is_covered=is_covered)
+            because = self._by_mode(_HELD, is_covered=is_covered)
+            return Ruling(command, Decision.ALLOW, because, is_covered=is_covered, is_by_mode=True)
         rule = self._allowing(command)
         needs_rule = bool(command.words and changes and not rule)
         is_covered = needs_rule or (rule is not None and rule.is_exact)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from codeagent.core.text import has_invisible, looks_like_ascii
 from codeagent.policy.effort import Effort, TooMuch, spend
 from codeagent.policy.program_options import program_option
-from codeagent.policy.shell_script import TOO_DEEP, Places, Problem, Script, SimpleCommand
+from codeagent.policy.shell_script import TOO_DEEP, TOO_MANY, Places, Problem, Script, SimpleCommand
 from codeagent.policy.shell_syntax import parse_script
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name, inside
@@ -23,6 +23,7 @@ _DEEPEST = 6
 _COMMAND = 10
 _MOST_EFFORT = 400_000
 """Some five thousand commands, or a hundred thousand words: half a second."""
+_EFFORT_FOR_THE_FIRST = 100_000
 
 
 _HARMLESS_SETTINGS = {
@@ -143,9 +144,13 @@ class Analysis:
 
 @lru_cache(maxsize=8)
 def analyze(command: str) -> Analysis:
-    """Finds all that a shell command would run. Pure, never raises, bounded on hostile text."""
+    """Finds all that a shell command would run. Pure, never raises, bounded on hostile text.
+
+    Of what is too much to look at it finds the beginning, so that rules hold for that at least.
+    """
     if len(command) > LONGEST:
-        return Analysis((), (Problem.unread(f"it is longer than {LONGEST:,} characters"),))
+        start = analyze(command[:LONGEST])
+        return replace(start, problems=(Problem.unread(f"it is longer than {LONGEST:,} characters"), *start.problems))
     if "\0" in command:
         return Analysis((), (Problem.unread("it holds a NUL character, which no command can"),))
     problems = list(_odd_characters(command))
@@ -153,17 +158,21 @@ def analyze(command: str) -> Analysis:
         with Effort(_MOST_EFFORT).drawn_on():
             script = parse_script(command, follows_loops=True)
             analysis = _analysis(script, problems)
-            if script.follows_loops and _may_set_variables(analysis):
+            if script.follows_loops and _may_set_variables(analysis) and TOO_MANY not in analysis.doubts:
                 analysis = _analysis(parse_script(command), problems)
     except TooMuch:
-        return Analysis((), (*problems, Problem.unread("it holds more commands and words than are looked at")))
+        return Analysis((), (*problems, TOO_MANY))
     except RecursionError:
         return Analysis((), (*problems, TOO_DEEP))
     return analysis
 
 
 def _analysis(script: Script, problems: Sequence[Problem]) -> Analysis:
-    commands = tuple(_looked_through(simple, 0) for simple in script.commands)
+    if TOO_MANY in script.problems:  # finding the commands took all there was
+        with Effort(_EFFORT_FOR_THE_FIRST).drawn_on():
+            commands = tuple(_seen(simple, 0) for simple in script.commands)
+    else:
+        commands = tuple(_seen(simple, 0) for simple in script.commands)
     return Analysis(commands, tuple(dict.fromkeys([*problems, *script.problems])), script.runs_on)
 
 
@@ -172,6 +181,14 @@ def _may_set_variables(analysis: Analysis) -> bool:
     return analysis.is_opaque or any(
         found.simple.assignments or found.simple.name == "read" for found in analysis.everything()
     )
+
+
+def _seen(simple: SimpleCommand, depth: int) -> Command:
+    """A command, looked through unless that is too much by now."""
+    try:
+        return _looked_through(simple, depth)
+    except TooMuch:
+        return Command(simple, problems=(TOO_MANY,))
 
 
 def _looked_through(simple: SimpleCommand, depth: int) -> Command:
@@ -190,12 +207,10 @@ def _looked_through(simple: SimpleCommand, depth: int) -> Command:
             script = parse_script(found.script)
             problems += script.problems
             runs_on = runs_on or script.runs_on
-            inner += [_looked_through(_moved(part, simple.places), depth + 1) for part in script.commands]
+            inner += [_seen(_moved(part, simple.places), depth + 1) for part in script.commands]
         elif found.words:
             inner.append(
-                _looked_through(
-                    SimpleCommand(found.words, simple.source, places=simple.places, fed=simple.fed), depth + 1
-                )
+                _seen(SimpleCommand(found.words, simple.source, places=simple.places, fed=simple.fed), depth + 1)
             )
     return Command(simple, tuple(inner), tuple(dict.fromkeys(problems)), runs_on)
 

@@ -32,6 +32,7 @@ class Problem:
 
 
 TOO_DEEP = Problem.unread("it is nested too deeply")
+TOO_MANY = Problem.unread("it holds more commands and words than are looked at")
 
 
 class Direction(StrEnum):

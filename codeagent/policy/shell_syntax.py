@@ -12,13 +12,22 @@ from itertools import pairwise, zip_longest
 
 from tree_sitter import Node
 
-from codeagent.policy.effort import spend
+from codeagent.policy.effort import TooMuch, spend
 from codeagent.policy.shell_conditions import read_condition
 from codeagent.policy.shell_expansions import WordReader
 from codeagent.policy.shell_loops import Loops, Round, is_harmless_variable
 from codeagent.policy.shell_places import Flow, either, moved, stay
 from codeagent.policy.shell_redirections import RedirectionReader
-from codeagent.policy.shell_script import START, Assignment, Places, Problem, Redirection, Script, SimpleCommand
+from codeagent.policy.shell_script import (
+    START,
+    TOO_MANY,
+    Assignment,
+    Places,
+    Problem,
+    Redirection,
+    Script,
+    SimpleCommand,
+)
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_tree import syntax_tree
 from codeagent.policy.shell_words import MAY_BE_KEY, Word, shows_key
@@ -62,6 +71,8 @@ _DOUBTS = {
 def parse_script(text: str, *, follows_loops: bool = False) -> Script:
     """Takes a shell text apart; what is not understood is among the problems. Raises TooMuch.
 
+    Of one that holds too much to look at it finds the first commands.
+
     ``follows_loops`` tells words what the variables of loops stand for; that holds only
     where nothing else may set a variable.
     """
@@ -73,7 +84,10 @@ def parse_script(text: str, *, follows_loops: bool = False) -> Script:
     walker = _Walker(source, loops := Loops(are_followed=follows_loops))
     if root.has_error:
         source.problem(MISREAD, is_hidden=True)
-    walker.statement(root, START, 0)
+    try:
+        walker.statement(root, START, 0)
+    except TooMuch:
+        return Script(tuple(walker.commands), (*source.problems, TOO_MANY))
     if walker.calculates_with_names and (walker.sets_variables or len(walker.commands) > 1):
         source.problem(CALCULATES)
     for unread in source.unread:

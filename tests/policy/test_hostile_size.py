@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -221,3 +222,32 @@ def test_what_cannot_be_a_path_is_judged_all_the_same(tmp_path, command, name):
     (tmp_path / "loop").symlink_to("loop")
     for question in (Question(), Question(mode=Mode.AUTO, is_confined=True)):
         assert check_command(command.format(name), question, tmp_path).because
+
+
+TOO_MUCH = {
+    "too long": "rm x\n" + " " * 200_000 + "ls",
+    "too many commands": "rm x\n" + "ls;" * 60_000,
+    "too many inside": "sh -c 'rm x'\n" + "sh -c 'sh -c ls';" * 9_000,
+    "too many files": "cat " + "a*b*c* " * 20_000 + "\nrm x",
+}
+
+
+@pytest.mark.parametrize("what", TOO_MUCH)
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.AUTO])
+def test_a_deny_rule_holds_for_what_was_seen_of_too_much(workspace, what, mode):
+    question = Question(mode=mode, is_confined=True)
+    assert check_command(TOO_MUCH[what], question, workspace).decision is Decision.ASK
+    verdict = check_command(TOO_MUCH[what], replace(question, deny=("bash(rm *)",)), workspace)
+    assert verdict.decision is Decision.DENY
+    assert verdict.because == "The rule bash(rm *) denies rm."
+
+
+@pytest.mark.parametrize("what", TOO_MUCH)
+def test_deny_rules_for_too_much_are_looked_up_in_no_long_time(workspace, what):
+    question = Question(mode=Mode.AUTO, is_confined=True, deny=tuple(f"bash(none{number} *)" for number in range(40)))
+
+    def look() -> None:
+        analyze.cache_clear()
+        assert check_command(TOO_MUCH[what], question, workspace).decision is Decision.ASK
+
+    assert_takes_less(3, look)
