@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from codeagent.agent.capabilities import AheadGate
 from codeagent.agent.session import Session
 from codeagent.brought import Brought
 from codeagent.config.settings import Settings
@@ -17,7 +18,7 @@ from codeagent.core.context import Pin
 from codeagent.core.desk import Approver, Workbench
 from codeagent.core.events import AgentEvent, ConversationRestored, ConversationRewound, Emit, TurnStarted
 from codeagent.core.messages import ToolCall, ToolResult
-from codeagent.core.protocols import Allowed, AnyTool, Denied, Gate, Hook, Plan, ToolBox, ToolSpec
+from codeagent.core.protocols import Allowed, AnyTool, Denied, Hook, Plan, ToolBox, ToolSpec
 from codeagent.keeping import Keeping
 from codeagent.mode_switch import ModeSwitch
 from codeagent.model_switch import ModelSwitch
@@ -53,7 +54,7 @@ class Equipped(Protocol):
         ...
 
     @property
-    def gate(self) -> Gate:
+    def gate(self) -> AheadGate:
         """What decides each call."""
         ...
 
@@ -146,6 +147,14 @@ class Soon:
     async def check(self, call: ToolCall, plan: Plan) -> Allowed | Denied:
         """The gate's decision."""
         return await self.made.gate.check(call, plan)
+
+    async def ask_ahead(self, call: ToolCall, plan: Plan) -> Allowed | Denied | None:
+        """A person's answer before the call's turn has come; None when nobody has to be asked by now."""
+        return await self.made.gate.ask_ahead(call, plan)
+
+    async def check_again(self, said: Allowed, call: ToolCall, plan: Plan) -> Allowed | Denied:
+        """The gate's decision when the turn has come."""
+        return await self.made.gate.check_again(said, call, plan)
 
     # --- the hook
 

@@ -8,11 +8,14 @@ from typing import Protocol, runtime_checkable
 
 from codeagent.core.approvals import Access, Touch
 from codeagent.core.json_types import JsonObject
-from codeagent.core.messages import ToolResult
+from codeagent.core.messages import ToolCall, ToolResult
 from codeagent.core.protocols import (
+    Allowed,
     AnyTool,
     ArgumentsModel,
     ConcurrencySafe,
+    Denied,
+    Gate,
     HasTimeout,
     Interruptible,
     Interruption,
@@ -26,6 +29,26 @@ from codeagent.core.protocols import (
 _log = logging.getLogger(__name__)
 _EVERYTHING = (Touch(path=None, access=Access.WRITE),)
 _LONGEST_LABEL = 200
+
+
+@runtime_checkable
+class _AsksAhead(Protocol):
+    """A tool whose plan does not depend on what earlier calls leave, so that it may be asked about before its turn."""
+
+    asks_ahead: bool
+
+
+@runtime_checkable
+class AheadGate(Gate, Protocol):
+    """A gate that can ask a person about a call whose turn to run has not come."""
+
+    async def ask_ahead(self, call: ToolCall, plan: Plan) -> Allowed | Denied | None:
+        """The answer; None when nobody has to be asked by now."""
+        ...
+
+    async def check_again(self, said: Allowed, call: ToolCall, plan: Plan) -> Allowed | Denied:
+        """The decision when the turn has come, for a call that was let run ahead."""
+        ...
 
 
 @runtime_checkable
@@ -65,6 +88,11 @@ def time_limit_of(tool: AnyTool, arguments: ArgumentsModel, default: float) -> f
 def offer_of(plan: Plan, result: ToolResult) -> Offer | None:
     """What may follow the run of a plan; default: nothing."""
     return plan.offer(result) if isinstance(plan, Offers) else None
+
+
+def gate_ahead(gate: Gate, tool: AnyTool) -> AheadGate | None:
+    """The gate, when it can ask about the tool's calls before their turn; default: they wait for their turn first."""
+    return gate if isinstance(gate, AheadGate) and isinstance(tool, _AsksAhead) and tool.asks_ahead else None
 
 
 def hurry(plan: Plan | None) -> None:

@@ -6,13 +6,24 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, nullcontext
+from contextlib import AsyncExitStack, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from codeagent.agent import results
 from codeagent.agent.arguments import read_arguments
 from codeagent.agent.breaker import Breaker, Repeats
-from codeagent.agent.capabilities import claims_of, covers, hurry, interruption_of, label_of, offer_of, time_limit_of
+from codeagent.agent.capabilities import (
+    AheadGate,
+    claims_of,
+    covers,
+    gate_ahead,
+    hurry,
+    interruption_of,
+    label_of,
+    offer_of,
+    time_limit_of,
+)
 from codeagent.agent.history import storable_blocks
 from codeagent.agent.limits import Limits
 from codeagent.agent.phases import Halt, Phase
@@ -29,6 +40,9 @@ _WATCH_SECONDS = 0.3
 _MOST_QUESTIONS = 10
 _LONGEST_TITLE = 200
 _LONGEST_TAIL = 4_000
+
+Check = Callable[[ToolCall, Plan], Awaitable[Allowed | Denied | None]]
+"""How a call is decided; None when nobody has to be asked by now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +79,8 @@ class CallRun:
         self._limit: float | None = workshop.limits.tool_seconds
         self._seconds = 0.0
         self._shown = ""
+        self._previewed: Plan | None = None
+        self._check: Check = workshop.gate.check
         self._running: Plan | None = None
         self._held: tuple[ToolResult, str] | None = None
         self._is_admitted = False
@@ -142,10 +158,33 @@ class CallRun:
         context = ToolContext(call_id=call.id)
         claims = claims_of(tool, arguments, tool.touches(arguments, context))
         async with AsyncExitStack() as place:
-            await place.enter_async_context(shop.locks.reserve(claims))
+            reservation = shop.locks.reserve(claims)
+            place.callback(reservation.abandon)
+            plan = None
+            if (gate := gate_ahead(shop.gate, tool)) is not None and reservation.is_waiting:
+                with suppress(ToolError):  # what it cannot be planned without, an earlier call may bring
+                    plan = await tool.plan(arguments, context)
+            if gate is not None and plan is not None:
+                answered = await self._ask_ahead(plan, gate)
+                if isinstance(answered, Denied):
+                    return results.denied(call, answered)
+                if answered is not None:
+                    plan, self._check = answered.plan, partial(gate.check_again, answered)
+            await place.enter_async_context(reservation)
             self.phase = Phase.PREPARING
-            plan = await tool.plan(arguments, context)
+            if plan is None:
+                plan = await tool.plan(arguments, context)
+            elif await plan.is_stale():
+                plan = await plan.rebuilt()
             return await self._decide_and_run(plan, claims, place)
+
+    async def _ask_ahead(self, plan: Plan, gate: AheadGate) -> Allowed | Denied | None:
+        """What a person says beside earlier calls to what runs after them; None when nobody has to be asked yet."""
+        self._show(plan)
+        self.phase = Phase.DECIDING
+        answered = await self._settled(plan, gate.ask_ahead)
+        self.phase = Phase.WAITING
+        return answered
 
     async def _decide_and_run(self, plan: Plan, claims: Sequence[Touch], place: AsyncExitStack) -> ToolResult:
         """Steps 8 to 11, again from the preview when the file changed under a question or a run ends in an offer."""
@@ -154,7 +193,8 @@ class CallRun:
             self._show(plan)
             # 9. The gate decides, asking a person where that is needed.
             self.phase = Phase.DECIDING
-            decision = await self._check(plan)
+            decision = await self._settled(plan, self._check)
+            self._check = self._shop.gate.check
             self.phase = Phase.PREPARING
             if isinstance(decision, Denied):
                 return self._unless_held(results.denied(self.call, decision), decision.reason, decision.feedback)
@@ -198,18 +238,22 @@ class CallRun:
         return results.not_followed(held, what, reason, feedback)
 
     def _show(self, plan: Plan) -> None:
+        """Shows what would be done, once for each plan."""
+        if plan is self._previewed:
+            return
+        self._previewed = plan
         if isinstance(plan.preview, CommandPreview):  # the person may have changed it
             self.label = plan.preview.command
         self._shop.record.tell(ToolPreviewed(call_id=self.call.id, preview=plan.preview, label=self.label))
 
-    async def _check(self, plan: Plan) -> Allowed | Denied | None:
+    async def _settled(self, plan: Plan, check: Check) -> Allowed | Denied | None:
         """The gate's decision; None when the plan grew stale meanwhile and the question was withdrawn."""
         question = Scope()
         async with asyncio.TaskGroup() as group:
             watch = group.create_task(_watch(plan, question))
             try:
                 async with question:
-                    return await self._shop.gate.check(self.call, plan)
+                    return await check(self.call, plan)
             except CalledOff:
                 return None
             except Exception as fault:  # noqa: BLE001 - a gate that fails is a gate that stays shut

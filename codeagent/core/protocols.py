@@ -57,8 +57,7 @@ class Plan(Protocol):
     async def run(self, progress: Progress) -> ToolResult:
         """Does exactly what the preview shows.
 
-        Raises StaleFile, having changed nothing, when a file is no longer what
-        the preview was made from, and other ToolErrors.
+        Raises StaleFile, having changed nothing, when a file is no longer what was shown, and other ToolErrors.
         """
         ...
 
@@ -227,6 +226,14 @@ class Cover(Protocol):
 
 class Reservation(Protocol):
     """A place in the queue for some touches; enter it to wait, leave it to give the locks back."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether an earlier reservation still stands in the way."""
+        ...
+
+    def abandon(self) -> None:
+        """Gives the place back, entered or not; twice is harmless."""
 
     async def __aenter__(self) -> Self: ...
     async def __aexit__(self, *exc_info: object) -> None: ...

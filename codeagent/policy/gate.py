@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, assert_never, runtime_checkable
 
@@ -30,6 +30,7 @@ from codeagent.core.errors import ConfigError, ToolError
 from codeagent.core.events import ApprovalAsked, ApprovalSettled, Emit
 from codeagent.core.messages import ToolCall
 from codeagent.core.protocols import Allowed, Cover, Denied, Plan
+from codeagent.policy.asked import Again, Question, Yes, meaning_of
 from codeagent.policy.command_case import CommandCase, Surroundings
 from codeagent.policy.grants import Grant, forget_grant, load_grants, store_grants
 from codeagent.policy.judge import Judge
@@ -180,10 +181,26 @@ class ToolGate:
             forget_grant(self._grants_file, self._sandbox.root, grant)
         self._rules.revoke(rule.rule, rule.scope, rule.decision)
 
-    async def check(self, call: ToolCall, plan: Plan) -> Allowed | Denied:  # noqa: PLR0911 - one return a decision
+    async def check(self, call: ToolCall, plan: Plan) -> Allowed | Denied:
         """Decides one call; what a person changed in it is judged again. Cancelling withdraws the question."""
-        notes: list[str] = []
-        was_asked, why_again = False, ""
+        return await self._decide(call, plan, None)
+
+    async def ask_ahead(self, call: ToolCall, plan: Plan) -> Allowed | Denied | None:
+        """A person's answer before the call's turn has come; None when nobody has to be asked by now."""
+        _, verdict = await asyncio.to_thread(self._looked_at, call, plan, self._mode())
+        if verdict.decision is not Decision.ASK or self._approver is None:
+            return None
+        return await self._decide(call, plan, None)
+
+    async def check_again(self, said: Allowed, call: ToolCall, plan: Plan) -> Allowed | Denied:
+        """Decides when the turn has come: what ``ask_ahead`` brought holds where that is still what would be asked."""
+        return await self._decide(call, plan, said if isinstance(said, Yes) else None)
+
+    async def _decide(  # noqa: C901, PLR0911 - one return a decision
+        self, call: ToolCall, plan: Plan, said: Yes | None
+    ) -> Allowed | Denied:
+        notes = [said.note] if said else []
+        was_asked, why_again = said is not None, _OTHERWISE if said else ""
         for _ in range(_MOST_ROUNDS):
             mode = self._mode()
             case, verdict = await asyncio.to_thread(self._looked_at, call, plan, mode)
@@ -198,6 +215,9 @@ class ToolGate:
                 return Denied(reason=_nobody_there(verdict))
             plan = await asyncio.to_thread(_foreseen, plan, verdict)
             question = await asyncio.to_thread(self._question, call, plan, verdict, (case, mode), why_again)
+            if said is not None and said.holds(plan, question):
+                return said
+            said = None
             answer = await self._ask(self._approver, question.request)
             was_asked = True
             match answer:
@@ -209,7 +229,7 @@ class ToolGate:
                     decided = await self._approved(plan, question, answer, notes)
                 case _:
                     assert_never(answer)
-            if not isinstance(decided, _Again):
+            if not isinstance(decided, Again):
                 return decided
             plan, why_again = decided.plan, decided.why
         return Denied(reason="What it would do kept changing while it was asked about, so nothing was run.")
@@ -225,8 +245,8 @@ class ToolGate:
         return answer
 
     async def _approved(
-        self, plan: Plan, question: _Question, answer: Approve, notes: list[str]
-    ) -> Allowed | Denied | _Again:
+        self, plan: Plan, question: Question, answer: Approve, notes: list[str]
+    ) -> Yes | Denied | Again:
         """Carries out a yes: the chosen hunks, the person's own text, the rules to store.
 
         A yes to a command that would do something else by now is none: its files changed during the question.
@@ -241,9 +261,10 @@ class ToolGate:
                 return Denied(reason=f"The person changed the proposal, but it cannot be done so: {error}")
             if not isinstance(plan.preview, CommandPreview):  # a command's result says itself what was run
                 notes.append("The person changed the proposed text; what was written is theirs.")
-            return _Again(changed)
-        if await asyncio.to_thread(lambda: _meaning(self._case(plan.preview, question.mode))) != question.meaning:
-            return _Again(plan, _OTHERWISE)
+            return Again(changed)
+        now = await asyncio.to_thread(lambda: meaning_of(self._case(plan.preview, question.mode)))
+        if not question.is_still(now):
+            return Again(plan, _OTHERWISE)
         if answer.hunks is not None and isinstance(plan.preview, DiffPreview):
             count = len(plan.preview.diff.hunks)
             refused = [index for index in range(count) if index not in answer.hunks]
@@ -255,7 +276,7 @@ class ToolGate:
                 except ToolError as error:
                     return Denied(reason=f"The person took parts of the change out, but that cannot be done: {error}")
         notes += await self._store(question.request, answer.scope)
-        return Allowed(plan=plan, note=" ".join(notes), was_asked=True)
+        return Yes(plan=plan, note=" ".join(notes), was_asked=True, question=question)
 
     async def _store(self, request: ApprovalRequest, scope: Scope) -> list[str]:
         """Keeps the offered rules; that they cannot be written down is no reason to stop the call."""
@@ -275,13 +296,13 @@ class ToolGate:
 
     def _question(
         self, call: ToolCall, plan: Plan, verdict: Verdict, looked_at: tuple[CommandCase | None, Mode], why_again: str
-    ) -> _Question:
+    ) -> Question:
         case, mode = looked_at
-        meaning = _meaning(case)
+        meaning = meaning_of(case)
         request = self._request(call, plan, verdict, case)
         if why_again:
             request = replace(request, warnings=(why_again, *request.warnings))
-        return _Question(request=request, mode=mode, meaning=meaning)
+        return Question(request=request, mode=mode, meaning=meaning)
 
     def _request(self, call: ToolCall, plan: Plan, verdict: Verdict, case: CommandCase | None) -> ApprovalRequest:
         preview, touches = plan.preview, plan.touches
@@ -331,32 +352,6 @@ def _foreseen(plan: Plan, verdict: Verdict) -> Plan:
     if isinstance(plan, _Foresees) and (verdict.writes or verdict.opens_services):
         return plan.foreseeing(verdict.writes, opens_services=verdict.opens_services)
     return plan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
-    """What is asked, in which mode, and what the call came to when it was."""
-
-    request: ApprovalRequest
-    mode: Mode
-    meaning: object
-
-
-def _meaning(case: CommandCase | None) -> object:
-    """What the words of a command come to by the files as they were looked at; nothing for other calls."""
-    if case is None:
-        return None
-    verdict = case.verdict
-    return verdict.decision, verdict.because, verdict.parts, verdict.writes, case.overlooked, case.files_run()
-
-
-class _Again:
-    """The person changed the call, or the files that it is about changed, so it is judged anew."""
-
-    __slots__ = ("plan", "why")
-
-    def __init__(self, plan: Plan, why: str = "") -> None:
-        self.plan, self.why = plan, why
 
 
 def _proposal(preview: Preview) -> str | None:

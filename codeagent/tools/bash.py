@@ -105,6 +105,7 @@ class BashTool:
         "Use read, grep, glob and edit rather than cat, grep, find and sed."
     )
     Arguments = BashArguments
+    asks_ahead = True
 
     def __init__(  # noqa: PLR0913 - what commands need; most are named
         self,

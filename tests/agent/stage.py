@@ -531,7 +531,7 @@ class Stage:
         assert sorted(started) == sorted(ended)
         for call_id in started:
             order = "".join(_step(event, call_id) for event in self.events)
-            assert re.fullmatch("S((P(AD)?)+(GR*)?)*E", order), order
+            assert re.fullmatch("S((P(AD)*)+(GR*)?)*E", order), order
         messages = self.session.messages
         if messages and not isinstance(messages[-1], AssistantMessage):
             assert_valid(messages)

@@ -101,6 +101,29 @@ def test_three_questions_are_answered_in_any_order(place, model_server):
     assert ["said no" in json.dumps(result) for result in results] == [False, True, False]
 
 
+def test_three_commands_are_one_list_answered_in_any_order_and_run_in_call_order(place, model_server):
+    calls = tuple(Call("bash", {"command": f"echo {word} >> said.txt"}) for word in ("one", "two", "three"))
+    model_server.reply(Reply(parts=calls), Reply(parts=(Say("Over now."),)))
+    with place.open() as terminal:
+        ask(terminal, "1 of 3 waiting")
+        terminal.send("]")
+        terminal.wait("2 of 3 waiting")
+        terminal.wait("echo two")
+        terminal.wait_for_answer("y approve")
+        terminal.send("n")
+        terminal.wait("2 of 2 waiting")
+        terminal.wait_for_answer("y approve")
+        terminal.send("y")
+        terminal.wait_gone("of 2 waiting")
+        assert not (place.root / "said.txt").exists()
+        terminal.wait_for_answer("y approve")
+        terminal.send("y")
+        terminal.wait("Over now")
+    assert (place.root / "said.txt").read_text() == "one\nthree\n"
+    results = model_server.requests[-1].messages[-1]["content"]
+    assert ["said no" in json.dumps(result) for result in results] == [False, True, False]
+
+
 @pytest.mark.parametrize("kind", ["edit", "write"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_yes_to_the_old_diff_is_none_to_what_the_file_holds_now(place, model_server, kind, seed):

@@ -1,0 +1,267 @@
+"""Commands of one step: asked about side by side, run one after the other, and only what was said yes to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+
+import pytest
+
+from codeagent.core.approvals import Approve, Deny, Hold, Mode, Scope
+from codeagent.core.events import ApprovalAsked, ToolEnded, ToolRunning
+from codeagent.core.messages import Outcome
+from codeagent.policy.gate import ToolGate
+from codeagent.policy.rules import RuleSet
+from codeagent.tools.bash import BashTool
+from codeagent.tools.write import WriteTool
+from codeagent.workspace.jobs import Jobs
+from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.seen import SeenFiles
+from tests.agent.stage import Model, Stage, call, reply
+
+
+class Person:
+    """Every question stays open until the test answers it, in whatever order."""
+
+    def __init__(self):
+        self.open = {}
+        self.opened = asyncio.Condition()
+
+    async def ask(self, request):
+        answer = asyncio.get_running_loop().create_future()
+        async with self.opened:
+            self.open.setdefault(request.call_id, []).append(answer)
+            self.opened.notify_all()
+        return await answer
+
+
+class Gate(ToolGate):
+    """The real one, which lets a test see when an answer that was given ahead has been taken."""
+
+    async def ask_ahead(self, call, plan):
+        said = await super().ask_ahead(call, plan)
+        self.taken[call.id].set()
+        return said
+
+
+class Room:
+    """A workspace, a person and a model that runs commands there in one step."""
+
+    def __init__(self, root, *calls, mode=Mode.ASK, approver=True, **rules):
+        self.root, self.mode = root, mode
+        self.person = Person()
+        sandbox, seen = PathSandbox(root), SeenFiles()
+        gate = Gate(
+            sandbox,
+            RuleSet.parse(**rules),
+            self.person if approver else None,
+            self.tell,
+            lambda: self.mode,
+            hold=Hold.NONE,
+        )
+        gate.taken = self.taken = defaultdict(asyncio.Event)
+        bash = BashTool(
+            sandbox,
+            seen,
+            logs=root,
+            is_read_only=gate.is_read_only,
+            environ={"PATH": "/usr/bin:/bin"},
+            jobs=Jobs(print),
+        )
+        self.stage = Stage(Model(reply("", *calls)), bash, WriteTool(sandbox, seen), gate=gate)
+
+    def send(self):
+        return asyncio.ensure_future(self.stage.send())
+
+    def tell(self, event):
+        self.stage.emit(event)
+
+    async def asked(self, *call_ids, times=1):
+        async with self.person.opened:
+            await self.person.opened.wait_for(lambda: all(self.questions(one) >= times for one in call_ids))
+
+    def questions(self, call_id):
+        return len(self.person.open.get(call_id, ()))
+
+    def answer(self, call_id, answer):
+        self.person.open[call_id][-1].set_result(answer)
+
+    async def answer_ahead(self, call_id, answer):
+        self.answer(call_id, answer)
+        await self.taken[call_id].wait()
+        for _ in range(50):
+            await asyncio.sleep(0)
+
+    @property
+    def order(self):
+        return [event.call_id for event in self.stage.of(ToolRunning)]
+
+
+def runs(call_id, command, **more):
+    return call(call_id, "bash", command=command, **more)
+
+
+THREE = (runs("c1", "echo 1 >> out"), runs("c2", "echo 2 >> out"), runs("c3", "echo 3 >> out"))
+
+
+async def test_all_are_asked_about_at_once_and_run_in_call_order(tmp_path):
+    room = Room(tmp_path, *THREE)
+    turn = room.send()
+    await room.asked("c1", "c2", "c3")
+    room.answer("c3", Approve())
+    await room.answer_ahead("c2", Approve())
+    assert room.order == []
+    room.answer("c1", Approve())
+    await turn
+    assert (tmp_path / "out").read_text() == "1\n2\n3\n"
+    assert room.order == ["c1", "c2", "c3"]
+    assert [room.questions(one) for one in ("c1", "c2", "c3")] == [1, 1, 1]
+
+
+async def test_a_no_ends_that_command_at_once_and_no_other(tmp_path):
+    room = Room(tmp_path, *THREE)
+    turn = room.send()
+    await room.asked("c1", "c2", "c3")
+    room.answer("c2", Deny(feedback="not that one"))
+    await room.stage.until(lambda event: isinstance(event, ToolEnded) and event.result.call_id == "c2")
+    room.answer("c1", Approve())
+    room.answer("c3", Approve())
+    await turn
+    assert (tmp_path / "out").read_text() == "1\n3\n"
+    assert "not that one" in room.stage.results()["c2"].text
+
+
+async def test_a_command_and_a_change_of_a_file_are_asked_about_side_by_side(tmp_path):
+    room = Room(tmp_path, call("w", "write", path="a.txt", content="new\n"), runs("c", "cat a.txt > out"))
+    turn = room.send()
+    await room.asked("w", "c")
+    room.answer("c", Approve())
+    room.answer("w", Approve())
+    await turn
+    assert (tmp_path / "out").read_text() == "new\n"
+
+
+async def test_a_script_that_an_earlier_command_changed_is_asked_about_again(tmp_path):
+    (tmp_path / "go.sh").write_text("echo harmless\n")
+    room = Room(tmp_path, runs("c1", "echo 'echo other > out' > go.sh"), runs("c2", "bash go.sh"))
+    turn = room.send()
+    await room.asked("c1", "c2")
+    room.answer("c2", Approve())
+    room.answer("c1", Approve())
+    await room.asked("c2", times=2)
+    assert not (tmp_path / "out").exists()
+    again = room.stage.of(ApprovalAsked)[-1].request
+    assert "would do something else by now" in again.warnings[0]
+    room.answer("c2", Deny())
+    await turn
+    assert not (tmp_path / "out").exists()
+
+
+async def test_a_link_that_an_earlier_command_made_is_asked_about_again(tmp_path):
+    (tmp_path / "w").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    room = Room(tmp_path / "w", runs("c1", "ln -s ../elsewhere d"), runs("c2", "touch d/x"))
+    turn = room.send()
+    await room.asked("c1", "c2")
+    room.answer("c2", Approve())
+    room.answer("c1", Approve())
+    await room.asked("c2", times=2)
+    room.answer("c2", Deny())
+    await turn
+    assert not (tmp_path / "elsewhere/x").exists()
+
+
+async def test_a_folder_that_an_earlier_command_makes_is_there_for_the_next(tmp_path):
+    room = Room(tmp_path, runs("c1", "mkdir d"), runs("c2", "touch x", cwd="d"))
+    turn = room.send()
+    await room.asked("c1")
+    room.answer("c1", Approve())
+    await room.asked("c2")
+    room.answer("c2", Approve())
+    await turn
+    assert (tmp_path / "d/x").exists()
+
+
+async def test_a_folder_that_became_a_link_meanwhile_is_asked_about_again(tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "e").mkdir()
+    room = Room(tmp_path, runs("c1", "rmdir d && ln -s e d"), runs("c2", "touch x", cwd="d"))
+    turn = room.send()
+    await room.asked("c1", "c2")
+    await room.answer_ahead("c2", Approve())
+    room.answer("c1", Approve())
+    await room.asked("c2", times=2)
+    room.answer("c2", Approve())
+    await turn
+    assert (tmp_path / "e/x").exists()
+
+
+async def test_a_rule_stored_with_one_answer_does_not_make_the_others_doubtful(tmp_path):
+    room = Room(tmp_path, runs("c1", "touch a"), runs("c2", "touch a && mkdir b"))
+    turn = room.send()
+    await room.asked("c1", "c2")
+    room.answer("c1", Approve(scope=Scope.SESSION))
+    await room.stage.until(lambda event: isinstance(event, ToolEnded) and event.result.call_id == "c1")
+    room.answer("c2", Approve())
+    await turn
+    assert room.questions("c2") == 1
+    assert (tmp_path / "b").is_dir()
+
+
+async def test_the_mode_in_force_when_its_turn_comes_counts(tmp_path):
+    room = Room(tmp_path, *THREE[:2])
+    turn = room.send()
+    await room.asked("c1", "c2")
+    await room.answer_ahead("c2", Approve())
+    room.mode = Mode.PLAN
+    room.answer("c1", Deny())
+    await turn
+    assert room.stage.results()["c2"].outcome is Outcome.DENIED
+    assert not (tmp_path / "out").exists()
+
+
+async def test_what_the_person_changed_in_a_command_is_what_runs(tmp_path):
+    room = Room(tmp_path, *THREE[:2])
+    turn = room.send()
+    await room.asked("c1", "c2")
+    room.answer("c2", Approve(edited="echo mine >> out"))
+    await room.asked("c2", times=2)
+    room.answer("c2", Approve())
+    room.answer("c1", Approve())
+    await turn
+    assert (tmp_path / "out").read_text() == "1\nmine\n"
+
+
+async def test_new_words_skip_what_was_let_run_but_has_not_begun(tmp_path):
+    go = tmp_path / "go"
+    room = Room(tmp_path, runs("c1", "until [ -e go ]; do sleep 0.01; done; touch over"), THREE[1])
+    turn = room.send()
+    await room.asked("c1", "c2")
+    await room.answer_ahead("c2", Approve())
+    room.answer("c1", Approve())
+    await room.stage.until(lambda event: isinstance(event, ToolRunning))
+    room.stage.session.steer("Something else.")
+    go.touch()
+    await turn
+    assert room.stage.results()["c2"].outcome is Outcome.SKIPPED
+    assert not (tmp_path / "out").exists()
+
+
+async def test_a_stopped_turn_closes_every_question(tmp_path):
+    room = Room(tmp_path, *THREE)
+    turn = room.send()
+    await room.asked("c1", "c2", "c3")
+    room.answer("c2", Approve())
+    await room.stage.session.cancel()
+    await turn
+    assert not (tmp_path / "out").exists()
+    assert room.order == []
+
+
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.PLAN])
+async def test_nobody_is_asked_where_nobody_is_there_or_nothing_has_to_be(tmp_path, mode):
+    room = Room(tmp_path, THREE[0], runs("r", "ls"), THREE[1], mode=mode, approver=False)
+    await room.send()
+    assert room.stage.of(ApprovalAsked) == []
+    outcomes = {call_id: result.outcome for call_id, result in room.stage.results().items()}
+    assert outcomes == {"c1": Outcome.DENIED, "r": Outcome.OK, "c2": Outcome.DENIED}
