@@ -294,14 +294,29 @@ def _pattern_words(pattern: str) -> tuple[_PatternWord, ...] | None:
         if position < len(text) and not text[position].isspace():
             return None
         parts = list(_PATTERN_PART.finditer(word[0]))
-        expression = re.compile("".join(map(_part_expression, parts)), re.DOTALL)
+        expression = re.compile(_expression(parts), re.DOTALL)
         found.append(_PatternWord(expression, word[0] == "*", any(part["bare"] == "*" for part in parts)))
     return tuple(found)
 
 
+def _expression(parts: Sequence[re.Match[str]]) -> str:
+    """Between two stars the nearest fit is best, so that nothing is ever looked at again."""
+    between = [""]
+    for part in parts:
+        if part["bare"] == "*":
+            between.append("")
+        else:
+            between[-1] += _part_expression(part)
+    first, *middle = between
+    if not middle:
+        return first
+    last = middle.pop()
+    return first + "".join(f"(?>.*?{text})" for text in middle if text) + ".*" + last
+
+
 def _part_expression(part: re.Match[str]) -> str:
     if part["bare"]:
-        return ".*" if part["bare"] == "*" else re.escape(part["bare"])
+        return re.escape(part["bare"])
     if part["quoted"] is not None:
         return re.escape(re.sub(r"\\(.)", r"\1", part["quoted"], flags=re.DOTALL))
     return re.escape(part["raw"] if part["raw"] is not None else part["escaped"])

@@ -52,7 +52,7 @@ def _rule(line: str) -> IgnoreRule | None:
     line = line.removesuffix("/")
     anchor = "" if "/" in line else "(?:.*/)?"
     line = line.removeprefix("/")
-    form = f"{anchor}{path_regex(line, has_choices=False)}{'/' if is_for_folders else '/?'}"
+    form = f"{anchor}{path_regex(line)}{'/' if is_for_folders else '/?'}"
     try:
         re.compile(form)
     except re.error:

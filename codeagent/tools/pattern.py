@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice, product
 from pathlib import Path
 
 from codeagent.core.errors import BadArguments
@@ -22,6 +23,9 @@ _NEAREST = {"**/": "(?>(?:[^/]*/)*?", "**": "(?>.*?"}
 _MOST_FOLDER_STARS = 4
 _MOST_REPEATS = 100_000
 _DEEPEST = 200
+_MOST_ALTERNATIVES = 200
+_MOST_IN_ALTERNATIVES = 20_000
+_SHOWN = 200
 _LONGEST_NUMBER = 10
 _HINT = "Common regular expressions work: . * + ? {m,n} [] | () ^ $ \\b \\d \\w \\s (?i). Use `literal` for plain text."
 
@@ -46,7 +50,8 @@ def compile_glob(pattern: str, folder: Path) -> re.Pattern[str]:
     """A pattern for file paths relative to ``folder``; without a slash it is about names at any depth.
 
     ``*`` and ``?`` stay within a name, ``**`` crosses folders, ``[a-z]`` and ``{a,b}`` work as in a shell.
-    A pattern that starts with the folder's own path is as good. Raises BadArguments.
+    A pattern that starts with the folder's own path is as good. Raises BadArguments, also for one whose choices
+    stand for more patterns than each path can be compared with in no time.
     """
     if not pattern.strip():
         raise BadArguments("The file pattern is empty; `**` finds every file.")
@@ -58,11 +63,46 @@ def compile_glob(pattern: str, folder: Path) -> re.Pattern[str]:
     anchored = pattern.removeprefix("/")
     if pattern.endswith("/"):
         anchored += "**"
-    start = "" if "/" in pattern else "(?:.*/)?"
+    start = "" if "/" in pattern else "(?:.*/)?" if "**" in pattern else "(?>(?:.*/)?)"
     try:
-        return re.compile(f"{start}{path_regex(anchored, has_choices=True)}", re.DOTALL)
+        return re.compile(f"{start}(?:{'|'.join(map(path_regex, _alternatives(anchored)))})", re.DOTALL)
     except re.error as error:
         raise BadArguments(f"{pattern} is no file pattern: {error}.") from None
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """The patterns without choices that one with ``{a,b}`` stands for; raises BadArguments."""
+    groups = [[[""]]]  # for the pattern and each open brace its finished choices, then the one that is being read
+    read = 0
+    for found in _GLOB_PART.finditer(pattern):
+        part, choices = found[0], groups[-1]
+        if part != "{" and (len(groups) == 1 or part not in {",", "}"}):
+            continue
+        choices[-1] = [text + pattern[read : found.start()] for text in choices[-1]]
+        read = found.end()
+        if part == "{":
+            groups.append([[""]])
+        elif part == ",":
+            choices.append([""])
+        else:
+            ends = [text for choice in groups.pop() for text in choice]
+            groups[-1][-1] = [text + end for text, end in islice(product(groups[-1][-1], ends), _MOST_ALTERNATIVES + 1)]
+            _refuse_many(pattern, groups[-1][-1])
+        if len(groups) > _DEEPEST:
+            raise BadArguments(f"{_begins(pattern)} has its braces nested too deep.")
+    if len(groups) > 1:
+        raise BadArguments(f"{_begins(pattern)} is no file pattern: a {{ has no }}.")
+    return _refuse_many(pattern, [text + pattern[read:] for text in groups[0][0]])
+
+
+def _refuse_many(pattern: str, found: list[str]) -> list[str]:
+    if len(found) > _MOST_ALTERNATIVES or sum(map(len, found)) > _MOST_IN_ALTERNATIVES:
+        raise BadArguments(f"{_begins(pattern)} stands for too many patterns; use fewer braces, or several searches.")
+    return found
+
+
+def _begins(pattern: str) -> str:
+    return pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…"
 
 
 def _escaped(text: str) -> str:
@@ -189,26 +229,17 @@ def _number(digits: str | None) -> int:
     return 0 if not digits else int(digits) if len(digits) < _LONGEST_NUMBER else _MOST_REPEATS + 1
 
 
-def path_regex(pattern: str, *, has_choices: bool) -> str:
-    """A shell pattern as a regular expression for a whole path; ``has_choices``: ``{a,b}`` is one or the other."""
+def path_regex(pattern: str) -> str:
+    """A shell pattern without choices as a regular expression for a whole path."""
     out: list[str] = []
-    depth = 0
     stars = _Stars(out)
     for found in _GLOB_PART.finditer(pattern):
         part = found[0]
         stars.note(part)
-        if (has_choices and part == "{") or (depth and part in "},"):
-            stars = _Stars(out)
         if part == "**" and found.start() and found.end() == len(pattern) and pattern[-3] == "/":
             out.append(".+")
         elif part in _GLOB_MARKS:
             out.append(_GLOB_MARKS[part])
-        elif part == "{" and has_choices:
-            out.append("(?:")
-            depth += 1
-        elif depth and part in "},":
-            out.append("|" if part == "," else ")")
-            depth -= part == "}"
         elif part[0] == "[" and len(part) > 1:
             inner = part[1:-1].replace("\\", "\\\\").replace("[", "\\[")
             out.append(f"[^/{inner[1:]}]" if inner[0] in "!^" else f"[{inner}]")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shlex
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from codeagent.core.errors import ConfigError
 from codeagent.policy.commands import analyze
 from codeagent.policy.rules import Match, Rule, RuleSet, path_pattern, quoted_word
 from codeagent.policy.shell_words import Word
+from tests.effort import assert_takes_less
 
 
 def match(pattern, command, *, strictly=True):
@@ -158,3 +160,21 @@ def test_a_rule_that_would_be_matched_for_ever_is_none(pattern):
     with pytest.raises(ConfigError, match="never ends"):
         Rule.parse(f"read({pattern})")
     assert Rule.parse("edit(packages/*/src/**/*_test.*)")
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 40 + "b", "a*a*a*a*a*a*b *", "*" * 500 + "b", "'a'*" * 30 + "b"])
+def test_no_command_rule_takes_long(pattern):
+    rule = Rule.parse(f"bash({pattern})")
+    assert_takes_less(0.2, lambda: rule.match_command([Word("a" * 150_000)], strictly=True))
+
+
+@given(st.text("ab*'", max_size=8).filter(lambda text: text.count("'") % 2 == 0 and text), st.text("ab*", max_size=8))
+def test_a_word_of_a_command_rule_fits_as_a_shell_pattern_does(pattern, text):
+    literal, shell = False, ""
+    for character in pattern:
+        if character == "'":
+            literal = not literal
+        else:
+            shell += "[*]" if literal and character == "*" else character
+    fits = Rule("bash", f"x {pattern}y").match_command([Word("x"), Word(text + "y")], strictly=True)
+    assert (fits is Match.YES) == fnmatchcase(text + "y", shell + "y")

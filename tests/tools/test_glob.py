@@ -1,11 +1,15 @@
 """glob, with and without ripgrep."""
 
 import os
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from codeagent.core.errors import BadArguments
 from codeagent.core.messages import SearchDetails
+from codeagent.tools.pattern import compile_glob
+from tests.effort import assert_takes_less
 
 
 def test_the_newest_files_come_first(searching):
@@ -46,6 +50,8 @@ def test_secret_files_are_left_out_and_named(searching):
         ("[ab].py", {"a.py", "s/b.py"}),
         ("[!a].py", {"s/b.py", "s/t/c.py"}),
         ("?.{py,js}", {"a.py", "s/b.py", "s/t/c.py"}),
+        ("{a,s/{b,t/*}}.{py,x}", {"a.py", "s/b.py", "s/t/c.py"}),
+        ("s/{,**/}*.py", {"s/b.py", "s/t/c.py"}),
         (r"d\[1\].js", {"s/t/d[1].js"}),
         ("d[[]1].js", {"s/t/d[1].js"}),
         ("nothing", set()),
@@ -76,3 +82,29 @@ def test_a_pattern_with_many_stars_takes_no_longer_than_others(searching):
     assert searching.text("glob", pattern="*a" * 20 + "*b") == "a" * 199 + "b"
     with pytest.raises(BadArguments, match="at most 4 times"):
         searching.run("glob", pattern="**a" * 9)
+
+
+HOSTILE = [
+    *("{*,a}" * 8, "*" + "{a,}*" * 7, "{*a,*aa}" * 7 + "b", "{?*,*?}" * 7, "a*" * 2_000, "{a,b}" * 7 + "*" * 300),
+    *("{" * 300, "{a," * 150 + "}" * 150, "{" + "a," * 9_000 + "}", "{a,b}" * 3_000, "[" * 5_000, "{**,a}" * 4 + "b"),
+]
+
+
+@pytest.mark.parametrize("pattern", HOSTILE, ids=lambda text: text[:12])
+def test_no_file_pattern_takes_long(pattern):
+    paths = ["a" * 255, "/".join(["a" * 50] * 60), "a/" * 2_000 + "a"]
+
+    def look():
+        with suppress(BadArguments):
+            wanted = compile_glob(pattern, Path("/shop"))
+            for path in paths:
+                wanted.fullmatch(path)
+
+    assert_takes_less(0.5, look)
+
+
+@pytest.mark.parametrize("pattern", ["{a,b}" * 8, "{" + "a," * 300 + "}", "{a,b}" + "x" * 19_000, "{" * 300, "{a"])
+def test_what_stands_for_too_much_is_refused_in_one_short_sentence(pattern):
+    with pytest.raises(BadArguments, match=r"stands for too many|no file pattern|too deep") as caught:
+        compile_glob(pattern, Path("/shop"))
+    assert len(str(caught.value)) < 400
