@@ -7,6 +7,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
+from codeagent.cli.opening import watch_terminal
 from codeagent.cli.terminal_guard import TerminalGuard
 from codeagent.config.first_look import first_look
 from codeagent.config.places import Places
@@ -36,8 +37,15 @@ def run(path: Path, speed: float, places: Places) -> int:
         speed=speed,
         reduced_motion=look.reduced_motion,
     )
-    with TerminalGuard():
-        app.run()
+    with TerminalGuard() as guard:
+        watch = watch_terminal(guard.before)
+        if watch is not None:
+            app.watched_by(watch.tell)
+        try:
+            app.run()
+        finally:
+            if watch is not None:
+                watch.end()
     if app.fault is not None:
         raise app.fault
     return app.return_code or 0

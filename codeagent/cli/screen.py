@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 
 from codeagent.cli.first_frame import FirstFrame
-from codeagent.cli.opening import OpenDesk
+from codeagent.cli.opening import OpenDesk, Watch, watch_terminal
 from codeagent.cli.terminal_guard import TerminalGuard
 from codeagent.config.first_look import FirstLook, first_look
 from codeagent.config.launch import Launch
@@ -64,19 +65,19 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
     given, the person first chooses one of those sessions; ``offers`` is what can
     be done when there is no model; ``first`` is the instant prompt, where it stands.
     """
-    opened: list[Desk] = []
+    at_end = ExitStack()
+    guard = first or TerminalGuard()
+    watch: Watch | None = None
 
     async def connect(emit: Emit, approver: Approver, opening: Opening) -> Desk:
-        nonlocal launch
+        nonlocal launch, watch
+        if watch is None and (watch := await asyncio.to_thread(watch_terminal, guard.before)) is not None:
+            at_end.callback(watch.end)
+            app.watched_by(watch.tell)
         if opening.base_url:
             launch = _with_model(launch, name=opening.model, openai_base_url=opening.base_url)
-        resume = launch.resume if opening.is_first else opening.resume or None
-        forks = opening.forks or (opening.is_first and launch.forks)
-        wanted = replace(launch, resume=resume, forks=forks, asks_trust=opening.asks_trust)
-        if opening.model and not opening.base_url:
-            wanted = _with_model(wanted, name=opening.model)
-        desk = await open_desk(wanted, emit, approver)
-        opened.append(desk)
+        desk = await open_desk(_wanted(launch, opening), emit, approver)
+        at_end.callback(desk.close)
         return desk
 
     look = first_look(looks_from.config_file)
@@ -95,15 +96,21 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
         first=first,
     )
     sys.setswitchinterval(_SWITCH_SECONDS)
-    try:
-        with nullcontext() if first else TerminalGuard():  # the instant prompt stands under one already
-            result = app.run()
-    finally:
-        for desk in opened:
-            desk.close()
+    with at_end, guard if isinstance(guard, TerminalGuard) else nullcontext():  # the instant prompt has one already
+        result = app.run()
     if app.fault is not None:
         raise app.fault
     return None if result == DEMO else app.return_code or 0
+
+
+def _wanted(launch: Launch, opening: Opening) -> Launch:
+    """The start of one session: the first is the one that was asked for on the command line."""
+    resume = launch.resume if opening.is_first else opening.resume or None
+    forks = opening.forks or (opening.is_first and launch.forks)
+    wanted = replace(launch, resume=resume, forks=forks, asks_trust=opening.asks_trust)
+    if opening.model and not opening.base_url:
+        wanted = _with_model(wanted, name=opening.model)
+    return wanted
 
 
 def _with_model(launch: Launch, **chosen: str) -> Launch:

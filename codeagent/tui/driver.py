@@ -12,7 +12,7 @@ import selectors
 import sys
 import threading
 from codecs import getincrementaldecoder
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import ClassVar, Protocol, TypeVar
 
@@ -34,7 +34,10 @@ Result = TypeVar("Result")
 _AS_ONE, _SHOWN = "\x1b[?2026h", "\x1b[?2026l"
 _ALTERNATE_SCREEN = "\x1b[?1049h"
 _MOUSE_PIXELS_OFF = "\x1b[?1016l"
-_KEEP_TITLE, _BRING_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"  # a stack, as xterm has it
+_KEEP_TITLE = "\x1b[22;2t"
+BRING_TITLE_BACK = "\x1b[23;2t"
+"""Titles of windows are a stack, as xterm has it."""
+
 _SECONDS = 0.1
 _ESCAPE_SECONDS = 0.05  # a terminal sends a key in one piece; only a slow line tears one apart
 _MOST_BYTES = 4_096
@@ -109,11 +112,24 @@ class TerminalDriver(LinuxDriver):
 
     # --- taking over, and giving back
 
+    @property
+    def is_driving(self) -> bool:
+        """Whether the terminal is the app's; not while it is suspended, or the person's editor has it."""
+        return self._is_driving
+
     def start_application_mode(self) -> None:
         """Takes the terminal; what is drawn is held back while a first picture stands."""
         if self._is_driving:  # continued without having been suspended: nothing was given back
             return
         self._is_driving = True
+        self._take()
+        self._tell()
+
+    def _tell(self) -> None:
+        if isinstance(self._app, EndsAtFaults):
+            self._app.tell_watch()
+
+    def _take(self) -> None:
         first = self._first
         if first is None:
             super().start_application_mode()
@@ -136,8 +152,9 @@ class TerminalDriver(LinuxDriver):
         if self._first is not None:
             self._first.take_keys()
             self.release()
-        self.write(_MOUSE_PIXELS_OFF + (_BRING_TITLE_BACK if self._title else ""))
+        self.write(_MOUSE_PIXELS_OFF + (BRING_TITLE_BACK if self._title else ""))
         super().stop_application_mode()
+        self._tell()
 
     def be_ready(self) -> None:
         """The prompt can be typed in: passes on what was typed at the first picture, then lets all other keys come.
@@ -276,6 +293,18 @@ class EndsAtFaults(App[Result]):
     """
 
     fault: BaseException | None = None
+
+    _watch: Callable[[bool], None] | None = None
+
+    def watched_by(self, watch: Callable[[bool], None]) -> None:
+        """Has ``watch`` called with whether the terminal is the app's: now, and at each change."""
+        self._watch = watch
+        self.tell_watch()
+
+    def tell_watch(self) -> None:
+        """Tells whose the terminal is, where somebody wants to know."""
+        if self._watch is not None and isinstance(self._driver, TerminalDriver):
+            self._watch(self._driver.is_driving)
 
     def _handle_exception(self, error: Exception) -> None:
         super()._handle_exception(error)

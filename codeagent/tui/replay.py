@@ -28,7 +28,7 @@ from codeagent.core.messages import AssistantMessage, CommandDetails, Origin, Te
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 from codeagent.tui.bridge import Bridge
-from codeagent.tui.driver import EndsAtFaults
+from codeagent.tui.driver import EndsAtFaults, be_ready, driver_for
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.themes import Palette, Themes, to_textual
 from codeagent.tui.widgets.past import own_command
@@ -154,13 +154,14 @@ class ReplayApp(EndsAtFaults[None]):
         speed: float = 1.0,
         reduced_motion: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=driver_for(None, asks_background=False, keymap=None))
         themes = themes or Themes()
         self.palette = themes.sound(theme)
         self.register_theme(to_textual(self.palette))
         self.theme = self.palette.name
         self.animation_level = "none"
         self.main = ReplayScreen(root=root, palette=self.palette, reduced_motion=reduced_motion)
+        self.main.drawn = lambda: be_ready(self._driver)
         self.bridge = Bridge(self.main)
         self.is_over = False
         self._told, self._what, self._speed = told, title, speed

@@ -68,6 +68,26 @@ def cells_after(output: bytes, columns: int, lines: int) -> list[list[pyte.scree
     return [[screen.buffer[line][column] for column in range(columns)] for line in range(lines)]
 
 
+MODES = {
+    "1000": "mouse",
+    "1003": "mouse",
+    "1004": "focus",
+    "1006": "mouse",
+    "1016": "mouse",
+    "1049": "screen",
+    "2004": "paste",
+    "2048": "resize",
+}
+
+
+def left_on(raw: bytes) -> list[str]:
+    """The modes that were switched on last, and not off again."""
+    last = dict(re.findall(rb"\x1b\[\?(\d+)([hl])", raw))
+    on = [MODES[number.decode()] for number, how in last.items() if how == b"h" and number.decode() in MODES]
+    on += ["cursor"] * (last.get(b"25") == b"l") + ["wrap"] * (last.get(b"7") == b"l")
+    return on + ["kitty"] * (raw.count(b"\x1b[>25u") > raw.count(b"\x1b[<u"))
+
+
 class Terminal:
     """The program in a terminal of a given size; leaving the block ends it, and all it started."""
 
@@ -151,15 +171,15 @@ class Terminal:
 
     def wait(self, pattern: str, seconds: float = 15) -> None:
         """Waits until the screen shows the pattern."""
-        self._until(lambda: re.search(pattern, self.text, re.MULTILINE) is not None, seconds, f"no {pattern!r}")
+        self.wait_until(lambda: re.search(pattern, self.text, re.MULTILINE) is not None, seconds, f"no {pattern!r}")
 
     def wait_gone(self, pattern: str, seconds: float = 15) -> None:
         """Waits until the screen does not show the pattern any more."""
-        self._until(lambda: re.search(pattern, self.text, re.MULTILINE) is None, seconds, f"still {pattern!r}")
+        self.wait_until(lambda: re.search(pattern, self.text, re.MULTILINE) is None, seconds, f"still {pattern!r}")
 
     def wait_for_file(self, path: Path, seconds: float = 15) -> None:
         """Waits until there is such a file, which a command makes when it has begun."""
-        self._until(path.exists, seconds, f"no {path.name}, and")
+        self.wait_until(path.exists, seconds, f"no {path.name}, and")
 
     def wait_for_answer(self, words: str, seconds: float = 15) -> None:
         """Waits until the key of an answer, such as ``y approve``, stands out, which it does while it counts."""
@@ -168,7 +188,7 @@ class Terminal:
             found = [(row, line.find(words)) for row, line in enumerate(self._screen.display) if words in line]
             return any(self._screen.buffer[row][column].bold for row, column in found)
 
-        self._until(counts, seconds, f"{words!r} cannot be answered")
+        self.wait_until(counts, seconds, f"{words!r} cannot be answered")
 
     def wait_for_exit(self, seconds: float = 10) -> int:
         """Waits until the program ends; its exit code, -1 when it goes on."""
@@ -216,7 +236,7 @@ class Terminal:
         self._size(columns, lines)
         self.pump(0.5)
 
-    def _until(self, condition, seconds: float, problem: str) -> None:
+    def wait_until(self, condition, seconds: float, problem: str) -> None:
         """Looks again after a moment: a picture may come in pieces, the last of which follow at once."""
         end = time.monotonic() + seconds
         while not (condition() and self.pump(_PIECES_SECONDS) and condition()):

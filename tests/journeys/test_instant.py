@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.journeys.terminal import Terminal, cells_after
+from tests.journeys.terminal import Terminal, cells_after, left_on
 from tests.server.replies import Call, Reply, Say
 
 pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
@@ -18,20 +18,10 @@ pytestmark = [pytest.mark.journey, pytest.mark.timeout(120)]
 STANDS = "f1 keys"
 APP_STANDS = b"\x1b[?1003h"  # the mouse is the app's alone
 APP_FRAME = re.compile(rb"\x1b\[\?2026h.*?\x1b\[\?1003h.*?\x1b\[\?2026l", re.DOTALL)  # drawn as one
-MODES = {
-    "1000": "mouse",
-    "1003": "mouse",
-    "1004": "focus",
-    "1006": "mouse",
-    "1016": "mouse",
-    "1049": "screen",
-    "2004": "paste",
-    "2048": "resize",
-}
 
 
 def wait_for_app(terminal):
-    terminal._until(lambda: APP_STANDS in terminal.raw, 30, "no app")
+    terminal.wait_until(lambda: APP_STANDS in terminal.raw, 30, "no app")
     terminal.pump(0.2)
 
 
@@ -56,14 +46,6 @@ def held(place, folder):
     return replace(place, environ={**place.environ, "PYTHONPATH": paths})
 
 
-def left_on(raw: bytes) -> list[str]:
-    """The modes that were switched on last, and not off again."""
-    last = dict(re.findall(rb"\x1b\[\?(\d+)([hl])", raw))
-    on = [MODES[number.decode()] for number, how in last.items() if how == b"h" and number.decode() in MODES]
-    on += ["cursor"] * (last.get(b"25") == b"l") + ["wrap"] * (last.get(b"7") == b"l")
-    return on + ["kitty"] * (raw.count(b"\x1b[>25u") > raw.count(b"\x1b[<u"))
-
-
 def seen(terminal: Terminal, output: bytes):
     """What a person sees after so much of the output: characters with their colours, blanks with their ground."""
     rows = cells_after(output, terminal.columns, terminal.lines)
@@ -81,7 +63,7 @@ def test_the_app_takes_over_unseen(place, tmp_path, columns, lines, typed):
         if typed:
             terminal.wait(f"› {typed}")
         (tmp_path / "held/go").touch()
-        terminal._until(lambda: APP_FRAME.search(terminal.raw), 30, "no app")
+        terminal.wait_until(lambda: APP_FRAME.search(terminal.raw), 30, "no app")
         frame = APP_FRAME.search(terminal.raw)
         assert frame
         first = terminal.raw[: frame.start()]
@@ -200,7 +182,7 @@ def test_a_late_answer_about_the_background_is_not_typed_and_makes_it_light(plac
         terminal.pump(0.3)
         terminal.send("ffff\x1b\\\x1b[?62;22ccd")
         terminal.wait("› abcd$")
-        terminal._until(lambda: b"48;2;252;251;249m" in terminal.raw, 10, "not light")
+        terminal.wait_until(lambda: b"48;2;252;251;249m" in terminal.raw, 10, "not light")
         terminal.press("ctrl+c", "ctrl+d")
         terminal.wait_for_exit()
     assert (place.home / "state/background").read_text() == "light"
@@ -229,7 +211,7 @@ def test_a_chosen_theme_is_previewed_and_kept_and_auto_suits_the_terminal(place)
 )
 def test_where_anything_is_odd_the_app_starts_by_itself(place, environ, columns, lines):
     with place.open(columns=columns, lines=lines, environ=environ) as terminal:
-        terminal._until(lambda: APP_STANDS in terminal.raw, 30, "no app")
+        terminal.wait_until(lambda: APP_STANDS in terminal.raw, 30, "no app")
         assert terminal.raw.startswith(b"\x1b[?1049h\x1b[?1000h")
 
 
@@ -265,7 +247,7 @@ def test_in_tmux_what_is_copied_reaches_its_buffer_and_the_mouse_works(place, mo
         terminal.wait_gone("Line 39 of the answer")
         terminal.type("/copy\r")
         terminal.wait("copied")
-        terminal._until(lambda: said.encode() in shown_by(*tmux, "show-buffer"), 15, "nothing in the buffer")
+        terminal.wait_until(lambda: said.encode() in shown_by(*tmux, "show-buffer"), 15, "nothing in the buffer")
         terminal.press("ctrl+d")
         terminal.wait_for_exit(20)
 
@@ -292,14 +274,14 @@ def test_the_title_follows_the_work_and_a_question_calls_who_looks_elsewhere(pla
         terminal.type("clean up\r")
         terminal.send(focus)
         terminal.wait("rm cart.py")
-        terminal._until(
+        terminal.wait_until(
             lambda: b"\x1b]2;waiting for you \xc2\xb7 shop \xc2\xb7 codeagent\a" in terminal.raw, 20, "no title"
         )
         terminal.wait_for_answer("n deny")
         called = b"\a\x1b]9;shop: codeagent waits for your answer\a" in terminal.raw
         terminal.type("n")
         terminal.wait("Kept")
-        terminal._until(lambda: terminal.raw.count(b"\x1b]2;shop \xc2\xb7 codeagent\a") == 2, 20, "no title")
+        terminal.wait_until(lambda: terminal.raw.count(b"\x1b]2;shop \xc2\xb7 codeagent\a") == 2, 20, "no title")
         terminal.press("ctrl+d")
         assert terminal.wait_for_exit() == 0
     assert called is is_called
