@@ -108,7 +108,8 @@ _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("xai-",), r"\bxai-[A-Za-z0-9]{20,}"),
     (("dop_v1_",), r"\bdop_v1_[a-f0-9]{40,}"),
     (("eyJ",), r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    (("://",), r"(?<=://)[^\s/@:\"']{0,200}:[^\s/@\"']{1,200}(?=@)"),
+    (("://",), r"(?<=://)[^\s/@:\"']*+:[^\s/@\"']++(?=@)"),
+    (("://",), r"(?:(?<=(?i:http://))|(?<=(?i:https://)))[\w.~%!$&*+=-]++(?=@)"),
     (("hooks.slack.com/",), r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{8,}"),
     (("/api/webhooks/",), r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/[A-Za-z0-9_-]{16,}"),
     (("earer ",), r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*"),
@@ -124,10 +125,7 @@ _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
         ),
     ),
 )
-"""Kinds of key: what a text that holds one has somewhere, and how it looks. Most texts have none of the former.
-
-What stands in round brackets before a key stays.
-"""
+"""Kinds of key: what a text that holds one has somewhere, and how it looks; what stands in brackets before it stays."""
 
 _IN_ADDRESSES = tuple(shape for marks, shape in _KEY_SHAPES if marks == ("://",))
 

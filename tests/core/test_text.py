@@ -290,6 +290,33 @@ def test_a_password_in_an_address_and_a_bearer_token_are_taken_out():
 
 
 @pytest.mark.parametrize(
+    "secret", ["t", "hunter2", "me:pw", ":pw", "me:p:w", "x" * 5_000, "me:" + "x" * 5_000, "a%40b"]
+)
+@pytest.mark.parametrize("scheme", ["https://", "http://", "git+https://", "HTTPS://"])
+def test_whatever_stands_before_the_host_of_a_web_address_is_taken_out(scheme, secret):
+    text = f"url = '{scheme}{secret}@git.example/x.git' # {scheme}{secret}@git.example:8080\n"
+    assert Redactor().redact(text) == text.replace(secret + "@", "[redacted]@")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("git@github.com:me/x.git", "ssh://git@github.com/me/x.git", "postgres://shop@db/x", "me@mail.example"),
+        *("https://medium.com/@me", "https://x.example?mail=me@mail.example", "https://x.example/a@b"),
+        *("https://${TOKEN}@github.com/x", "https://<token>@github.com/x", "https://x.example, me@mail.example"),
+        *("mailto:me@mail.example", "see https://x.example#a@b", "https:///a@b", "http://a b@c"),
+    ],
+)
+def test_a_name_for_logging_in_and_a_mail_address_stay(text):
+    assert Redactor().redact(text) == text
+
+
+@pytest.mark.parametrize("text", ["://" * 50_000, "https://a" * 20_000, "https://" + "a" * 200_000, "x://a:" * 30_000])
+def test_addresses_without_an_end_take_no_time(text):
+    assert_takes_less(0.2, lambda: Redactor().redact(text))
+
+
+@pytest.mark.parametrize(
     ("text", "kept"),
     [
         (
