@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
 
 from codeagent.core.seldom import seldom
 
@@ -87,12 +87,9 @@ _ORDINARY = re.compile(r"[a-z]*|[A-Z][a-z]*")
 """Taken out of every text, ``postgres`` or ``password`` would leave holes in much that is no secret."""
 
 _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (
-        ("-----BEGIN ",),
-        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?",
-    ),
+    (("-----BEGIN ",), r"-{5}BEGIN [A-Z ]{0,40}PRIVATE KEY-{5}(?:[^-]++|-(?!-{4}))*(?:-{5}END [A-Z ]{0,40}KEY-{5})?"),
     (("sk-", "pk-", "rk-"), r"\b(?:sk|pk|rk)-(?:ant-|proj-|live-|test-|or-)?[A-Za-z0-9_-]{16,}"),
-    (("k_live_", "k_test_"), r"\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
+    (("sk_", "pk_", "rk_"), r"\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
     (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"\bgh[pousr]_[A-Za-z0-9]{20,}"),
     (("github_pat_",), r"\bgithub_pat_[A-Za-z0-9_]{20,}"),
     (("glpat-",), r"\bglpat-[A-Za-z0-9_-]{16,}"),
@@ -108,26 +105,26 @@ _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("xai-",), r"\bxai-[A-Za-z0-9]{20,}"),
     (("dop_v1_",), r"\bdop_v1_[a-f0-9]{40,}"),
     (("eyJ",), r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    (("://",), r"(?<=://)[^\s/@:\"']*+:[^\s/@\"']++(?=@)"),
-    (("://",), r"(?:(?<=(?i:http://))|(?<=(?i:https://)))[\w.~%!$&*+=-]++(?=@)"),
-    (("hooks.slack.com/",), r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{8,}"),
-    (("/api/webhooks/",), r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/[A-Za-z0-9_-]{16,}"),
-    (("earer ",), r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*"),
+    (("://",), r"(://)[^\s/@:\"']*+:[^\s/@\"']++(?=@)"),
+    (("://",), r"(?:(?<=(?i:http))|(?<=(?i:https)))(://)[\w.~%!$&*+=-]++(?=@)"),
+    (("https://hooks.slack.com/",), r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{8,}"),
     (
-        ("xtraheader", "xtraHeader", "XTRAHEADER"),  # of git's settings, with the name of the header
+        ("https://discord", "https://ptb.", "https://canary."),
+        r"https://[a-z.]*discord(?:app)?\.com/api/webhooks/\d+/[\w-]{16,}",
+    ),
+    (("bearer ", "Bearer "), r"([Bb]earer )[A-Za-z0-9._~+/-]{16,}=*"),
+    (
+        ("extraheader", "extraHeader", "ExtraHeader", "EXTRAHEADER"),  # of git's settings, with the name of the header
         r"((?i:extraheader)(?:[ \t]{0,9}=[ \t]{0,9}|[ \t]{1,9})\\{0,3}[\"']?[A-Za-z][\w-]{0,60}:[ \t]{0,9})[^\n\"'\\]+",
     ),
     (
-        ("uthorization", "UTHORIZATION"),
-        (
-            r"((?i:authorization)\\{0,3}[\"']?[ \t]{0,9}[:=][ \t]{0,9}"
-            r"\\{0,3}[\"']?(?i:basic|bearer|token)[ \t]{1,9})[\w.~+/-]{8,}=*"
-        ),
+        ("authorization", "Authorization", "AUTHORIZATION"),
+        r"((?i:authorization)\\{0,3}[\"']?[ \t]*+[:=][ \t]*+\\{0,3}[\"']?(?i:basic|bearer|token)[ \t]+)[\w.~+/-]{8,}=*",
     ),
 )
-"""Kinds of key: what a text that holds one has somewhere, and how it looks; what stands in brackets before it stays."""
+"""Kinds of key: what one may begin with, and how it looks. What stands in round brackets before a key stays."""
 
-_IN_ADDRESSES = tuple(shape for marks, shape in _KEY_SHAPES if marks == ("://",))
+_NOT_IN_ADDRESSES = tuple(kind for kind in _KEY_SHAPES if kind[0] != ("://",))
 
 
 def clean(text: str, *, keep_colours: bool = False) -> str:
@@ -259,9 +256,12 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """The text with each secret replaced by ``[redacted]``."""
-        text = self.redact_known(text)
-        shapes = _possible_shapes(text)
-        return _one_of(shapes).sub(_without_key, text) if shapes else text
+        text, end = self.redact_known(text), 0
+        kept: list[str] = []
+        for found in _keys_in(text):
+            kept += (text[end : found.start()], found[found.lastindex] if found.lastindex else "", REDACTED)
+            end = found.end()
+        return "".join((*kept, text[end:])) if kept else text
 
     def redact_known(self, text: str) -> str:
         """The text with each of the known secrets replaced; what only has the shape of a key stays."""
@@ -272,17 +272,18 @@ class Redactor:
         return max((_overlap(text, form) for form in self._forms), default=0)
 
 
-def _possible_shapes(text: str) -> tuple[str, ...]:
-    return tuple(shape for marks, shape in _KEY_SHAPES if any(mark in text for mark in marks))
-
-
-@lru_cache(maxsize=256)
-def _one_of(shapes: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(shapes), re.DOTALL)
-
-
-def _without_key(found: re.Match[str]) -> str:
-    return (found[found.lastindex] if found.lastindex else "") + REDACTED
+def _keys_in(text: str, kinds: Sequence[tuple[tuple[str, ...], str]] = _KEY_SHAPES) -> Iterator[re.Match[str]]:
+    """What looks like a key, tried only where one may begin: a search through megabytes would hold up all threads."""
+    marks = ((kind, mark) for kind, (marks, _) in enumerate(kinds) for mark in marks)
+    waiting = sorted((at, kind, mark) for kind, mark in marks if (at := text.find(mark)) >= 0)
+    end = 0
+    while waiting:
+        at, kind, mark = heappop(waiting)
+        if at >= end and (found := re.compile(kinds[kind][1], re.DOTALL).match(text, at)):
+            yield found
+            end = found.end()
+        if (after := text.find(mark, max(at + 1, end))) >= 0:
+            heappush(waiting, (after, kind, mark))
 
 
 def _overlap(text: str, form: str) -> int:
@@ -325,8 +326,7 @@ def holds_secret(name: str, value: str) -> bool:
     """
     if names_secret(name) or _SCHEME().search(value):
         return True
-    shapes = tuple(shape for shape in _possible_shapes(value) if shape not in _IN_ADDRESSES)
-    return bool(shapes) and any(not value[: found.start()].endswith("/") for found in _one_of(shapes).finditer(value))
+    return any(not value[: found.start()].endswith("/") for found in _keys_in(value, _NOT_IN_ADDRESSES))
 
 
 def _kept_colour(found: re.Match[str]) -> str:
