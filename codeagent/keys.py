@@ -9,7 +9,7 @@ from codeagent.config.places import HOME_VARIABLE, Places
 from codeagent.core.errors import ConfigError
 from codeagent.core.values import value
 from codeagent.providers.catalog import ProviderKind
-from codeagent.store.keys import KeyStore, system_keyring
+from codeagent.store.keys import PATIENCE, KeyStore, system_keyring
 
 KEY_VARIABLES: Mapping[ProviderKind, str] = {
     ProviderKind.ANTHROPIC: "ANTHROPIC_API_KEY",
@@ -17,6 +17,9 @@ KEY_VARIABLES: Mapping[ProviderKind, str] = {
     ProviderKind.OPENAI_CHAT: "OPENAI_API_KEY",
 }
 """The environment variable of each service that takes a key."""
+
+_LITTLE_PATIENCE = 0.5
+"""Seconds that a keyring is waited for where no key of it is needed."""
 
 
 @value
@@ -35,8 +38,11 @@ class Keys:
     environ: Mapping[str, str]
     store: KeyStore
 
-    def find(self, kind: ProviderKind) -> FoundKey | None:
-        """The key of a service, ``openai-chat`` being a server of the person's own; it may wait for the keyring."""
+    def find(self, kind: ProviderKind, patience: float = PATIENCE) -> FoundKey | None:
+        """The key of a service, ``openai-chat`` being a server of the person's own.
+
+        It may wait for the keyring, but no longer than ``patience`` in seconds.
+        """
         variable = KEY_VARIABLES.get(kind)
         if variable is None:
             return None
@@ -44,7 +50,7 @@ class Keys:
         if secret := self.environ.get(variable, "").strip():
             remedy = f"It comes from {variable} in the environment: set it anew, or unset it and use {command}."
             return FoundKey(secret=secret, place=f"{variable} in the environment", remedy=remedy)
-        if (stored := self.store.get(kind)) and (secret := stored.secret.strip()):
+        if (stored := self.store.get(kind, patience)) and (secret := stored.secret.strip()):
             remedy = f"It comes from {stored.place}: {command} replaces it."
             return FoundKey(secret=secret, place=stored.place, remedy=remedy)
         return None
@@ -55,7 +61,7 @@ class Keys:
 
     def secrets(self) -> tuple[str, ...]:
         """The keys in use and those that are kept beside them, so that they can be taken out of what is written."""
-        found = [self.find(kind) for kind in KEY_VARIABLES]
+        found = [self.find(kind, _LITTLE_PATIENCE) for kind in KEY_VARIABLES]
         return tuple(dict.fromkeys((*(key.secret for key in found if key), *self.store.at_hand())))
 
 

@@ -13,6 +13,7 @@ from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
 NO_KEY_NEEDED = "none"
 LOCAL_KEY = FoundKey(secret=NO_KEY_NEEDED, place="", remedy="")
 """What a server that was found on this machine is sent in the place of a key."""
+_SILENT = "your keyring does not answer"
 _THIS_MACHINE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:/|$)", re.IGNORECASE)
 
 
@@ -29,6 +30,9 @@ def choose_model(settings: ModelSettings, keys: Keys, catalog: Catalog) -> Model
         )
     if keys.find(ProviderKind.OPENAI):
         return ModelName(provider=ProviderKind.OPENAI, name=_newest(catalog, ProviderKind.OPENAI))
+    if keys.store.is_silent:
+        variable = KEY_VARIABLES[ProviderKind.ANTHROPIC]
+        raise NoModel(f"No model yet: {_SILENT}.", hint=f"Unlock it and start again, or set {variable}.")
     raise NoModel("No model yet: no key was found and no model was named.")
 
 
@@ -42,6 +46,9 @@ def key_for(name: ModelName, settings: ModelSettings, keys: Keys) -> FoundKey:
     variable, command = KEY_VARIABLES[kind], f"codeagent config set-key {kind}"
     if key := keys.find(kind):
         return key
+    if own_url is None and keys.store.is_silent:
+        hint = f"Unlock it and try again, or set {variable}; {command} keeps a key in a file as long as it is silent."
+        raise NoModel(f"{name} needs a key, and {_SILENT}.", hint=hint)
     if own_url is None:
         raise NoModel(f"{name} needs a key, and none was found.", hint=f"{command} keeps one, or set {variable}.")
     remedy = f"No key was sent: {command} keeps one, or set {variable}."

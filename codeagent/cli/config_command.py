@@ -99,7 +99,8 @@ def _show(places: Places) -> None:
     keys = find_keys(os.environ, places)
     for kind in KEY_VARIABLES:
         key = keys.find(kind)
-        print(f"# key:     {kind}: {clean(key.place) if key else f'none; codeagent config set-key {kind}'}")
+        nothing = "your keyring does not answer" if keys.store.is_silent else f"none; codeagent config set-key {kind}"
+        print(f"# key:     {kind}: {clean(key.place) if key else nothing}")
     for line in settings_lines(loaded.settings, loaded.origins):
         print(clean(line))
     for notice in (*loaded.left_out, *loaded.notices):

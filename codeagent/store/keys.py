@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import logging
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +19,8 @@ from codeagent.workspace.private import change_private, read_private, way_out
 _log = logging.getLogger(__name__)
 _NAME = "codeagent"
 IN_KEYRING = "your keyring"
+PATIENCE = 5.0
+"""Seconds in which a keyring must give a key that is needed; one that waits to be unlocked may never answer."""
 _handed_out: set[str] = set()
 """What keyrings have given in this run, so that it can be taken out of whatever is written."""
 
@@ -46,15 +50,21 @@ class StoredKey:
 
 
 class KeyStore:
-    """Keeps one key a service; ``find_keyring`` is asked when a key is first looked for."""
+    """Keeps one key a service; ``find_keyring`` is asked when a key is first looked for.
+
+    It may wait for the keyring: use a thread.
+    """
 
     def __init__(self, file: Path, find_keyring: Callable[[], Keyring | None]) -> None:
         self._file = file
         self._find_keyring = find_keyring
+        self._asked: dict[str, Future[str]] = {}
+        self.is_silent = False
+        """Whether the keyring has kept somebody waiting who needs a key, and has not answered since."""
 
-    def get(self, service: str) -> StoredKey | None:
-        """The key of a service; the keyring's goes before the file's. It may wait for the keyring: use a thread."""
-        if secret := self._in_keyring(service):
+    def get(self, service: str, patience: float = PATIENCE) -> StoredKey | None:
+        """The key of a service; the keyring's, if it gives one in that many seconds, goes before the file's."""
+        if secret := self._in_keyring(service, patience):
             _handed_out.add(secret)
             return StoredKey(secret=secret, place=IN_KEYRING)
         found = read_private(self._file).get(service)
@@ -67,43 +77,69 @@ class KeyStore:
 
     def keep(self, service: str, secret: str) -> str:
         """Keeps a key in the keyring, or in the file where there is none; says where. Raises ConfigError."""
-        keyring = self._find_keyring()
-        if keyring is not None:
-            try:
-                keyring.set_password(_NAME, service, secret)
-                is_kept = keyring.get_password(_NAME, service) == secret
-            except Exception:  # noqa: BLE001 - a keyring is somebody else's program; the file takes its place
-                _log.warning("the keyring did not take a key", exc_info=True)
-                is_kept = False
-            if is_kept:
-                self._forget(service)
-                return IN_KEYRING
+
+        def keep() -> str:
+            keyring = self._find_keyring()
+            if keyring is None:
+                return ""
+            keyring.set_password(_NAME, service, secret)
+            return keyring.get_password(_NAME, service) or ""
+
+        try:
+            is_kept = _ask(keep).result(0 if self.is_silent else PATIENCE) == secret
+        except Exception:  # noqa: BLE001 - a keyring is somebody else's program; the file takes its place
+            _log.warning("the keyring did not take a key", exc_info=True)
+            is_kept = False
+        if is_kept:
+            self._asked.pop(service, None)
+            self._forget(service)
+            return IN_KEYRING
         self._change(lambda keys: keys.update({service: secret}))
         return str(self._file)
 
     def remove(self, service: str) -> tuple[str, ...]:
         """Forgets a key; the places where it was. Raises ConfigError."""
         places: list[str] = []
-        keyring = self._find_keyring()
-        if keyring is not None and self._in_keyring(service):
-            try:
+
+        def remove() -> str:
+            if (keyring := self._find_keyring()) is not None:
                 keyring.delete_password(_NAME, service)
+            return ""
+
+        if self._in_keyring(service, PATIENCE):
+            try:
+                _ask(remove).result(PATIENCE)
             except Exception as error:
                 raise ConfigError("The keyring did not let the key go.", hint="Remove it there.") from error
             places.append(IN_KEYRING)
         if self._forget(service):
             places.append(str(self._file))
+        if self.is_silent and not places:
+            hint = "Unlock it, and try again."
+            raise ConfigError("Your keyring does not answer; what it holds was not removed.", hint=hint)
         return tuple(places)
 
-    def _in_keyring(self, service: str) -> str:
-        keyring = self._find_keyring()
-        if keyring is None:
-            return ""
+    def _in_keyring(self, service: str, patience: float) -> str:
+        """What the keyring has; nothing where it does not say so in time, and then its answer counts the next time."""
+
+        def look() -> str:
+            keyring = self._find_keyring()
+            found = keyring.get_password(_NAME, service) if keyring is not None else ""
+            self.is_silent = False
+            return found or ""
+
+        asked = self._asked.get(service)
+        if asked is None:
+            asked = self._asked[service] = _ask(look)
         try:
-            return keyring.get_password(_NAME, service) or ""
+            found = asked.result(0 if self.is_silent else patience)
         except Exception:  # noqa: BLE001 - a keyring is somebody else's program: locked or broken, it has no key
+            self.is_silent = self.is_silent or (patience >= PATIENCE and not asked.done())
             _log.warning("the keyring did not answer", exc_info=True)
-            return ""
+            found = ""
+        if asked.done():
+            self._asked.pop(service, None)
+        return found
 
     def _forget(self, service: str) -> bool:
         """Takes a key out of the file; False when it was not there."""
@@ -118,6 +154,20 @@ class KeyStore:
         except OSError as error:
             text = f"The key cannot be kept in {self._file}: {error.strerror}."
             raise ConfigError(text, hint=way_out(error)) from error
+
+
+def _ask(question: Callable[[], str]) -> Future[str]:
+    """What a keyring will answer, some time; the thread that waits for it keeps no program from ending."""
+    answer: Future[str] = Future()
+
+    def wait() -> None:
+        try:
+            answer.set_result(question())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
+            answer.set_exception(error)
+
+    threading.Thread(target=wait, name="keyring", daemon=True).start()
+    return answer
 
 
 def _without(service: str, keys: JsonObject) -> None:

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import KeyringError, PasswordDeleteError
 
 from codeagent.core.errors import ConfigError
+from codeagent.store import keys
 from codeagent.store.keys import IN_KEYRING, KeyStore, system_keyring
+
+STUCK = """
+import threading
+from keyring.backend import KeyringBackend
+
+
+class Stuck(KeyringBackend):
+    priority = 1
+
+    def get_password(self, service, username):
+        threading.Event().wait()
+
+    set_password = delete_password = get_password
+"""
 
 
 class Ring(KeyringBackend):
@@ -108,3 +129,49 @@ def test_a_keyring_that_says_yes_and_keeps_nothing_is_passed_over(store, ring, t
     monkeypatch.setattr(ring, "set_password", lambda *_: None)
     assert store.keep("openai", "a-key-of-some-length") == str(tmp_path / "keys.json")
     assert store.get("openai").secret == "a-key-of-some-length"
+
+
+@pytest.fixture
+def stuck(ring):
+    """Lets the keyring answer; until it is set, nothing comes."""
+    may_answer, before = threading.Event(), ring.get_password
+    ring.get_password = lambda *asked: before(*asked) if may_answer.wait(60) else None
+    yield may_answer
+    may_answer.set()
+
+
+def test_a_keyring_that_does_not_answer_is_passed_over_and_its_late_answer_counts(store, ring, stuck, monkeypatch):
+    monkeypatch.setattr(keys, "PATIENCE", 0.01)
+    ring.held = {("codeagent", "openai"): "late-key-0123"}
+    assert store.get("openai", 0) is None
+    assert not store.is_silent  # nobody needed it yet
+    assert store.get("openai", keys.PATIENCE) is None
+    assert store.is_silent
+    asked = store._asked["openai"]
+    stuck.set()
+    assert asked.result(60) == "late-key-0123"
+    assert not store.is_silent
+    assert store.get("openai", 0).secret == "late-key-0123"
+
+
+def test_while_the_keyring_is_silent_the_file_takes_the_key_and_nothing_is_said_to_be_removed(
+    store, ring, stuck, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(keys, "PATIENCE", 0.01)
+    assert store.keep("openai", "a-key-of-some-length") == str(tmp_path / "keys.json")
+    assert store.get("openai", keys.PATIENCE).place == str(tmp_path / "keys.json")
+    assert store.remove("openai") == (str(tmp_path / "keys.json"),)
+    with pytest.raises(ConfigError, match="does not answer"):
+        store.remove("openai")
+
+
+def test_a_program_whose_keyring_never_answers_ends_and_says_what_to_do(tmp_path):
+    (tmp_path / "stuck.py").write_text(STUCK)
+    home = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHON_KEYRING_BACKEND": "stuck.Stuck"}
+    environ = {**home, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])}
+    words = [sys.executable, "-m", "codeagent", "-p", "hi", "--model", "anthropic/test"]
+    done = subprocess.run(words, check=False, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert "anthropic/test needs a key, and your keyring does not answer. Unlock it and try again" in done.stderr
+    assert "ANTHROPIC_API_KEY" in done.stderr
+    assert "config set-key anthropic keeps a key in a file" in done.stderr
