@@ -47,9 +47,10 @@ def read_arguments(tool: AnyTool, arguments_json: str) -> tuple[ArgumentsModel, 
 
 def _checked(arguments: type[ArgumentsModel], mended: JsonObject) -> ArgumentsModel:
     """Python writes a byte of a name that is no text as half a surrogate pair, which pydantic takes for broken JSON."""
-    if _BYTE_OF_A_NAME.search(json.dumps(mended, ensure_ascii=False)):
+    written = json.dumps(mended)
+    if "\\ud" in written and _BYTE_OF_A_NAME.search(json.dumps(mended, ensure_ascii=False)):
         return arguments.model_validate(mended)
-    return arguments.model_validate_json(json.dumps(mended), strict=True)
+    return arguments.model_validate_json(written, strict=True)
 
 
 def parse(arguments_json: str) -> JsonObject:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from codeagent.core.messages import Outcome, ToolCall
 
 OPENS_AT = 3
+_LONGEST = 65_536
+"""Characters of arguments that are taken apart to be compared."""
 _REMINDERS = {
     3: "This is the third identical call in a row. Use what it returned, or change something.",
     5: "This is the fifth identical call in a row; it will not return anything else. Go another way.",
@@ -93,7 +95,9 @@ class Repeats:
 
 
 def _same_form(arguments_json: str) -> str:
-    """The same text for arguments that differ only in order or blanks."""
+    """The same text for arguments that differ only in order or blanks; long ones are the same to the letter."""
+    if len(arguments_json) > _LONGEST:
+        return arguments_json
     try:
         return json.dumps(json.loads(arguments_json), sort_keys=True)
     except (ValueError, RecursionError):

@@ -199,7 +199,9 @@ class LiveProvider(ABC, Generic[FormT]):
                     is_sound = is_sound and all(map(is_text, payloads))
                     shown = reply.display.drain()
                     patience.note(is_finished=reply.is_finished, has_grown=shown != [SIGN_OF_LIFE])
-                    for event in shown:
+                    for number, event in enumerate(shown):
+                        if number:
+                            await asyncio.sleep(0)  # a key may have been pressed
                         yield event
                     if reply.usage != counted:
                         counted = reply.usage
@@ -214,6 +216,7 @@ class LiveProvider(ABC, Generic[FormT]):
             await response.aclose()
         message = reply.message()
         for event in reply.display.drain():
+            await asyncio.sleep(0)
             yield event
         message = message if is_sound else without_own(message)
         usage = believable(message.usage, self._limits.window, most_output)

@@ -11,6 +11,8 @@ from codeagent.core.text import storable
 SIGN_OF_LIFE = ThinkingPiece(text="")
 """Shown when bytes came that say nothing yet, so that a working model is not taken for a stalled one."""
 
+LARGEST = 65_536
+"""Characters that are shown at once; whoever draws more of them lets a key wait."""
 _FIRST_HALF = ("\ud800", "\udbff")
 
 
@@ -68,7 +70,7 @@ class Display:
                 if _FIRST_HALF[0] <= joined[-1:] <= _FIRST_HALF[1]:
                     self._halves[kind] = joined[-1]
                     joined = joined[:-1]
-                if text := storable(joined):
-                    events.append(kind(text=text))
+                text = storable(joined)
+                events += [kind(text=text[at : at + LARGEST]) for at in range(0, len(text), LARGEST)]
         self._waiting.clear()
         return events or [SIGN_OF_LIFE]

@@ -15,7 +15,7 @@ from codeagent.core.events import NoticeGiven, TurnStarted
 from codeagent.core.text import clean, storable
 from codeagent.store.beside import Beside
 from codeagent.store.journal import JournalFile, folder_beside, read_past
-from codeagent.store.records import Record, Redact, decode_record, encode_record
+from codeagent.store.records import Record, Redact, decode_record, encode_record, redacted_line
 from codeagent.store.retention import forget_session
 from codeagent.store.searching import search_record
 from codeagent.store.sessions import Sessions, records
@@ -102,7 +102,7 @@ class SessionArchive:
                 write_private(self._sessions.seen(new_id), origin.with_suffix(".seen").read_bytes())
             if origin.parent == target.parent:
                 share_changes(self._checkpoints / target.parent.name, origin.stem, new_id, before=turn)
-            write_private(target, kept + encode_record(note, self._redact))
+            write_private(target, kept + redacted_line(encode_record(note), self._redact))
         except OSError as error:
             raise JournalError(f"The session {origin.stem} cannot be copied: {error.strerror}.") from error
         self._sessions.settle()

@@ -16,7 +16,7 @@ from codeagent.core.errors import JournalError, SessionBusy
 from codeagent.core.events import AgentEvent, Level, NoticeGiven
 from codeagent.core.values import value
 from codeagent.store.beside import Beside
-from codeagent.store.records import Record, decode_record, encode_record, lightened
+from codeagent.store.records import Record, decode_record, encode_record, lightened, redacted_line
 from codeagent.workspace.private import make_private_folder, way_out
 
 MOST_UNWRITTEN = 32 * 1024 * 1024
@@ -97,7 +97,7 @@ class JournalFile:
             journal._unwritten = b"\n"
             if decode_record(data[data.rfind(b"\n") + 1 :]) is None:
                 notice = NoticeGiven(text=_TORN, level=Level.WARNING)
-                journal._unwritten += journal._line(notice)
+                journal._unwritten += _line(notice)
                 past = replace(read_past(data + journal._unwritten, Beside(journal._beside.folder)), torn=notice)
         return journal, past
 
@@ -123,7 +123,7 @@ class JournalFile:
         """
         if self._is_given_up:
             return
-        self._noted.append(self._line(event))
+        self._noted.append(_line(event))
         self._write_soon()
 
     def write(self) -> None:
@@ -162,15 +162,11 @@ class JournalFile:
         finally:
             self._let_go()
 
-    def _line(self, event: AgentEvent) -> bytes:
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return encode_record(Record(at=at, event=event), self._redact)
-
     def _flush(self) -> None:
         """Writes all that is not in the file yet, in order and each byte once; raises OSError."""
         with self._guard:
             noted, self._noted = self._noted, []
-            self._unwritten += b"".join(lightened(line, self._beside) for line in noted)
+            self._unwritten += b"".join(lightened(redacted_line(line, self._redact), self._beside) for line in noted)
             if self._is_given_up or not self._unwritten:
                 return
             try:
@@ -239,6 +235,12 @@ def read_past(data: bytes, beside: Beside | None = None) -> Past:
             damaged = max(0, damaged - 1)
         records.append(record)
     return Past(records=tuple(records), damaged=damaged, missing=beside.missing if beside is not None else 0)
+
+
+def _line(event: AgentEvent) -> bytes:
+    """As it is noted: what must not be written is taken out later, which takes long where there is much of it."""
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return encode_record(Record(at=at, event=event))
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

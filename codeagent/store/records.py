@@ -60,15 +60,21 @@ class Record:
     event: AgentEvent
 
 
-def encode_record(record: Record, redact: Redact | None = None) -> bytes:
-    """The line for a record, with its line feed; what is no Unicode text is replaced, what ``redact`` finds goes."""
+def encode_record(record: Record) -> bytes:
+    """The line for a record, with its line feed; what is no Unicode text is replaced."""
     try:
         event = _encoder.encode(record.event).encode()
     except ValueError:
         event = _with_what_is_no_text_replaced(record.event)
-    if redact is not None and redact(text := event.decode()) != text:
-        event = _dumped(redacted(json.loads(text), redact))
     return b'{"v":%d,"at":%s,"event":%s}\n' % (VERSION, json.dumps(record.at).encode(), event)
+
+
+def redacted_line(line: bytes, redact: Redact) -> bytes:
+    """The line without what ``redact`` finds."""
+    if redact(text := line.decode()) == text:
+        return line
+    fields: JsonObject = json.loads(text)
+    return _dumped({**fields, "event": redacted(fields["event"], redact)}) + b"\n"
 
 
 def fields_of(event: AgentEvent) -> JsonObject:

@@ -39,13 +39,14 @@ _log = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
+LONGEST_COMMAND = 131_071  # what Linux passes to a program as one word (MAX_ARG_STRLEN, execve(2))
 
 
 class BashArguments(BaseModel):
     """Which command, and where."""
 
     model_config = ConfigDict(extra="forbid")
-    command: str = Field(min_length=1)
+    command: str = Field(min_length=1, max_length=LONGEST_COMMAND)
     cwd: str | None = Field(default=None, description="Folder to run in; default: the workspace")
     timeout: int | None = Field(
         default=None, ge=1, le=LONGEST_TIMEOUT, description=f"Seconds, default {DEFAULT_TIMEOUT}"

@@ -25,9 +25,10 @@ SEEN: dict[str, Answer] = {
     "while a command cleans up": say("", Call("bash", {"command": "bash clean_up.sh"})),
     "while 200 calls begin": say("", *(Call("bash", {"command": f"echo {number}"}) for number in range(200))),
     "while megabytes come at once": say(TEXT * (5_000_000 // len(TEXT))),
+    "while megabytes come in one line": Reply(parts=(Say("and so on, " * 454_545, size=5_000_000),)),
     "while a question is open": say("", Call("write", {"path": "new", "content": "x"})),
 }
-SOON = {"while 200 calls begin": 0.15, "while megabytes come at once": 0.3}
+SOON = {"while 200 calls begin": 0.15, "while megabytes come at once": 0.3, "while megabytes come in one line": 0.3}
 """Seconds from the message to the key where a moment is over soon."""
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from codeagent.core.protocols import CallPiece, TextPiece, ThinkingPiece
 from codeagent.core.text import storable
-from codeagent.providers.pieces import SIGN_OF_LIFE, Display
+from codeagent.providers.pieces import LARGEST, SIGN_OF_LIFE, Display
 
 
 def test_neighbours_of_one_kind_are_joined():
@@ -27,6 +27,12 @@ def test_only_the_newest_size_of_a_call_is_told():
         display.call("read", size)
 
     assert display.drain() == [CallPiece(name="read", size=9)]
+
+
+def test_what_is_long_is_shown_in_pieces():
+    display = Display()
+    display.text("a" * LARGEST + "b")
+    assert display.drain() == [TextPiece(text="a" * LARGEST), TextPiece(text="b")]
 
 
 def test_nothing_new_is_a_sign_of_life():

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,8 @@ from codeagent.core.messages import (
     Usage,
     UserMessage,
 )
-from codeagent.store.journal import JournalFile, read_past
+from codeagent.store.beside import Beside
+from codeagent.store.journal import JournalFile, folder_beside, read_past
 from codeagent.store.records import Record, decode_record, encode_record
 
 
@@ -121,6 +123,25 @@ async def test_what_is_only_noted_is_in_the_file_once_the_loop_gets_round_to_it(
     journal.close()
     await asyncio.sleep(0)
     assert read_past(journal.path.read_bytes()).events == (*EVENTS, EVENTS[0])
+
+
+async def test_megabytes_are_looked_through_for_secrets_on_a_thread_and_keep_their_place(tmp_path):
+    threads: dict[int, int] = {}
+
+    def redact(line: str) -> str:
+        threads[len(line)] = threading.get_ident()
+        return line.replace("a-secret", "[redacted]")
+
+    journal = JournalFile(tmp_path / "a.jsonl", redact)
+    large = HistoryAppended(message=UserMessage(blocks=(TextBlock(text="a-secret " * 500_000),)))
+    async with asyncio.TaskGroup() as group:
+        for event in (EVENTS[0], large, EVENTS[1]):
+            group.create_task(journal.append(event))
+    events = read_past(journal.path.read_bytes(), Beside(folder_beside(journal.path))).events
+    journal.close()
+    assert events[::2] == EVENTS[:2]
+    assert events[1].message.blocks[0].text == "[redacted] " * 500_000
+    assert threads[max(threads)] != threading.get_ident()
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])

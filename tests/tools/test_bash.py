@@ -11,7 +11,7 @@ from codeagent.core.errors import BadArguments, FileProblem, PathRefused, PlanFi
 from codeagent.core.messages import CommandDetails, Outcome
 from codeagent.core.output_colours import with_colours
 from codeagent.core.protocols import ToolContext
-from codeagent.tools.bash import BashArguments, BashTool
+from codeagent.tools.bash import LONGEST_COMMAND, BashArguments, BashTool
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.seen import SeenFiles
@@ -90,6 +90,12 @@ def test_arguments_out_of_range_are_refused(at, arguments):
 def test_a_blank_command_is_refused(at):
     with pytest.raises(BadArguments):
         at.run("bash", command=" \n")
+
+
+def test_a_command_that_no_program_can_be_given_is_refused_before_anybody_looks_at_it(at):
+    assert at.run("bash", command="true #" + "x" * (LONGEST_COMMAND - 6)).outcome is Outcome.OK
+    with pytest.raises(ValidationError, match="at most"):
+        BashArguments(command="x" * (LONGEST_COMMAND + 1))
 
 
 def test_running_out_of_time_keeps_the_output_and_says_so(at):

@@ -14,10 +14,12 @@ from codeagent.core.events import Level
 from codeagent.core.text import clean, show_invisible
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Line, Piece, Pieces, guess_rows, one_line, presentable, wrap
-from codeagent.tui.widgets.markdown_lines import code_block_lines, markdown_lines
+from codeagent.tui.widgets.markdown_lines import beginning, code_block_lines, markdown_lines
 
 INDENT = 3
 RIGHT_MARGIN = 1
+_LONGEST_SUMMARY = 1_000
+"""Characters of thinking that are looked at for the one line that stands for it."""
 
 
 class Kind(StrEnum):
@@ -200,6 +202,8 @@ class ThinkingBlock:
 
     def __init__(self, text: str = "", *, is_live: bool = False) -> None:
         self._parts = [text] if text else []
+        self._newest = text[-_LONGEST_SUMMARY:]
+        self._copied: str | None = None
         self.is_live = is_live
         self.is_chosen = self.is_pinned = False
         self.is_open = False
@@ -207,6 +211,8 @@ class ThinkingBlock:
     def write(self, text: str) -> None:
         """More of it."""
         self._parts.append(text)
+        self._newest = (self._newest + text[-_LONGEST_SUMMARY:])[-_LONGEST_SUMMARY:]
+        self._copied = None
 
     def toggle(self) -> None:
         """Opens or closes it."""
@@ -227,22 +233,30 @@ class ThinkingBlock:
 
     def copied(self) -> str:
         """The thinking as plain text."""
-        if len(self._parts) > 1:
+        if self._copied is None:
             self._parts = ["".join(self._parts)]
-        return presentable(self._parts[0]).strip() if self._parts else ""
+            self._copied = presentable(self._parts[0]).strip()
+        return self._copied
+
+    def _summary(self) -> str:
+        """The line that stands beside the heading: the newest while it is live, else the first."""
+        if not self.is_live:
+            return self.copied()[:_LONGEST_SUMMARY].partition("\n")[0]
+        return presentable(self._newest).strip().rpartition("\n")[2]
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The heading, and the text when open."""
-        text = self.copied()
         room = width - INDENT - RIGHT_MARGIN
         heading = ("Thinking" if self.is_live else "Thought") + ("  kept open" if self.is_pinned else "")
-        summary = text.split("\n")[-1 if self.is_live else 0].lstrip("#* ").replace("**", "")
-        head = [Piece(f"{heading}  ", inks.muted, ""), Piece("" if self.is_open else summary, inks.thought, "")]
+        summary = self._summary().lstrip("#* ").replace("**", "")
+        head = [Piece(f"{heading}  ", inks.muted, ""), Piece("" if self.is_open else summary, inks.thought)]
         ground = inks.raised_ground if self.is_chosen else None
-        line = Line(pieces=(*gutter(inks, is_chosen=self.is_chosen), *one_line(head, room)), whole=text, fill=ground)
+        whole = None if self.is_live else self.copied()
+        line = Line(pieces=(*gutter(inks, is_chosen=self.is_chosen), *one_line(head, room)), whole=whole, fill=ground)
         if not self.is_open:
             return [grounded(line, inks) if self.is_chosen else line]
-        body = wrap([Piece(text, inks.thought)], min(room, 100))
+        begun, told = beginning(self.copied(), "copying takes them too", inks)
+        body = [*wrap([Piece(begun, inks.thought)], min(room, 100)), *told]
         opened = Line(pieces=line.pieces, whole="", fill=ground)
         return [grounded(opened, inks) if self.is_chosen else opened, *indented(body, inks)]
 

@@ -6,6 +6,9 @@ from codeagent.tui.widgets.blocks import Block, Kind, LiveCode, TextBlock, Think
 from codeagent.tui.widgets.column import Column, gap_between
 from codeagent.tui.widgets.markdown_stream import MarkdownStream, Part
 
+_MOST_WAITING = 65_536
+"""Characters of text; all of a reply of megabytes would take long to be cut into blocks."""
+
 
 class LiveReply:
     """Writes a streamed reply to the end of a column.
@@ -18,6 +21,7 @@ class LiveReply:
         self._column = column
         self._before = before
         self._pending: list[str] = []
+        self._waiting = 0
         self._stream = MarkdownStream()
         self._tail: int | None = None
         self._code: LiveCode | None = None
@@ -34,9 +38,11 @@ class LiveReply:
         """The blocks of this reply."""
         return self._written
 
-    def write(self, text: str) -> None:
-        """More text."""
+    def write(self, text: str) -> int | None:
+        """More text; the first block that changed, when there was so much of it that it became blocks at once."""
         self._pending.append(text)
+        self._waiting += len(text)
+        return self.flush() if self._waiting >= _MOST_WAITING else None
 
     def think(self, text: str) -> int:
         """More thinking; the index of its block."""
@@ -59,6 +65,7 @@ class LiveReply:
         self._end_thinking()
         text = "".join(self._pending)
         self._pending.clear()
+        self._waiting = 0
         for part in self._stream.feed(text):
             self._settle(part)
         self._show_tail()

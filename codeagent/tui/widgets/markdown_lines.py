@@ -24,7 +24,7 @@ _WIDEST_GROUND = 116
 _LONGEST = 40_000
 """Characters of one paragraph, table or list item, and of a summary: it is looked through in half a second at worst."""
 _MOST = 200_000
-"""Characters that are shown of one of them: the screen is drawn while keys wait."""
+"""Bytes of UTF-8 that are shown of one of them: the screen is drawn while keys wait, and wide signs take longer."""
 _FENCES = ("```", "~~~")
 _BULLETS = "•◦▪"
 _CODE_MARGIN = " "
@@ -38,16 +38,22 @@ def markdown_lines(source: str, width: int, inks: Inks, *, number: int | None = 
     What is too long to be looked through while everything else waits comes out as it was written, and the end of
     what is longer than anybody reads is left out, which is said.
     """
-    if (more := len(source) - _MOST) > 0:
-        told = f"… {more:,} more characters: /copy takes them too"
-        return [
-            *markdown_lines(source[:_MOST], width, inks, number=number),
-            Line(pieces=(Piece(told, inks.muted, ""),)),
-        ]
+    begun, told = beginning(source, "/copy takes them too", inks)
+    if told:
+        return [*markdown_lines(begun, width, inks, number=number), *told]
     if len(source) > _LONGEST and not source.lstrip().startswith(_FENCES):
         return wrap([Piece(presentable(source), inks.text)], min(max(width, 8), _WIDEST_PROSE))
     tokens = markdown_parser()(presentable(source))
     return _Page(inks=inks, number=number).blocks(tokens, max(width, 8))
+
+
+def beginning(text: str, remedy: str, inks: Inks) -> tuple[str, list[Line]]:
+    """As much of a text as is shown, and what is said below it where that is not all."""
+    if len(text) * 4 <= _MOST or len(encoded := text[: _MOST + 1].encode("utf-8", "replace")) <= _MOST:
+        return text, []
+    begun = encoded[:_MOST].decode("utf-8", "ignore")
+    told = f"… {len(text) - len(begun):,} more characters: {remedy}"
+    return begun, [Line(pieces=(Piece(told, inks.muted, ""),))]
 
 
 def code_block_lines(code: str, language: str, width: int, inks: Inks) -> list[Line]:

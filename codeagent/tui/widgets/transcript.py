@@ -61,7 +61,7 @@ class Transcript(PanelColumn):
 
     def stream_text(self, piece: str) -> None:
         """More of the reply."""
-        self._live_reply().write(piece)
+        self._mark_dirty(self._live_reply().write(piece))
         self._wake()
 
     def stream_thinking(self, piece: str) -> None:

@@ -44,6 +44,15 @@ def streamed(text: str, step: int) -> Column:
     return column
 
 
+def test_what_is_long_becomes_blocks_at_once_so_that_the_end_of_megabytes_has_no_more_to_do_than_any_end():
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    assert reply.write("word\n\n" * 100) is None
+    assert len(column) == 0
+    assert reply.write("word\n\n" * 20_000) == 0
+    assert len(column) == 20_100
+
+
 @pytest.mark.parametrize("step", [1, 7, 50])
 def test_however_it_streams_it_ends_the_same(step):
     assert shown(streamed(SAMPLE, step)) == shown(streamed(SAMPLE, len(SAMPLE)))

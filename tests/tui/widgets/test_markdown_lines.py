@@ -188,6 +188,11 @@ def test_long_code_stays_code():
     assert "```" not in "".join(row.text for row in rows)
 
 
+def test_of_wide_signs_fewer_are_drawn_as_each_takes_longer():
+    source = "一二三" * 500_000
+    assert drawn(source, 95)[-1] == f"… {len(source) - 200_000 // 3:,} more characters: /copy takes them too"
+
+
 @pytest.mark.parametrize(
     "source",
     ["word " * 1_000_000, "x" * 5_000_000, "```python\n" + "f(1) # abc\n" * 450_000],

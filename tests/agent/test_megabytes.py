@@ -1,0 +1,50 @@
+"""Megabytes in one line, by each protocol: handed on in pieces, and whoever waits for the loop has a turn between."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+
+from codeagent.core.messages import TextBlock, UserMessage
+from codeagent.core.protocols import ModelRequest, ReplyFinished, TextPiece, ThinkingPiece
+from codeagent.providers.pieces import LARGEST
+from tests.agent.services import PROTOCOLS
+from tests.server.replies import Reply, Say, Think
+from tests.server.scripted_server import ScriptedServer
+
+SIZE = 5_000_000
+WORDS = ("ünd so weiter " * (SIZE // 14 + 1))[:SIZE]
+KINDS = {"text": (Say(WORDS, size=SIZE),), "thinking": (Think(WORDS, size=SIZE), Say("So."))}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_megabytes_in_one_event_come_in_pieces_with_a_turn_of_the_loop_between(protocol, kind):
+    turns, seen, shown = 0, [], []
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    with ScriptedServer(Reply(parts=KINDS[kind])) as server:
+        provider = PROTOCOLS[protocol]("test", "key", server.url if protocol == "messages" else server.openai_url)
+        request = ModelRequest(system="", messages=(UserMessage(blocks=(TextBlock(text="Go on."),)),), tools=())
+        async with asyncio.TaskGroup() as group:
+            counting = group.create_task(count())
+            async for event in provider.stream(request):
+                if isinstance(event, TextPiece | ThinkingPiece) and event.text:
+                    shown.append(event.text)
+                    seen += [turns] * (len(event.text) == LARGEST)
+                if isinstance(event, ReplyFinished):
+                    whole = event.message
+            counting.cancel()
+        await provider.aclose()
+    assert max(map(len, shown)) == LARGEST
+    assert len(shown) >= SIZE // LARGEST
+    assert all(before < after for before, after in pairwise(seen))
+    assert "".join(shown).removesuffix("So.") == WORDS
+    assert WORDS in {block.text for block in whole.blocks if hasattr(block, "text")}
