@@ -238,7 +238,7 @@ class ThinkingBlock:
             self._copied = presentable(self._parts[0]).strip()
         return self._copied
 
-    def _summary(self) -> str:
+    def _one_line(self) -> str:
         """The line that stands beside the heading: the newest while it is live, else the first."""
         if not self.is_live:
             return self.copied()[:_LONGEST_SUMMARY].partition("\n")[0]
@@ -248,7 +248,7 @@ class ThinkingBlock:
         """The heading, and the text when open."""
         room = width - INDENT - RIGHT_MARGIN
         heading = ("Thinking" if self.is_live else "Thought") + ("  kept open" if self.is_pinned else "")
-        summary = self._summary().lstrip("#* ").replace("**", "")
+        summary = self._one_line().lstrip("#* ").replace("**", "")
         head = [Piece(f"{heading}  ", inks.muted, ""), Piece("" if self.is_open else summary, inks.thought)]
         ground = inks.raised_ground if self.is_chosen else None
         whole = None if self.is_live else self.copied()
