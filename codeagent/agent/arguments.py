@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -16,13 +15,11 @@ from pydantic import ValidationError
 
 from codeagent.core.errors import BadArguments
 from codeagent.core.json_types import DEEPEST, JsonObject, JsonValue, is_too_deep
-from codeagent.core.messages import AssistantMessage, ToolCall
+from codeagent.core.messages import AssistantMessage, ToolCall, meant_tool
 from codeagent.core.protocols import AnyTool, ArgumentsModel, ToolSpec
 
 _LONGEST_QUOTE = 2_000
-_LONGEST_NAME = 200
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
-_NAMESPACE = re.compile(r"^.*[.:/]")
 _BYTE_OF_A_NAME = re.compile("[\udc80-\udcff]")
 
 
@@ -87,19 +84,16 @@ def _bare(text: str) -> str:
 def with_meant_tools(reply: AssistantMessage, tools: Sequence[ToolSpec]) -> AssistantMessage:
     """The reply with each call under the name of the tool that it means.
 
-    That is the one tool whose name differs in nothing but its case, or a namespace before it.
+    That is the one tool whose name differs in nothing but its case, a namespace before it, or dirt at its edges.
     """
     names = {tool.name for tool in tools}
     if all(call.name in names for call in reply.calls):
         return reply
-    blocks = (replace(one, name=_meant(one.name, names)) if isinstance(one, ToolCall) else one for one in reply.blocks)
+    blocks = (
+        replace(one, name=meant_tool(one.name, names) or one.name) if isinstance(one, ToolCall) else one
+        for one in reply.blocks
+    )
     return replace(reply, blocks=tuple(blocks))
-
-
-def _meant(written: str, names: AbstractSet[str]) -> str:
-    bare = _NAMESPACE.sub("", written[:_LONGEST_NAME]).casefold()
-    fitting = [name for name in names if name.casefold() == bare]
-    return written if written in names or len(fitting) != 1 else fitting[0]
 
 
 def is_whole(arguments_json: str) -> bool:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
 from codeagent.core.diff import FileDiff
+from codeagent.core.seldom import seldom
 from codeagent.core.values import value
+
+_LONGEST_NAME = 200
+_AROUND_A_NAME = seldom(r"^(?:<\|[^|>]*\|>|[\s\"'`])+|<\|.*$|(?:[\s\"'`]|\(\)|:\d+)+$", re.DOTALL)
+"""What models write before and after a name: special tokens, space, quotes, ``()``, and a number as Kimi's are."""
+_PARTS_OF_A_NAME = seldom(r"[.:/=]")
 
 
 class Outcome(StrEnum):
@@ -127,6 +135,19 @@ class ToolCall:
     id: str
     name: str
     arguments_json: str
+
+
+def meant_tool(written: str, tools: Iterable[str]) -> str | None:
+    """The one tool that a name can mean, whatever its case, its namespace and the dirt at its edges; else None."""
+    names = frozenset(tools)
+    if written in names:
+        return written
+    around = _AROUND_A_NAME()
+    bare = around.sub("", around.sub("", written[:_LONGEST_NAME])).casefold()
+    *spaces, last = _PARTS_OF_A_NAME().split(bare)
+    fitting = [name for name in names if name.casefold() == last]
+    is_clear = len(fitting) == 1 and not any(name.casefold() in spaces for name in names)
+    return fitting[0] if is_clear else None
 
 
 @value

@@ -3,7 +3,9 @@
 The forms are those of the models' own chat templates: Hermes and Qwen
 (``<tool_call>{…}``), Qwen-Coder (``<function=…><parameter=…>``), GLM
 (``<arg_key>``), Mistral (``[TOOL_CALLS]``), Llama (``<|python_tag|>``), DeepSeek,
-Kimi, MiniMax. What was written as arguments is kept to the letter: whether it
+Kimi, MiniMax, gpt-oss. A tool's name is understood as it is in a call that the server
+found, and a whole call of a tool that there is not is one too: the model is told so.
+What was written as arguments is kept to the letter: whether it
 is sound is judged where every call is judged.
 """
 
@@ -15,15 +17,23 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from codeagent.core.messages import meant_tool
+
 _DECODER = json.JSONDecoder(strict=False)
 _SPACE = re.compile(r"\s*")
-_NAME = re.compile(r"[A-Za-z_][\w.-]*(?::\d+)?")
+_NAME = re.compile(r"[A-Za-z_][\w.:-]*")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][\w.:-]{0,63}")
+_HARMONY = re.compile(
+    r"(?:<\|channel\|>)?\s*(?:to=(?P<first>[\w.:-]+)\s*)?(?:<\|channel\|>)?\s*(?P<channel>analysis|commentary|final)?"
+    r"\s*(?:to=(?P<last>[\w.:-]+)\s*)?(?:<\|constrain\|>)?\s*(?:json)?\s*<\|message\|>"
+)
+"""What stands before a message of gpt-oss: its channel, and whom it is to. https://cookbook.openai.com/articles/openai-harmony"""
 _MARKS = re.compile(
     r"(?:\[TOOL_CALLS\]|\[ARGS\]|\[CALL_ID\]\w+|[\s,;\[\]]|```(?:json)?|function<｜tool▁sep｜>"
     r"|<｜tool▁(?:call▁begin|call▁end|sep)｜>|<\|tool_call_(?:begin|argument_begin|end)\|>|<\|eo[mt]_id\|>|</s>)*"
 )
 """What stands between the names and the JSON objects of calls in one of the forms."""
-_OPEN = re.compile(r'<(?:｜DSML｜)?(?:function=|invoke name=)"?([\w.-]+)"?\s*>')
+_OPEN = re.compile(r'<(?:｜DSML｜)?(?:function=|invoke name=)"?([\w.:-]+)"?\s*>')
 _CLOSE = re.compile(r"</(?:｜DSML｜)?(?:function|invoke)>(?=\s*(?:<(?:｜DSML｜)?(?:function=|invoke )|\Z))")
 _PARAMETER = re.compile(
     r'<(?:｜DSML｜)?parameter(?:=| name=)"?([^">\n]+)"?[^>\n]*>(.*?)</(?:｜DSML｜)?parameter>'
@@ -59,24 +69,54 @@ class _Object(NamedTuple):
 
 
 def find_calls(text: str, tools: AbstractSet[str], *, is_bare: bool = False) -> Found | None:
-    """The calls of which a text consists; None when it is anything else, or names a tool that is not offered.
+    """The calls of which a text consists; None when it is anything else.
 
     ``is_bare`` text has no tags around it, so it must hold nothing but calls in
-    their plainest form.
+    their plainest form, of tools that are offered.
     """
     text = text.strip()
     if not text:
         return None
     if _OPEN.match(text):
         return _functions(text, tools)
-    if "<arg_key>" in text and (named := _NAME.match(text)) is not None and named[0] in tools:
-        return Found((_pairs(named[0], text[named.end() :]),), is_whole=_is_paired(text[named.end() :]))
+    if "<arg_key>" in text and (named := _NAME.match(text)) is not None:
+        pairs = text[named.end() :]
+        name = _called(named[0], tools, is_whole=_is_paired(pairs))
+        return Found((_pairs(name, pairs),), is_whole=_is_paired(pairs)) if name else None
     return _sequence(text, tools, is_bare=is_bare)
 
 
-def plain_name(name: str) -> str:
-    """The tool's name without what some templates put around it: ``functions.read:0`` is ``read``."""
-    return name.removeprefix("functions.").partition(":")[0]
+def find_addressed(text: str, tools: AbstractSet[str]) -> Found | None:
+    """The call that a message of gpt-oss is; None when it is to nobody, or its head is none."""
+    head = harmony_head(text)
+    if head is None or not head.tool:
+        return None
+    inner = text[head.end :].strip()
+    is_whole = inner.startswith("{") and _object(inner, 0).end == len(inner)
+    name = _called(head.tool, tools, is_whole=is_whole)
+    return Found((WrittenCall(name, inner),), is_whole=is_whole) if name else None
+
+
+class HarmonyHead(NamedTuple):
+    """Which channel a message of gpt-oss is on, which tool it is to, and where its content begins."""
+
+    channel: str
+    tool: str
+    end: int
+
+
+def harmony_head(text: str) -> HarmonyHead | None:
+    """The head that a message of gpt-oss begins with; None when it has none, or not all of it yet."""
+    found = _HARMONY.match(text)
+    if found is None:
+        return None
+    return HarmonyHead(found["channel"] or "", found["first"] or found["last"] or "", found.end())
+
+
+def _called(written: str, tools: AbstractSet[str], *, is_whole: bool) -> str:
+    """The tool that a name means; in a call that is whole, the name of one that there is not; else nothing."""
+    unknown = written if is_whole and _PLAIN_NAME.fullmatch(written) else ""
+    return meant_tool(written, tools) or unknown
 
 
 def _sequence(text: str, tools: AbstractSet[str], *, is_bare: bool) -> Found | None:
@@ -87,11 +127,12 @@ def _sequence(text: str, tools: AbstractSet[str], *, is_bare: bool) -> Found | N
         start, name = at, ""
         if text[at] != "{":
             named = None if is_bare else _NAME.match(text, at)
-            name = plain_name(named[0]) if named else ""
-            if named is None or name not in tools:
+            if named is None:
                 return None
             at = _skip(_MARKS, text, named.end())
-            if text[at : at + 1] not in {"", "{"}:
+            is_sure = text[at : at + 1] == "{" and text[named.end()] != " " and _object(text, at).end is not None
+            name = _called(named[0], tools, is_whole=is_sure)
+            if not name or text[at : at + 1] not in {"", "{"}:
                 return None
         read = _object(text, at) if at < len(text) else _Object({}, None)
         written = text[at if at < len(text) else start : read.end]
@@ -112,9 +153,10 @@ def _call(read: _Object, written: str, tools: AbstractSet[str], *, is_bare: bool
         return None
     if fields.get("function", "").startswith("{"):
         return _call(_object(fields["function"], 0), fields["function"], tools, is_bare=is_bare)
-    name = plain_name(_string(fields.get("name", fields.get("function", ""))) or "")
     given = [fields[key] for key in _ARGUMENTS if key in fields]
-    if name not in tools or len(given) > 1:
+    is_sure = not is_bare and read.end is not None and len(given) == 1 and not set(fields) - _BARE_KEYS
+    name = _called(_string(fields.get("name", fields.get("function", ""))) or "", tools, is_whole=is_sure)
+    if not name or len(given) > 1:
         return None
     if not given:
         if is_bare:
@@ -157,10 +199,10 @@ def _functions(text: str, tools: AbstractSet[str]) -> Found | None:
     at = 0
     while at < len(text):
         opened = _OPEN.match(text, at)
-        if opened is None or plain_name(opened[1]) not in tools:
+        closed = _CLOSE.search(text, opened.end()) if opened is not None else None
+        name = _called(opened[1], tools, is_whole=closed is not None) if opened is not None else ""
+        if opened is None or not name:
             return None
-        name = plain_name(opened[1])
-        closed = _CLOSE.search(text, opened.end())
         if closed is None:
             return Found((*calls, WrittenCall(name, text[at:])), is_whole=False)
         inner = text[opened.end() : closed.start()].strip()

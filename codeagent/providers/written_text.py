@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple, Protocol
 
+from codeagent.core.messages import meant_tool
 from codeagent.providers.prose import Prose
-from codeagent.providers.written_calls import Found, WrittenCall, find_calls, plain_name
+from codeagent.providers.written_calls import Found, WrittenCall, find_addressed, find_calls, harmony_head
 
 _THINKING = {"<think>": "</think>", "<thinking>": "</thinking>", "[THINK]": "[/THINK]"}
 _STRAY_END = "</think>"
@@ -32,15 +33,22 @@ _CLOSERS: dict[str, tuple[str, ...]] = {
     "<｜tool▁calls▁begin｜>": ("<｜tool▁calls▁end｜>",),
     "<|tool_calls_section_begin|>": ("<|tool_calls_section_end|>",),
     "```tool_call": ("\n```",),
+    "<|channel|>": ("<|call|>",),
+    "<|start|>assistant": ("<|call|>",),
 }
 """How each form begins, and how it ends; one without an end goes on to the end of the reply."""
 _LEFT_OVER = frozenset({"</tool_call>", "</function>"})
 """Ends of forms that models write once too often."""
+_HARMONY = frozenset({"<|channel|>", "<|start|>assistant"})
+"""How a message of gpt-oss begins: thinking, an answer, or a call."""
+_HARMONY_ENDS = frozenset({"<|end|>", "<|return|>"})
 _BARE = ""
 """The form without tags: the whole reply is a call."""
 _INNER_TAGS = ("<function=", "<invoke ", "<｜DSML｜invoke ", "<｜tool▁call▁begin｜>", "<|tool_call_begin|>")
+_INSIDES = ("{", "<parameter", "<｜DSML｜parameter")
+"""What such a tag of a tool that there is not must have in it to be a call."""
 
-_WORDS = (*_CLOSERS, *_LEFT_OVER, _STRAY_END)
+_WORDS = (*_CLOSERS, *_LEFT_OVER, *_HARMONY_ENDS, _STRAY_END)
 _FIRST_CHARACTERS = frozenset("<`[")
 _WORD = re.compile("|".join(sorted(map(re.escape, _WORDS), key=len, reverse=True)))
 _LONGEST = max(len(word) for words in (_WORDS, _THINKING, _THINKING.values(), *_CLOSERS.values()) for word in words)
@@ -94,6 +102,7 @@ class WrittenText:
         self._listener = listener
         self._prose = Prose()
         self._is_start = True
+        self._is_harmony = False
         self._has_thought = False
         self._is_answer_near = False
         self._thought_end = ""
@@ -186,7 +195,7 @@ class WrittenText:
             self._listener.rethink()
         elif word in _LEFT_OVER:
             self._since.append(_Part(word, is_call=True))
-        else:
+        elif word not in _HARMONY_ENDS:
             self._open(word, self._held)
 
     def _counts(self, word: str) -> bool:
@@ -196,6 +205,8 @@ class WrittenText:
             return self._prose.is_at_line_start and not self._has_thought
         if word in _LEFT_OVER:
             return bool(self.calls)
+        if word in _HARMONY_ENDS or (self._is_harmony and word in _HARMONY):
+            return self._is_harmony
         if word.startswith("`"):
             return bool(self._tools) and self._prose.may_begin_block
         return bool(self._tools) and (self._prose.may_begin_block or self._prose.is_after_sentence)
@@ -249,7 +260,7 @@ class WrittenText:
                 return
             self._is_decided = len(start) > _UNDECIDED
             named = _NAME.search(f"{self._opener}{start}" if self._opener == "<function=" else start)
-            self._name = plain_name(named[1]) if named else ""
+            self._name = (meant_tool(named[1], self._tools) if named else None) or ""
         self._listener.writes_call(self._name, self._size)
         if any(closer in tail for closer in self._closers):
             self._close_call()
@@ -275,10 +286,15 @@ class WrittenText:
         self._read()
 
     def _give_up_call(self) -> None:
-        """It was no call: how it began is text, and what follows is read anew."""
+        """It was no call: how it began is text, or the head of a message, and what follows is read anew."""
         opener, body = self._opener or "", "".join(self._body)
         self._opener, self._body = None, []
-        self._pass(opener)
+        head = harmony_head(body) if opener in _HARMONY else None
+        if head is not None and not head.tool:
+            self._is_harmony, body = True, body[head.end :]
+            self._thought_end = "<|end|>" if head.channel == "analysis" else ""
+        else:
+            self._pass(opener)
         self._held = body
         self._read()
 
@@ -310,26 +326,31 @@ class WrittenText:
             return find_calls(fenced[1] if fenced else body, self._tools, is_bare=True)
         if self._opener == "<function=":
             return find_calls(f"<function={body}{closer}", self._tools)
+        if self._opener in _HARMONY:
+            return find_addressed(body, self._tools)
         return find_calls(body, self._tools)
 
     def _may_be_call(self, start: str) -> bool:
         """Whether a text with such a start can be the inside of a call."""
         if self._opener == _BARE:
             return self._may_be_bare(start.lstrip())
+        if self._opener in _HARMONY:
+            head = harmony_head(start)
+            return bool(head.tool) if head else "<|message|>" not in start and len(start) <= _UNDECIDED
         text = f"<function={start}" if self._opener == "<function=" else start.lstrip()
         if not text or text[0] in "{[":
             return True
         if text[0] == "<":
             opened = _NAME.match(text)
-            is_known = opened is None or text[opened.end() :][:1] != ">" or plain_name(opened[1]) in self._tools
-            return is_known and any(tag.startswith(text[: len(tag)]) for tag in _INNER_TAGS)
+            rest = "" if opened is None else text[opened.end() :].lstrip('"> \n')
+            is_meant = opened is None or meant_tool(opened[1], self._tools) is not None
+            is_one = is_meant or any(rest[: len(inner)] == inner[: len(rest)] for inner in _INSIDES)
+            return is_one and any(tag.startswith(text[: len(tag)]) for tag in _INNER_TAGS)
         named = _NAME.match(text)
         if named is None:
             return False
-        name = plain_name(named[1])
-        if named.end() == len(text):
-            return any(tool.startswith(name) for tool in (*self._tools, "function"))
-        return name in self._tools or name == "function"
+        rest = text[named.end() :].lstrip("\n")
+        return not rest or rest[0] in "{[<｜`" or meant_tool(named[1], self._tools) is not None
 
     def _may_be_bare(self, text: str) -> bool:
         """Whether a reply that begins so can be nothing but a call, in a code fence or without."""
@@ -342,7 +363,7 @@ class WrittenText:
         if begun is None or not any(key.startswith(begun[1] or "") for key in _BARE_KEYS):
             return False
         named = _BARE_NAME.search(text)
-        return len(text) <= _UNDECIDED if named is None else plain_name(named[1]) in self._tools
+        return len(text) <= _UNDECIDED if named is None else meant_tool(named[1], self._tools) is not None
 
 
 def _kept(text: str, words: Iterable[str]) -> int:

@@ -291,9 +291,26 @@ def test_more_than_that_is_refused_as_before(written):
         ("note", "note"),
         ("functions.note", "functions.note"),
         ("execute", "execute"),
+        (" bash ", "bash"),
+        ("bash\n", "bash"),
+        ("bash()", "bash"),
+        ('"bash"', "bash"),
+        ("`Bash`", "bash"),
+        ("functions.bash:0", "bash"),
+        ("Read:12", "read"),
+        ("to=functions.bash", "bash"),
+        ("bash<|channel|>commentary", "bash"),
+        ("<|constrain|>bash <|message|>{", "bash"),
+        ("bash(ls)", "bash(ls)"),
+        ("bash:ls", "bash:ls"),
+        ("bash.read", "bash.read"),
+        ("bash read", "bash read"),
+        ("", ""),
+        ("<|call|>", "<|call|>"),
+        ("Note()", "Note()"),
     ],
 )
-def test_a_name_with_another_case_or_a_namespace_means_the_one_tool_that_it_fits(written, meant):
+def test_a_name_with_another_case_a_namespace_or_dirt_at_its_edges_means_the_one_tool_that_it_fits(written, meant):
     tools = [ToolSpec(name=name, description="", schema_json="{}") for name in ("bash", "read", "NOTE", "Note", "note")]
     tools = [*tools[:4], *(tools[4:] if written == "note" else ())]
     one = ToolCall(id="c", name=written, arguments_json="{}")

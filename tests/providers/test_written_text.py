@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 
 import pytest
@@ -96,6 +97,10 @@ FORMS = {
     f"{json.dumps(A)}<|tool_call_end|><|tool_call_begin|>functions.write:1<|tool_call_argument_begin|>"
     f"{json.dumps(B)}<|tool_call_end|><|tool_calls_section_end|>",
     "a fence": f"```tool_call\n{JSON_A}\n```\n```tool_call\n{JSON_B}\n```",
+    "Harmony": f"<|channel|>commentary to=functions.read <|constrain|>json<|message|>{json.dumps(A)}<|call|>"
+    f"<|start|>assistant<|channel|>commentary to=functions.write <|constrain|>json<|message|>{json.dumps(B)}<|call|>",
+    "Harmony without the last end": f"<|start|>assistant to=functions.read<|channel|>commentary json<|message|>"
+    f"{json.dumps(A)}<|call|><|start|>assistant to=functions.write<|channel|>commentary<|message|>{json.dumps(B)}",
 }
 
 
@@ -107,6 +112,78 @@ def test_each_form_is_understood_wherever_the_stream_is_cut(form, size):
     found = [(call.name, json.loads(call.arguments_json)) for call in written.calls]
     assert found == [("read", A), ("write", B)]
     assert heard.text.strip() == "I look."
+
+
+@pytest.mark.parametrize("written", ["Read", "functions.read", "tools.READ", "read:3", " read ", "read()"])
+def test_a_name_in_text_means_the_tool_that_it_means_in_a_call_of_the_server(written):
+    for text in (
+        f'<tool_call>{{"name": "{written}", "arguments": {json.dumps(A)}}}</tool_call>',
+        f'<tool_call>{JSON_A}</tool_call>\n<tool_call>{{"name": "{written}", "arguments": {{}}}}</tool_call>',
+        f'{{"name": "{written}", "arguments": {json.dumps(A)}}}',
+    ):
+        heard, found = hear(text, 3)
+        assert {call.name for call in found.calls} == {"read"}
+        assert len(found.calls) == text.count("arguments")
+        assert heard.text.strip() == ""
+
+
+@pytest.mark.parametrize("written", ["Read", "functions.read", "Functions.Read:0"])
+def test_a_name_in_each_form_may_be_written_so(written):
+    for form in FORMS.values():
+        named = re.sub(r"(?<![\w.])(?:functions\.)?read(?::0)?(?!\w)", written, form)
+        assert calls_in(named, 3) == [("read", A), ("write", B)]
+
+
+UNKNOWN = {
+    "Hermes": '<tool_call>\n{"name": "search", "arguments": {"path": "a.py"}}\n</tool_call>',
+    "Qwen-Coder": "<tool_call>\n<function=search>\n<parameter=path>\na.py\n</parameter>\n</function>\n</tool_call>",
+    "Llama functions": f"<function=search>{json.dumps(A)}</function>",
+    "Mistral": f"[TOOL_CALLS]search[ARGS]{json.dumps(A)}",
+    "Mistral list": '[TOOL_CALLS][{"name": "search", "arguments": {"path": "a.py"}}]',
+    "GLM": "<tool_call>search\n<arg_key>path</arg_key>\n<arg_value>a.py</arg_value>\n</tool_call>",
+    "DeepSeek": f"<｜tool▁calls▁begin｜>{BEGIN}search{SEP}{json.dumps(A)}{END}<｜tool▁calls▁end｜>",
+    "MiniMax": '<minimax:tool_call>\n<invoke name="search">\n<parameter name="path">a.py</parameter>\n</invoke>\n'
+    "</minimax:tool_call>",
+    "Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>search<|tool_call_argument_begin|>"
+    f"{json.dumps(A)}<|tool_call_end|><|tool_calls_section_end|>",
+    "Harmony": f"<|channel|>commentary to=search <|constrain|>json<|message|>{json.dumps(A)}<|call|>",
+}
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000_000])
+@pytest.mark.parametrize("form", UNKNOWN)
+def test_a_whole_call_of_a_tool_that_there_is_not_is_one_so_that_the_model_is_told(form, size):
+    heard, written = hear(f"I look.\n\n{UNKNOWN[form]}\n", size)
+
+    assert [(call.name, json.loads(call.arguments_json)) for call in written.calls] == [("search", A)]
+    assert heard.text.strip() == "I look."
+
+
+@pytest.mark.parametrize("form", UNKNOWN)
+def test_one_that_is_talked_about_or_breaks_off_is_text(form):
+    for text in (f"{UNKNOWN[form]}\nis how it looks.", f"So:\n\n```\n{UNKNOWN[form]}\n```\n"):
+        heard, written = hear(f"It says:\n{text}", 3)
+        assert (written.calls, heard.text + written.unfinished) == ([], f"It says:\n{text}")
+    heard, written = hear(UNKNOWN[form][: UNKNOWN[form].index("a.py")], 3)
+    assert written.calls == []
+
+
+@pytest.mark.parametrize("size", [1, 5, 1_000_000])
+def test_the_channels_of_a_model_that_thinks_in_them_are_told_apart(size):
+    heard, written = hear(
+        "<|channel|>analysis<|message|>I need\nthe file.<|end|><|start|>assistant<|channel|>commentary<|message|>"
+        "I look<|end|><|start|>assistant<|channel|>commentary to=functions.Read <|constrain|>json<|message|>"
+        f"{json.dumps(A)}<|call|>",
+        size,
+    )
+    assert (heard.thinking, heard.text) == ("I need\nthe file.", "I look")
+    assert [(call.name, json.loads(call.arguments_json)) for call in written.calls] == [("read", A)]
+
+    heard, written = hear(
+        "<|channel|>analysis<|message|>Easy.<|end|><|start|>assistant<|channel|>final<|message|>It is 3.<|return|>",
+        size,
+    )
+    assert (heard.thinking, heard.text, written.calls) == ("Easy.", "It is 3.", [])
 
 
 BARE = {
@@ -168,6 +245,9 @@ PROSE = {
     "half a fence": "```",
     "an object that never ends": '{"name": ',
     "python": '<|python_tag|>print("hi")',
+    "a channel": "<|channel|> is how gpt-oss begins a message, and <|call|> ends one.",
+    "a channel in backticks": f"It writes `<|channel|>commentary to=functions.read<|message|>{json.dumps(A)}<|call|>`.",
+    "ends of messages": "They end in <|end|> or\n<|return|>\nthere.",
 }
 
 
@@ -306,8 +386,8 @@ async def test_a_written_call_is_a_call_of_the_reply(model_server, chat):
     )
 
     model_server.reply(say(f"<tool_call>\n{JSON_B}\n</tool_call>"))
-    message = await ask(chat, tools=(READ,))
-    assert (message.stop, message.calls) == (StopReason.END_TURN, ())
+    message = await ask(chat, tools=(READ,))  # to be told that there is no such tool
+    assert (message.stop, [call.name for call in message.calls]) == (StopReason.TOOL_USE, ["write"])
 
     model_server.reply(Reply(parts=(Say(f"I look.\n\n<tool_call>\n{JSON_A}\n</tool_call>", size=5),)))
     events = await events_of(chat, ModelRequest(system="", messages=(said("go"),), tools=(READ,)))
