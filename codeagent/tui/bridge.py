@@ -89,6 +89,7 @@ class Bridge:
 
     async def ask(self, request: ApprovalRequest) -> Answer:
         """Shows the question and waits for the person; cancelling closes it without an answer."""
+        await self._screen.make_ready_for(request)
         if self._is_closed:
             return Withdraw(reason="codeagent was closed")
         ticket, self._next_ticket = self._next_ticket, self._next_ticket + 1

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codeagent.core.approvals import DiffPreview, ProjectEntry, ProjectPreview, RuleOffer
+from codeagent.core.approvals import DiffPreview, ProjectEntry, ProjectPreview, RuleOffer, Withdraw
 from codeagent.core.diff import make_diff
+from codeagent.tui.widgets.question_lines import command_lines
 
 SIZES = [(80, 24), (40, 12)]
 LAST = "THE_END"
@@ -194,3 +195,20 @@ async def test_what_was_never_seen_is_said_in_the_border_until_one_scrolls(stage
 
 def _lower_border(stage):
     return next(line for line in stage.text.splitlines() if "╯" in line)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_a_huge_command_is_laid_out_once_and_before_it_is_shown(stage_of, ask_command, size):
+    command_lines.cache_clear()
+    asking = Asking(ask_command("echo " + "\u200b" * 20_000))
+    async with stage_of(asking, size=size) as stage:
+        await begin(stage)
+        assert command_lines.cache_info().misses == 1
+        assert command_lines.cache_info().hits >= 1
+
+
+async def test_a_huge_command_is_not_asked_about_in_an_app_that_is_closed_meanwhile(stage_of, ask_command):
+    asking = Asking(ask_command("echo " + "a\u202e" * 20_000))
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+    assert [type(answer) for answer in asking.answers] in ([], [Withdraw])

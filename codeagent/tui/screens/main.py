@@ -19,6 +19,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
+from codeagent.core.approvals import ApprovalRequest, CommandPreview
 from codeagent.core.desk import Habits, Workbench
 from codeagent.core.first_words import GREETING, MARKER
 from codeagent.core.keys import Place
@@ -28,9 +29,11 @@ from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.completion import CompletionList
 from codeagent.tui.widgets.diff_layout import Side
+from codeagent.tui.widgets.drawn_question import Room
 from codeagent.tui.widgets.find_bar import FindBar
 from codeagent.tui.widgets.header import Header
 from codeagent.tui.widgets.prompt import Prompt
+from codeagent.tui.widgets.question_lines import command_lines
 from codeagent.tui.widgets.queue import QueueLines
 from codeagent.tui.widgets.session_transcript import SessionTranscript
 from codeagent.tui.widgets.status import StatusLine
@@ -38,6 +41,7 @@ from codeagent.tui.widgets.typed_before import part_from_edits
 
 _REMARK_SECONDS = 3.0
 _TALL = 20  # lines
+_HUGE = 10_000  # characters
 _DRAFT_SECONDS = 8.0
 QUIET_SECONDS = 0.4
 """So long nothing may have been typed before a question takes the keyboard by itself."""
@@ -90,6 +94,7 @@ class MainScreen(OwnKeysScreen[None]):
         self._writing = Lock()
         self._shows_key = False
         self._edits_back = self._draft_remark = ""
+        self._palette = palette
         self.drawn: Callable[[], None] = lambda: None
         """Called when the whole screen was drawn."""
 
@@ -144,8 +149,15 @@ class MainScreen(OwnKeysScreen[None]):
 
     def set_palette(self, palette: Palette) -> None:
         """Draws with other colours what does not follow the theme by itself."""
+        self._palette = palette
         self.transcript.set_palette(palette)
         self.approval.set_palette(palette)
+
+    async def make_ready_for(self, request: ApprovalRequest) -> None:
+        """Lays a huge command out on a thread, so that keys are heard until it is asked about."""
+        preview = request.preview
+        if isinstance(preview, CommandPreview) and len(preview.command) > _HUGE:
+            await asyncio.to_thread(command_lines, preview.command, Room(*self.size).line_width, self._palette)
 
     # --- painting
 

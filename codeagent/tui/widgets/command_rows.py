@@ -36,6 +36,9 @@ def command_rows(pieces: Sequence[Piece], width: int, *, first: Piece, mark: Sty
 
 def _rows(text: str, width: int) -> Iterator[tuple[int, int]]:
     """Where the rows begin and end; together they are the whole text."""
+    if is_all_narrow(text):
+        yield from _narrow_rows(text, width)
+        return
     if cell_len(text) <= width:
         yield 0, len(text)
         return
@@ -57,10 +60,20 @@ def _rows(text: str, width: int) -> Iterator[tuple[int, int]]:
             at += 1
 
 
+def _narrow_rows(text: str, width: int) -> Iterator[tuple[int, int]]:
+    """As above where each character takes one cell."""
+    start = 0
+    while len(text) - start > width:
+        blank = text.rfind(" ", start, start + width) + 1
+        end = blank if text[start:blank].strip() else start + width
+        yield start, end
+        start = end
+    if start < len(text) or not text:
+        yield start, len(text)
+
+
 def _edges(text: str) -> Sequence[tuple[int, int]]:
     """Where each character that one sees ends, and how many cells are taken up to there."""
-    if is_all_narrow(text):
-        return [(at, at) for at in range(1, len(text) + 1)]
     edges: list[tuple[int, int]] = []
     taken = 0
     for _, last, cells in split_graphemes(text)[0]:

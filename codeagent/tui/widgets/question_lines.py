@@ -40,6 +40,7 @@ _INDENT = 6
 """Below the verdict on a part of a command, so many cells in, stands the reason."""
 
 
+_WRITTEN_OUT = re.compile(r"((?:<U\+[0-9A-F]{4,6}>|<\d+ (?:blanks|empty lines)>)+)")
 _MOST_COLOURED = 20_000
 """Characters of a command that colours are worth waiting for."""
 
@@ -232,9 +233,10 @@ def _stressed(row: list[Piece], style: Style) -> list[Piece]:
     """What was written out stands out from the command's own characters."""
     pieces: list[Piece] = []
     for piece in row:
-        at = 0
-        for found in re.finditer(r"<U\+[0-9A-F]{4,6}>|<\d+ (?:blanks|empty lines)>", piece.text):
-            pieces += [piece._replace(text=piece.text[at : found.start()]), piece._replace(text=found[0], style=style)]
-            at = found.end()
-        pieces.append(piece._replace(text=piece.text[at:]))
-    return [piece for piece in pieces if piece.text]
+        if "<" not in piece.text:
+            pieces.append(piece)
+            continue
+        for at, text in enumerate(_WRITTEN_OUT.split(piece.text)):  # every other part is what stood between
+            if text:
+                pieces.append(Piece(text, style if at % 2 else piece.style, piece.copied, piece.link))
+    return pieces

@@ -1,12 +1,15 @@
 from functools import partial
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
+from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.command_rows import command_rows
 from codeagent.tui.widgets.lines import Line, Piece
+from codeagent.tui.widgets.question_lines import command_lines
 from tests.effort import assert_takes_less
 
 PLAIN, FAINT = Style.null(), Style(dim=True)
@@ -46,3 +49,12 @@ def test_no_word_that_fits_is_cut(words):
 def test_a_command_of_very_many_pieces_takes_no_longer_than_its_length_allows():
     pieces = [Piece("<U+200B>", PLAIN), Piece("a", PLAIN)] * 20_000
     assert_takes_less(0.5, partial(command_rows, pieces, 90, first=Piece("$ ", PLAIN), mark=PLAIN))
+
+
+@pytest.mark.parametrize("text", ["\u200b" * 100_000, "a\u202e" * 50_000, "\u00a0" * 100_000, "\x01" * 100_000])
+def test_what_is_written_out_makes_no_command_slow_to_lay_out(text):
+    def look():
+        command_lines.cache_clear()
+        command_lines(f"echo {text}", 90, load_themes()["dark"])
+
+    assert_takes_less(0.45, look)
