@@ -42,7 +42,7 @@ def contents_shown(words: Sequence[Word], folder: Path, sandbox: PathSandbox, ru
         word.is_fixed and word.text[:1] != ":" and not is_pattern(word.text) for word in named
     )
     limits = [folder / word.text for word in named] if is_narrow else []
-    if secret := tracked_secret(folder, limits, sandbox):
+    if secret := tracked_secret(folder, limits, sandbox, counts_past=command != "grep"):
         yield ask_each_time(f"it may show {secret}, which git knows and which may hold secrets.")
     if rules.concerns_reading:
         yield from _ruled(folder, limits, sandbox, rules)

@@ -58,22 +58,36 @@ def _behind_colons(named: Sequence[str]) -> Iterator[str]:
                 yield word[at + 1 :]
 
 
-def _names(folder: Path, words: Sequence[str], named: Sequence[str]) -> tuple[str, ...] | None:
+def _names(folder: Path, words: Sequence[str], named: Sequence[str]) -> tuple[str, ...] | None:  # noqa: PLR0911 - one return a kind of command
     command, rest = words[0], list(words[1:])
     end = rest.index("--") if "--" in rest else len(rest)
     options, limits = rest[:end], rest[end:]
     if command == "grep":
         return _searched(folder, named, limits)
+    if command == "blame":
+        return tuple(str(folder / word) for word in named)
     if ranges := _line_ranges(options):
         return _followed(folder, ranges, named)
     if command == "status":
         staged, changed = (_asked(folder, "diff", given, [], named) for given in (["--cached"], []))
         return None if staged is None or changed is None else (*staged, *changed)
+    if command in {"stash", "reflog"} and named[:1] and named[0] in {"list", "show"}:
+        return _behind_verb(folder, command, options, limits, named)
     if command in {"show", "cat-file"}:
         return _of_objects(folder, command, options, limits, named)
     if command in {"diff", "diff-tree"} and any(_is_without_names(folder, word) for word in named):
         return None
     return _asked(folder, command, options, limits, named)
+
+
+def _behind_verb(
+    folder: Path, command: str, options: Sequence[str], limits: Sequence[str], named: Sequence[str]
+) -> tuple[str, ...] | None:
+    """The same where a verb comes first. Git has a log made of all stashes by another git, which is not run here."""
+    if command == "reflog" or named[0] == "show":
+        return _asked(folder, command, options, limits, named[1:] or (("refs/stash",) if command == "stash" else ()))
+    given = ["-g", "--first-parent", "-m", *(word for word in options if word != "list"), "refs/stash"]
+    return None if limits else _asked(folder, "log", given, ["--"], ("refs/stash",))
 
 
 def _of_objects(
@@ -163,7 +177,8 @@ def _searched(folder: Path, named: Sequence[str], limits: Sequence[str]) -> tupl
     """The files that ``git grep`` searches in commits among ``named`` or else as git knows them now."""
     kinds = {word: kind for word in named if (kind := _type(folder, word))}
     if not kinds:
-        return _listed(folder, "ls-files", *(limits or ["--", *named]))
+        is_limited = all(is_pattern(word) or is_there(folder / word) for word in named)
+        return _listed(folder, "ls-files", "--", *(named if is_limited else ()), *limits[1:])
     found: list[str] = []
     for word, kind in kinds.items():
         top = word.rpartition(":")[2]

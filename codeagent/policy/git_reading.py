@@ -235,10 +235,14 @@ def _read(words: Sequence[Word], given: Given, base: Word | None) -> Reading | s
         found = _grep(given)
         if isinstance(found, str):
             return found
-        given, words = found, (words[0], *found.operands[: found.after_dashes], Word("--"), *found.paths)
+        staged = (Word("--cached"),) if "cached" in given.names else ()
+        given, words = found, (words[0], *staged, *found.operands[: found.after_dashes], Word("--"), *found.paths)
     reading = _files(command, given, base)
     if isinstance(reading, Reading) and _shows_addresses(command, given):
         return replace(reading, shows_addresses=True)
+    if isinstance(reading, Reading) and command == "blame" and len(given.operands) > 1:  # it is of a commit
+        named = given.operands
+        return replace(reading, shows_tracked=True, limits=named[-1:], git_words=tuple(words), revisions=named)
     if isinstance(reading, str) or not _shows_contents(command, given):
         return reading
     revisions = given.operands[: given.after_dashes]

@@ -15,19 +15,24 @@ from codeagent.workspace.git_index import tracked
 from codeagent.workspace.git_places import is_there
 from codeagent.workspace.git_repository import git_inside
 from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.sensitive import often_holds_key
 
 _PATHS_IN_ONE = 4
 
 
-def tracked_secret(folder: Path, limits: Sequence[Path], sandbox: PathSandbox) -> str:
-    """A file with secrets that the repository around ``folder`` knows, below ``limits`` if there are any."""
+def tracked_secret(folder: Path, limits: Sequence[Path], sandbox: PathSandbox, *, counts_past: bool = False) -> str:
+    """A file with secrets that the repository around ``folder`` knows, below ``limits`` if there are any.
+
+    ``counts_past``: it is not about what the files hold now, so that the name is enough.
+    """
     for place in (folder, *folder.parents):
         if not is_there(place / ".git"):
             continue
         try:
             index = git_inside(place / ".git") / "index"
             status = index.stat()
-            found = _secrets(index, (status.st_ino, status.st_size, status.st_mtime_ns), place, sandbox, sandbox.roots)
+            stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
+            found = _secrets(index, stamp, place, sandbox, sandbox.roots, counts_past=counts_past)
         except FileNotFoundError:
             continue
         except (OSError, ValueError):
@@ -52,13 +57,14 @@ def shown_contents(
     names = shown_names(folder, words, named)
     if names is None:
         return ask_each_time("which files it would show cannot be told beforehand.")
+    is_present = words[0] in {"grep", "blame"} and "--cached" not in words and all(is_there(folder / w) for w in named)
     asked: Finding | None = None
     for name in names:
         path = place / name
         if rule := rules.find_path(Decision.DENY, Access.READ, (path,), sandbox.root):
             because = f"it would show {sandbox.show(path)}, which the rule {rule} denies."
             return Finding(decision=Decision.DENY, because=because)
-        if asked is None and sandbox.is_sensitive(path):
+        if asked is None and (sandbox.is_sensitive(path) or (not is_present and often_holds_key(path))):
             asked = ask_each_time(f"it would show what was in {sandbox.show(path)}, which may hold secrets.")
         if asked is None and (rule := rules.find_path(Decision.ASK, Access.READ, (path,), sandbox.root)):
             asked = ask_each_time(f"it would show {sandbox.show(path)}, which the rule {rule} asks about.")
@@ -67,8 +73,15 @@ def shown_contents(
 
 @lru_cache(maxsize=8)
 def _secrets(
-    index: Path, stamp: tuple[int, int, int], place: Path, sandbox: PathSandbox, roots: tuple[Path, ...]
+    index: Path,
+    stamp: tuple[int, int, int],
+    place: Path,
+    sandbox: PathSandbox,
+    roots: tuple[Path, ...],
+    *,
+    counts_past: bool,
 ) -> tuple[Path, ...]:
     """Kept until the index (``stamp``) or the folders of the workspace (``roots``) change."""
     del stamp, roots
-    return tuple(path for name in tracked(index.parent) if sandbox.is_sensitive(path := place / name))
+    paths = (place / name for name in tracked(index.parent))
+    return tuple(path for path in paths if sandbox.is_sensitive(path) or (counts_past and often_holds_key(path)))

@@ -13,8 +13,9 @@ from pathlib import Path
 SECRETS = "it may hold secrets"
 GIT_INTERNALS = "it belongs to git's own files, which can make git run programs"
 
-_EXAMPLE_ENDINGS = (".example", ".sample", ".template", ".dist")
-_EXAMPLE_STEMS = tuple(ending.lstrip(".") for ending in _EXAMPLE_ENDINGS)
+_EXAMPLE_STEMS = ("example", "sample", "template", "dist")
+_EXAMPLES = tuple(f"{sign}{stem}" for stem in _EXAMPLE_STEMS for sign in ".-_")
+_OF_AN_ENVIRONMENT = re.compile(r"(?P<stem>.+)\.env(?P<kind>\..+)?", re.DOTALL)
 _ENVIRONMENTS_IN_CODE = frozenset({"process", "import.meta", "meta", "deno", "bun", "os", "self"})
 """``process.env`` is no file."""
 
@@ -22,6 +23,15 @@ _SECRET_ENDINGS = (
     *(".pem", ".key", ".p12", ".pfx", ".keystore", ".jks", ".ppk", ".kdbx"),
     *(".tfstate", ".tfstate.backup"),  # terraform writes passwords into it as they are
 )
+_COPY = re.compile(
+    r"#(?P<between>[^#]+)#"
+    r"|(?P<name>.+?)(?:(?P<swap>\.sw[a-z])|~|\.\d+| \((?:copy|\d+)\)"
+    r"|[._ -](?:bak|backup|bk|old|orig|original|save|saved|tmp|temp|copy)\d*)",
+    re.DOTALL,
+)
+_COPIES_OF_COPIES = 3
+"""What editors and people call a copy of a file."""
+
 _SECRET_NAMES = frozenset(
     {".netrc", ".pgpass", ".git-credentials", ".pypirc", ".my.cnf", ".htpasswd", ".s3cfg", ".vault-token"}
     | {"credentials.json", "client_secret.json", "secrets.toml", "secrets.json", "secrets.yml", "secrets.yaml"}
@@ -224,17 +234,38 @@ def secret_reason(names: tuple[str, ...], at_home: tuple[str, ...] | None) -> st
     ``names`` are the compared components to look at, ``at_home`` those below the
     home folder, None when the path is not there.
     """
-    name = names[-1] if names else ""
     is_secret = (
-        _is_environment_file(name)
-        or name.endswith(_SECRET_ENDINGS)
-        or name in _SECRET_NAMES
-        or names[-2:] in _SECRET_PLACES
-        or _is_private_key(name)
+        (names and any(_is_secret_file((*names[-2:-1], name)) for name in (names[-1], *_copied_from(names[-1]))))
         or not _SECRET_FOLDERS.isdisjoint(names)
         or (at_home is not None and any(at_home[: len(place)] == place for place in _SECRETS_AT_HOME))
     )
     return SECRETS if is_secret else ""
+
+
+def _is_secret_file(names: tuple[str, ...]) -> bool:
+    """By its name, or by that and the folder it is in."""
+    name = names[-1]
+    return (
+        _is_environment_file(name)
+        or name.endswith(_SECRET_ENDINGS)
+        or name in _SECRET_NAMES
+        or names in _SECRET_PLACES
+        or _is_private_key(name)
+    )
+
+
+def _copied_from(name: str) -> Iterator[str]:
+    """The names of which this would be a copy that an editor or a person keeps: ``.env~``, ``#.env#``, ``key.pem.bak``.
+
+    Vim puts a dot before its own: ``.server.key.swp``.
+    """
+    for _ in range(_COPIES_OF_COPIES):
+        if not (found := _COPY.fullmatch(name)):
+            return
+        name = found["name"] or found["between"]
+        yield name
+        if name.startswith(".") and found["swap"]:
+            yield name[1:]
 
 
 def holds_key(path: Path, names: tuple[str, ...]) -> bool:
@@ -245,6 +276,11 @@ def holds_key(path: Path, names: tuple[str, ...]) -> bool:
     if names and names[-1] in _SECRET_BY_CONTENT:
         return _holds(path, _KEY_IN_IT, _LOOKED_AT)
     return bool(names) and names[-1] in _GIT_SETTINGS and not _GIT_FOLDERS.isdisjoint(names) and has_git_key(path)
+
+
+def often_holds_key(path: Path) -> bool:
+    """Whether a file may have held a key though it holds none now: told by its name alone."""
+    return plain_name(path.name) in _SECRET_BY_CONTENT
 
 
 def has_git_key(settings: Path) -> bool:
@@ -315,11 +351,13 @@ def is_shell_start(at_home: tuple[str, ...] | None) -> bool:
 
 
 def _is_environment_file(name: str) -> bool:
-    """``.env``, ``.env.local``, ``prod.env``, and none that is an example."""
-    if name == ".env" or name.startswith(".env."):
-        return not name.endswith(_EXAMPLE_ENDINGS)
-    stem = name.removesuffix(".env")
-    return stem != name and not stem.endswith(_EXAMPLE_STEMS) and stem not in _ENVIRONMENTS_IN_CODE
+    """``.env``, ``.env.local``, ``prod.env``, ``app.env.prod``, and none that is an example."""
+    if name == ".env" or name.startswith((".env.", ".env-", ".env_")):
+        return not name.rstrip("~").endswith(_EXAMPLES)
+    found = _OF_AN_ENVIRONMENT.fullmatch(name)
+    if not found or (found["kind"] and name.endswith((*_EXAMPLES, *_SOURCE_ENDINGS))):
+        return False
+    return not found["stem"].endswith(_EXAMPLE_STEMS) and found["stem"] not in _ENVIRONMENTS_IN_CODE
 
 
 def _is_private_key(name: str) -> bool:

@@ -200,3 +200,95 @@ def test_a_stash_is_shown_as_a_patch_with_any_option(removed, tmp_path, command,
     """
     subprocess.run(["/bin/bash", "-ec", script, removed], cwd=tmp_path, check=True)
     assert check_command(command, Question(), tmp_path / "here").decision is decision
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A repository with secrets in a stash and in a commit that only the reflog knows."""
+    root = tmp_path_factory.mktemp("kept")
+    script = """
+    git init -q -b main; git config user.name me; git config user.email me@x
+    mkdir src; echo s > src/s.txt; git add .; git commit -qm one
+    echo SECRET=1 > .env; git add -f .env; git commit -qm two; git reset -q --hard HEAD~
+    echo SECRET=2 > .env; git add -f .env; git stash -q
+    """
+    subprocess.run(["/bin/bash", "-ec", script], cwd=root, check=True)
+    return root
+
+
+SHOWN_BY_A_LOG_OF_MOVES = [
+    *(
+        "stash list -p",
+        "stash list --patch",
+        "stash list -u",
+        "stash list -U1",
+        "stash list --binary",
+        "stash list -p -1",
+    ),
+    *("stash list --stat -p", "stash list --oneline -p", "stash list -G SECRET -p", "stash show -p"),
+    *("reflog -p", "reflog show -p", "reflog show --patch HEAD", "reflog -p -3", "log -g -p", "log -p stash"),
+]
+
+
+@pytest.mark.parametrize("options", SHOWN_BY_A_LOG_OF_MOVES)
+def test_stashes_and_the_reflog_are_looked_through_like_commits(kept, options):
+    printed = subprocess.run(["git", *options.split()], cwd=kept, capture_output=True, text=True, check=True).stdout
+    assert "SECRET" in printed or options == "log -p stash"
+    assert check_command(f"git {options}", Question(), kept).decision is Decision.ASK
+    denied = check_command(f"git {options}", Question(deny=("read(.env)",)), kept)
+    assert denied.decision is Decision.DENY
+
+
+@pytest.mark.parametrize("command", ["git stash list", "git stash list --stat", "git reflog", "git reflog show HEAD"])
+def test_a_list_of_stashes_or_moves_asks_nothing(kept, command):
+    assert check_command(command, Question(), kept).decision is Decision.ALLOW
+
+
+@pytest.fixture(scope="module")
+def cleaned(tmp_path_factory):
+    """A repository in which files with settings held keys and do so no more."""
+    root = tmp_path_factory.mktemp("cleaned")
+    script = """
+    git init -q -b main; git config user.name me; git config user.email me@x
+    mkdir src; echo s > src/s.txt; echo '//x/:_authToken=abc' > .npmrc; echo 'export API_KEY=abc' > .envrc
+    git add -f .; git commit -qm one
+    echo 'save-exact=true' > .npmrc; git rm -q .envrc; git add .; git commit -qm two
+    echo s >> src/s.txt; git commit -qam three
+    """
+    subprocess.run(["/bin/bash", "-ec", script], cwd=root, check=True)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        *(
+            (command, Decision.ASK)
+            for command in (
+                *(
+                    "git show HEAD~1",
+                    "git show HEAD~1:.npmrc",
+                    "git show HEAD~2:.envrc",
+                    "git log -p",
+                    "git diff HEAD~2",
+                ),
+                *("git cat-file -p HEAD~2:.npmrc", "git blame HEAD~2 -- .npmrc", "git blame HEAD~2 .npmrc"),
+                *("git grep abc HEAD~2", "git grep --cached abc", "git log -L1,1:.npmrc"),
+            )
+        ),
+        *(
+            (command, Decision.ALLOW)
+            for command in (
+                *("git show", "git show HEAD", "git log -p -1", "git log -p -- src", "git diff HEAD~1", "git grep abc"),
+                *("git blame .npmrc", "git blame HEAD~2 -- src/s.txt", "git grep s '*.txt'", "cat .npmrc"),
+            )
+        ),
+    ],
+)
+def test_settings_that_hold_no_key_any_more_may_have_held_one(cleaned, command, decision):
+    assert check_command(command, Question(), cleaned).decision is decision
+
+
+@pytest.mark.parametrize("command", ["git archive HEAD", "git format-patch --stdout HEAD~2", "git fast-export HEAD"])
+def test_no_rule_lifts_the_question_about_what_such_settings_held(cleaned, command):
+    assert check_command(command, Question(allow=("bash(git *)",)), cleaned).decision is Decision.ASK

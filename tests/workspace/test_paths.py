@@ -186,6 +186,9 @@ SECRETS = [
     ".netrc",
     ".env.",
     ".env\u200b",
+    *(".env~", "#.env#", ".env.swp", ".env-prod", ".env_local", "app.env.production", "server.key.old", "x.pem.bak"),
+    *(".server.key.swp", ".netrc.save", "credentials.json.1", "dotfiles/.aws/credentials.orig", "x.pem.bak.old"),
+    *(".env (copy)", "prod.env-copy", "#secrets.json#"),
 ]
 HOME_SECRETS = [
     "~/.ssh/known_hosts",
@@ -236,6 +239,8 @@ def test_secrets_in_the_home_folder_are_asked_about_and_never_written(sandbox, p
         "environment.py",
         "monkey.py",
         "id_map.py",
+        *("import.meta.env.MODE", "vite.env.d.ts", ".env-example", "app.env.sample", ".env.example~", "monkey.bak"),
+        *("README.md~", "#notes#", "a.environment.txt"),
     ],
 )
 def test_names_that_only_look_alike_are_ordinary(sandbox, path):
