@@ -19,7 +19,17 @@ GIT_PARTS = ("hooks", "config", "info")
 MEMORY = Path("/dev/shm")  # noqa: S108 - named, not used
 """Where programs share memory by files."""
 
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "dri", "kfd", "nvidia*")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "dri", "kfd", "nvidia*")
+"""What is there for everybody. No terminals: ``tty`` is the one that a process belongs to, and commands have none."""
+
+_DEVICES_FOLDER = Path("/dev")
+_OPEN_ALREADY = re.compile(r"/dev/(?:std(?:in|out|err)|fd/\d+)$|/proc/(?:thread-)?self/fd/\d+$")
+_NO_TERMINAL = re.compile(
+    r"out of pty devices|no more ptys|failed to create pseudo-terminal"
+    r"|\b(?:open|fork)pty\b.*(?:failed|[Pp]ermission denied)"
+    r"|unable to allocate pty|posix_openpt.*[Pp]ermission denied|/dev/(?:pts/\d+|ttys\d+)\b.*[Pp]ermission denied"
+    r"|create window failed: fork failed: Permission denied",
+)
 _BY_MOUNTS = r"[Rr]ead-only file system|Device or resource busy"
 _BY_RIGHTS = r"[Pp]ermission denied|[Oo]peration not permitted"
 _REFUSAL = re.compile(rf"{_BY_RIGHTS}|{_BY_MOUNTS}|\b(?:EACCES|EROFS|EPERM)\b")
@@ -85,14 +95,24 @@ class Bounds:
     own: tuple[Path, ...] = ()
 
     def may_write(self, path: Path) -> bool:
-        """Whether a command may write there; links are followed."""
-        real = path.resolve()
+        """Whether a command may write there; links are followed, but to what a process has open: to each its own."""
+        if _OPEN_ALREADY.match(str(path)):
+            return True
+        try:
+            real = path.resolve()
+        except (OSError, RuntimeError):  # a circle of links, or what another process has open
+            return False
         links = [folder / ".git" for folder in self.writable] if self.protects_git else []
         if real in links or any(real.is_relative_to(link / part) for link in links for part in GIT_PARTS):
             return False
         if any(real.is_relative_to(place) for place in self.closed):
             return False
         return any(real.is_relative_to(folder) for folder in (*self.writable, *devices(), MEMORY))
+
+    @property
+    def holds_devices(self) -> bool:
+        """Whether all devices, terminals too, lie in a folder that commands may write to: in ``/``."""
+        return any(_DEVICES_FOLDER.is_relative_to(folder) for folder in self.writable)
 
     @property
     def leaves_unmade_open(self) -> bool:
@@ -120,7 +140,8 @@ class Bounds:
         hides = by_mounts and not self.has_services
         hidden = cache(lambda: hidden_sockets(os.environ) if hides else ())
         for line in output.splitlines()[-_MOST_LINES:]:
-            if refusal := self._refusal(line, cwd, by_mounts=by_mounts) or self._service(line, hidden):
+            terminal = None if by_mounts else _terminal(line)
+            if refusal := terminal or self._refusal(line, cwd, by_mounts=by_mounts) or self._service(line, hidden):
                 found.setdefault(refusal.what, refusal)
         return tuple(found.values())[:_MOST_NAMED]
 
@@ -130,7 +151,8 @@ class Bounds:
         for name in paths if not by_mounts or _MOUNTED.search(line) else ():
             if not _is_read(name, line) and self._keeps_from(cwd, name):
                 is_plain = _PLAIN.fullmatch(line.strip()) is not None
-                return Refusal(what=f"writing to {name}", line=line, written=cwd / name, is_plain=is_plain)
+                verb = "using" if (cwd / name).is_relative_to(_DEVICES_FOLDER) else "writing to"
+                return Refusal(what=f"{verb} {name}", line=line, written=cwd / name, is_plain=is_plain)
         if (read := next((name for name in paths if _is_read(name, line)), None)) is not None:
             return Refusal(what=f"reading {read}", line=line)
         if not self.has_network and (_NO_NETWORK.search(line) or (message and not paths)):
@@ -171,8 +193,14 @@ def closed_places(writable: Sequence[Path], chosen: Sequence[Path], own: Sequenc
 
 
 def devices() -> tuple[Path, ...]:
-    """The devices that are there and that a confined command may write to: terminals, graphics, and no disk."""
-    return tuple(path for name in _DEVICES for path in Path("/dev").glob(name))
+    """The devices that are there and that a confined command may use: graphics, and no terminal and no disk."""
+    return tuple(path for name in _DEVICES for path in _DEVICES_FOLDER.glob(name))
+
+
+def _terminal(line: str) -> Refusal | None:
+    """A program that would run another in a terminal of its own, as script(1) does, cannot open that."""
+    found = _NO_TERMINAL.search(line) if len(line) <= _LONGEST_NAME else None
+    return Refusal(what="opening a terminal", line=line) if found else None
 
 
 def _paths_in(line: str, message_at: int) -> Iterator[str]:

@@ -40,6 +40,12 @@ _RIGHTS_OF_ROOT = (
 
 _OF_THE_KERNEL = tuple(Path("/proc") / name for name in ("sys", "sysrq-trigger", "irq", "bus"))
 _MAC_SANDBOX = Path("/usr/bin/sandbox-exec")
+_MAC_DEVICES = ("null", "zero", "random", "urandom", "tty", "ptmx", "dtracehelper", "stdin", "stdout", "stderr")
+_MAC_TERMINALS = """\
+(deny file-read-data file-write* file-ioctl (regex #"^/dev/(tty.+|cu[.].+|pty.+|console)$"))
+(allow file-read-data file-write* file-ioctl
+  (require-all (regex #"^/dev/ttys[0-9]+$") (extension "com.apple.sandbox.pty")))"""
+"""Of terminals a process has those that it made; macOS marks them so."""
 
 
 class Level(StrEnum):
@@ -132,7 +138,8 @@ class Landlock:
     def cannot_stop(self) -> str:
         """What gets past it, in words."""
         open_doors = [
-            "changing modes and times of files",
+            "changing modes, owners and times of files",
+            *(("the use of terminals and other devices",) if self.bounds.holds_devices else ()),
             "changes of .git's hooks and settings (shown afterwards)",
             *(() if self.keeps_closed else ("changes of codeagent's own settings and of files that start programs",)),
             *(() if self.keeps_apart else (_OTHERS,)),
@@ -334,8 +341,9 @@ def in_words(found: Confinement, level: Level) -> str:
 
 
 def seatbelt_profile(bounds: Bounds) -> str:
-    """The profile in Seatbelt's language: everything but writing outside, and the network where it is off."""
-    allowed = " ".join(f"(subpath {json.dumps(str(path))})" for path in (*bounds.writable, Path("/dev")))
+    """The profile in Seatbelt's language: all but writing outside, others' terminals, and the network where off."""
+    allowed = " ".join(f"(subpath {json.dumps(str(path))})" for path in (*bounds.writable, Path("/dev/fd")))
+    devices = " ".join(f'(literal "/dev/{name}")' for name in _MAC_DEVICES)
     links = [folder / ".git" for folder in bounds.writable] if bounds.protects_git else []
     protected = " ".join(f"(subpath {json.dumps(str(link / part))})" for link in links for part in GIT_PARTS)
     kept = " ".join(f"(literal {json.dumps(str(link))})" for link in links)
@@ -345,7 +353,8 @@ def seatbelt_profile(bounds: Bounds) -> str:
         "(version 1)",
         "(allow default)",
         '(deny file-write* (subpath "/"))',
-        f"(allow file-write* {allowed})",
+        f"(allow file-write* {allowed} {devices})",
+        _MAC_TERMINALS,
         *((f"(deny file-write* {protected})", f"(deny file-write-unlink {kept})") if links else ()),
         *((f"(deny file-write* {closed})",) if closed else ()),
         *((f"(deny file-write-unlink {around})",) if around else ()),

@@ -48,6 +48,10 @@ _SET_DUMPABLE = 4
 _SET_CHILD_SUBREAPER = 36
 _NO_NEW_PRIVILEGES = 38
 _LANDLOCK_RESTRICT_SELF = 446
+_CAPABILITIES_VERSION_3 = 0x20080522
+_CAPABILITIES_KEPT = sum(1 << number for number in (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 31))
+"""What builds need, the same as under bubblewrap (workspace/confine.py): CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, …"""
+
 _SPAWN_SETSIGDEF, _SPAWN_SETSID = 0x04, 0x80  # <spawn.h> of glibc and musl, as the next two
 _SIZE_OF_SIGNALS = 128  # sigset_t
 _ROOM_FOR_ATTRIBUTES = 1024  # more than a posix_spawnattr_t takes
@@ -180,6 +184,7 @@ def _start(request: list[bytes], output: int, ruleset: int) -> int:
     resource.setrlimit(resource.RLIMIT_MSGQUEUE, (int(limit) or usual, hard))
     if ruleset >= 0:
         _restrict_self(ruleset)
+        _give_up_capabilities()
     shell = _spawned(words, variables)
     resource.setrlimit(resource.RLIMIT_MSGQUEUE, (usual, hard))
     os.chdir("/")  # so that the folder can be unmounted, and the output has an end
@@ -217,6 +222,20 @@ def _restrict_self(ruleset: int) -> None:
     _checked(_libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _checked(_libc.syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
+
+
+def _give_up_capabilities() -> None:
+    """Takes from root what gets past a ruleset, see capabilities(7). Raises OSError.
+
+    With CAP_PERFMON it could read the memory of any process, and so its keys; with others load modules of the kernel
+    or set its clock. No program it runs gets them back, as _restrict_self has seen to.
+    """
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION_3, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted and inheritable; then the same of numbers above 31
+    _checked(_libc.capget(header, sets))
+    for at, kept in enumerate((_CAPABILITIES_KEPT,) * 3 + (0,) * 3):
+        sets[at] &= kept
+    _checked(_libc.capset(header, sets))
 
 
 def _checked(result: int) -> None:

@@ -1,6 +1,8 @@
 """Linux Landlock: a ruleset with which a process gives up writing anywhere but below a few folders, for good.
 
-It is made here and passed on as a descriptor; workspace/keeper_program.py applies it to a command.
+It gives up all devices but a few as well, for reading too: whoever opens a person's terminal types and draws there.
+A rule can only allow, so what may be read is everything beside them. It is made here and passed on as a descriptor;
+workspace/keeper_program.py applies it to a command.
 
 The numbers are those of ``<linux/landlock.h>``; see
 https://docs.kernel.org/userspace-api/landlock.html. Landlock does not stop
@@ -11,9 +13,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +25,8 @@ LEAST_ABI = 3
 """The first version that also guards truncation and moving files between folders."""
 NETWORK_ABI = 4
 """The first version that can refuse TCP connections."""
+CONTROL_ABI = 5
+"""The first version that can refuse ioctl(2) on devices."""
 SCOPES_ABI = 6
 """The first version that can keep a process and its descendants among themselves."""
 
@@ -29,11 +35,17 @@ _VERSION_FLAG = 1
 _PATH_BENEATH = 1
 
 _WRITE_FILE = 1 << 1
+_READ_FILE = 1 << 2
 _TRUNCATE = 1 << 14
+_CONTROL_DEVICE = 1 << 15  # IOCTL_DEV
+_FILE = _READ_FILE | _WRITE_FILE | _TRUNCATE
 _MAKE_AND_REMOVE = sum(1 << bit for bit in range(4, 14))  # REMOVE_DIR … MAKE_SYM, REFER
 _MAKE_DEVICES = 1 << 6 | 1 << 11  # root could make a disk anew, and write to it
 _TCP = 0b11
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
+_DEVICES = "/dev"
+_OF_DEVICES = ("devpts", "devtmpfs")
+_ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 class _RulesetAttributes(ctypes.Structure):
@@ -59,20 +71,24 @@ def abi() -> int:
 
 
 def make_ruleset(writable: Iterable[Path], devices: Iterable[Path], *, has_network: bool) -> int:
-    """The descriptor of a ruleset that lets its process write only below ``writable`` and to ``devices``.
+    """The descriptor of a ruleset that lets its process write only below ``writable``, and use no device but these.
 
     The caller closes it. Raises OSError.
     """
     libc = _libc()
     no_tcp = 0 if has_network or abi() < NETWORK_ABI else _TCP
-    attributes = _RulesetAttributes(_WRITE_FILE | _TRUNCATE | _MAKE_AND_REMOVE, no_tcp)
+    control = _CONTROL_DEVICE if abi() >= CONTROL_ABI else 0
+    attributes = _RulesetAttributes(_FILE | control | _MAKE_AND_REMOVE, no_tcp)
     size = (2 if no_tcp else 1) * ctypes.sizeof(ctypes.c_uint64)
     ruleset = _create(libc, attributes, size)
     try:
+        for path in _beside(frozenset((_DEVICES, *_device_mounts())), "/"):
+            with suppress(OSError):  # such as a mount whose server is gone: that is not readable anyhow
+                _allow(libc, ruleset, path, _READ_FILE)
         for path in writable:
-            _allow(libc, ruleset, path, _WRITE_FILE | _TRUNCATE | _MAKE_AND_REMOVE & ~_MAKE_DEVICES)
+            _allow(libc, ruleset, path, _FILE | _MAKE_AND_REMOVE & ~_MAKE_DEVICES)
         for path in devices:
-            _allow(libc, ruleset, path, _WRITE_FILE | _TRUNCATE)
+            _allow(libc, ruleset, path, _FILE | control)
     except OSError:
         os.close(ruleset)
         raise
@@ -93,14 +109,45 @@ def _create(libc: ctypes.CDLL, attributes: _RulesetAttributes, size: int) -> int
     return _checked(libc.syscall(_CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0)))
 
 
-def _allow(libc: ctypes.CDLL, ruleset: int, path: Path, access: int) -> None:
+def _beside(shut: frozenset[str], folder: str) -> Iterator[str]:
+    """The fewest paths below ``folder`` that hold everything but what is ``shut``."""
+    try:
+        entries = os.scandir(folder)
+    except OSError:
+        return
+    with entries:
+        for entry in entries:
+            if entry.is_symlink() or entry.path in shut:
+                continue
+            if any(place.startswith(f"{entry.path}/") for place in shut):
+                yield from _beside(shut, entry.path)
+            else:
+                yield entry.path
+
+
+@cache
+def _device_mounts() -> tuple[str, ...]:
+    """Where devices are mounted beside ``/dev``, such as in a folder for chroot(8); see proc_pid_mountinfo(5)."""
+    with suppress(OSError):
+        lines = Path("/proc/self/mountinfo").read_bytes().decode(errors="surrogateescape").splitlines()
+        mounts = ((front.split(), kind) for front, _, kind in (line.partition(" - ") for line in lines))
+        found = (_ESCAPED.sub(_unescaped, front[4]) for front, kind in mounts if kind.startswith(_OF_DEVICES))
+        return tuple(place for place in found if not f"{place}/".startswith(f"{_DEVICES}/"))
+    return ()
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[1], 8))
+
+
+def _allow(libc: ctypes.CDLL, ruleset: int, path: str | Path, access: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
         return
     try:
-        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            access &= _WRITE_FILE | _TRUNCATE
+        if access & ~_FILE and not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            access &= _FILE | _CONTROL_DEVICE
         rule = _PathBeneath(access, descriptor)
         _checked(
             libc.syscall(
