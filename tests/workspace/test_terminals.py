@@ -70,6 +70,16 @@ def test_a_command_cannot_open_a_persons_terminal(tmp_path, kind, script, termin
     assert came(terminal.program) == b"typed\n"
 
 
+@pytest.mark.parametrize("version", range(landlock.LEAST_ABI, landlock.SCOPES_ABI))
+def test_it_cannot_on_older_kernels_either(tmp_path, version, terminal, monkeypatch):
+    confined = confinement("landlock", bounds_in(tmp_path))
+    monkeypatch.setattr(landlock, "abi", lambda: version)
+    assert run_in(confined, f"echo FAKE > {terminal.name}")[0] != 0
+    assert run_in(confined, f"exec 3< {terminal.name}")[0] != 0
+    assert run_in(confined, f'{sys.executable} -c "{TYPE_IN}" {terminal.name}')[0] != 0
+    assert (came(terminal.person), came(terminal.program)) == (b"", b"")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", ["fd/0", "root{}", "cwd/../../../../../..{}"])
 def test_no_way_to_the_terminal_leads_by_the_process_that_has_it(tmp_path, kind, way, terminal, holder):
