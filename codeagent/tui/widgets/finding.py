@@ -8,6 +8,9 @@ from itertools import takewhile
 
 from codeagent.tui.widgets.lines import Line
 
+_NEAR = 500
+"""Characters on either side of a line that are looked at for what begins or ends there; more for longer words."""
+
 Spot = tuple[int, int]
 """A line, and a character of it."""
 
@@ -35,13 +38,19 @@ def hits_by_paragraph(lines: Sequence[Line], pattern: re.Pattern[str]) -> Iterat
 
 
 def spans(lines: Sequence[Line], number: int, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
-    """The characters of one line that belong to a hit; only its own paragraph is looked at."""
-    start = number
-    while start and lines[start].joint != "\n":
+    """The characters of one line that belong to a hit; its own paragraph is looked at, of a long one what is near."""
+    start, reach = number, max(_NEAR, len(pattern.pattern))
+    before = after = 0
+    while start and lines[start].joint != "\n" and before < reach:
         start -= 1
+        before += len(lines[start].text)
+    near = [lines[at] for at in range(start, number + 1)]
+    while start + len(near) < len(lines) and (line := lines[start + len(near)]).joint != "\n" and after < reach:
+        near.append(line)
+        after += len(line.text)
     found: list[tuple[int, int]] = []
     line = lines[number]
-    for (first, begin), (last, end) in _hits(_paragraph(lines, start), start, pattern):
+    for (first, begin), (last, end) in _hits(near, start, pattern):
         if first <= number <= last:
             from_here = begin if first == number else _margin(line)
             found.append((from_here, end if last == number else len(line.text)))

@@ -2,6 +2,7 @@ from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.blocks import PersonBlock, TextBlock
 from codeagent.tui.widgets.finding import hits, pattern_of, spans
 from codeagent.tui.widgets.inks import inks_of
+from tests.effort import assert_takes_less
 
 INKS = inks_of(load_themes()["dark"])
 
@@ -20,6 +21,13 @@ def test_each_row_knows_its_own_part_of_a_hit():
     lines = lines_of("these are words that wrap somewhere")
     shown = [lines[row].text[start:end] for row in (0, 1) for start, end in spans(lines, row, pattern_of("that wrap"))]
     assert shown == ["that", "wrap"]
+
+
+def test_each_row_of_a_very_long_paragraph_is_marked_by_what_is_near():
+    lines = lines_of("and so on " * 20_000, 100)
+    long = pattern_of("and so on " * 60)
+    assert all(spans(lines, row, pattern_of("so on")) for row in range(0, len(lines), 97))
+    assert_takes_less(0.5, lambda: [spans(lines, row, long) for row in range(1_000, 1_100)])
 
 
 def test_margins_are_not_searched():
