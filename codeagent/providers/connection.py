@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import httpx2
 
-from codeagent.core.errors import ProviderUnavailable
+from codeagent.core.errors import ProviderRejected, ProviderUnavailable
 from codeagent.providers.catalog import Limits
 from codeagent.providers.failures import Service
 from codeagent.providers.sse import EventLines, parse_object
@@ -21,6 +21,7 @@ HEADERS = {
 _WAIT_FOR_END = 0.5
 _WAIT_FOR_REST = 5.0
 _WAIT_FOR_CONNECTION = 15.0
+LONGEST_EVENT = 64_000_000  # bytes; a line without an end would fill the memory
 _MOST_OF_A_REFUSAL = 100_000  # bytes on the wire
 
 
@@ -65,12 +66,20 @@ async def read_payloads(
     ``is_taken`` tells afterwards whether it was a reply. What the answer calls
     itself does not matter, as gateways get that wrong. Raises ProviderUnavailable
     when the connection breaks off, ProviderRejected when the answer is something
-    else, such as a web page.
+    else, such as a web page, or a line without an end.
     """
     lines = EventLines()
     try:
         async for data in response.aiter_bytes():
             yield lines.feed(data)
+            if lines.waiting > LONGEST_EVENT:
+                if is_taken():
+                    return
+                raise ProviderRejected(
+                    f"{service.place} sent {lines.waiting // 1_000_000:,} MB without a word of a reply, "
+                    "and the connection was closed.",
+                    hint=f"Try again, or check the base URL ({service.url_variable}).",
+                )
     except httpx2.HTTPError as error:
         raise service.broke_off(error) from error
     yield lines.finish()

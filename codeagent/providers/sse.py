@@ -27,7 +27,7 @@ class EventLines:
     payloads too.
     """
 
-    __slots__ = ("_ends_with_return", "_held", "_is_first", "_rest", "_unread", "is_stream")
+    __slots__ = ("_ends_with_return", "_held", "_is_first", "_rest", "_unread", "is_stream", "waiting")
 
     def __init__(self) -> None:
         self._rest: list[bytes] = []
@@ -36,6 +36,8 @@ class EventLines:
         self._is_first = True
         self._ends_with_return = False
         self.is_stream = False
+        self.waiting = 0
+        """Bytes that came since the last payload."""
 
     @property
     def text(self) -> bytes:
@@ -58,6 +60,7 @@ class EventLines:
         payloads = [payload for line in lines for payload in self._payloads(line)]
         if not self.is_stream:
             self._unread.append(data)
+        self.waiting = len(tail) if payloads else self.waiting + len(data)
         return [payload for payload in payloads if payload]
 
     def _with_line_feeds(self, data: bytes) -> bytes:

@@ -7,11 +7,13 @@ from itertools import pairwise
 
 import pytest
 
+from codeagent.core.errors import ProviderRejected
 from codeagent.core.messages import TextBlock, UserMessage
 from codeagent.core.protocols import ModelRequest, ReplyFinished, TextPiece, ThinkingPiece
+from codeagent.providers import connection
 from codeagent.providers.pieces import LARGEST
 from tests.agent.services import PROTOCOLS
-from tests.server.replies import Reply, Say, Think
+from tests.server.replies import RawStream, Reply, Say, Think
 from tests.server.scripted_server import ScriptedServer
 
 SIZE = 5_000_000
@@ -48,3 +50,18 @@ async def test_megabytes_in_one_event_come_in_pieces_with_a_turn_of_the_loop_bet
     assert all(before < after for before, after in pairwise(seen))
     assert "".join(shown).removesuffix("So.") == WORDS
     assert WORDS in {block.text for block in whole.blocks if hasattr(block, "text")}
+
+
+@pytest.mark.parametrize("begins", [b"data: ", b": ", b"<html>", b"data: {}\n\ndata: "])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_a_line_without_an_end_is_no_reply_and_fills_no_memory(protocol, begins, monkeypatch):
+    monkeypatch.setattr(connection, "LONGEST_EVENT", 1_000_000)
+    with ScriptedServer(RawStream(chunks=(begins, *[b"x" * 100_000] * 30), stalls=True)) as server:
+        provider = PROTOCOLS[protocol]("test", "key", server.url if protocol == "messages" else server.openai_url)
+        request = ModelRequest(system="", messages=(UserMessage(blocks=(TextBlock(text="Go on."),)),), tools=())
+        with pytest.raises(
+            ProviderRejected, match=r"sent 1 MB without a word of a reply, and the connection was closed"
+        ):
+            async for _ in provider.stream(request):
+                pass
+        await provider.aclose()
