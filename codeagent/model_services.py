@@ -35,10 +35,12 @@ def model_list(kind: ProviderKind, key: str, settings: ModelSettings) -> ModelLi
     return ModelList(url=settings.openai_base_url or _OPENAI_URL, headers={"Authorization": f"Bearer {key}"})
 
 
-def listed_models(settings: ModelSettings, kind: ProviderKind, key: str) -> tuple[str, ...]:
-    """The models of a service, as it lists them; none when it does not say. Waits for seconds: call it on a thread."""
+def listed_models(
+    settings: ModelSettings, kind: ProviderKind, key: str, *, seconds: float = _LIST_SECONDS
+) -> tuple[str, ...]:
+    """The models of a service, as it lists them; none when it does not say in time. Call it on a thread."""
     place = model_list(kind, key, settings)
-    return list_models(place.url, place.headers, seconds=_LIST_SECONDS)
+    return list_models(place.url, place.headers, seconds=seconds)
 
 
 def check_key(service: str, entered: str, settings: ModelSettings) -> KeyProblem | None:

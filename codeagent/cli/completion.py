@@ -5,7 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 
+from pydantic import BaseModel
+
 from codeagent.cli.command_line import Flag, flags
+from codeagent.config.settings import Settings
+from codeagent.keys import KEY_VARIABLES
 
 COMMANDS: Mapping[str, str] = {
     "demo": "",
@@ -17,6 +21,9 @@ COMMANDS: Mapping[str, str] = {
 }
 """The subcommands, and the words that can follow each."""
 
+_MODEL_NAME = "model.name"
+"""The setting whose value is a model."""
+
 _MODELS = "codeagent config models 2>/dev/null"
 _FOLDERS = frozenset({"--cd", "--add-dir"})
 
@@ -24,6 +31,20 @@ _FOLDERS = frozenset({"--cd", "--add-dir"})
 def script_for(shell: str) -> str:
     """The script to load in that shell."""
     return SHELLS[shell]()
+
+
+def _after_config() -> Iterator[tuple[str, str]]:
+    """What can follow the words of ``codeagent config``; the models come after the setting that takes one."""
+    names = " ".join(f"{table}.{key}" for table, made in _tables() for key in made.model_fields)
+    yield "set|unset", names
+    yield "set-key|remove-key", " ".join(KEY_VARIABLES)
+    yield "completion", " ".join(SHELLS)
+
+
+def _tables() -> Iterator[tuple[str, type[BaseModel]]]:
+    for table, field in Settings.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield table, field.annotation
 
 
 def _bash() -> str:
@@ -38,6 +59,7 @@ _codeagent() {{
     (( ${{#words[@]}} > 1 )) && before="${{words[${{#words[@]}}-2]}}"
     if [[ "$word" == --*=* ]]; then before="${{word%%=*}}" word="${{word#*=}}"; fi
     COMPREPLY=()
+    [[ "${{words[1]}}" == config && ${{#words[@]}} -gt 3 ]] && before="config $before"
     case "$before" in
 {cases}
         *)
@@ -64,13 +86,22 @@ def _bash_cases() -> Iterator[str]:
     for command, words in COMMANDS.items():
         if words:
             yield f'        {command}) COMPREPLY=($(compgen -W "{words}" -- "$word")) ;;'
+    yield f'        "config {_MODEL_NAME}") {_bash_models()} ;;'
+    for before, words in _after_config():
+        pattern = "|".join(f'"config {word}"' for word in before.split("|"))
+        yield f'        {pattern}) COMPREPLY=($(compgen -W "{words}" -- "$word")) ;;'
+
+
+def _bash_models() -> str:
+    """Fills COMPREPLY, which bash does not quote: names that it would read as more than names are not offered."""
+    fits = '[[ "$name" == "$word"* && "$name" != *[^a-zA-Z0-9._:/@+-]* ]]'
+    return f'while IFS= read -r name; do {fits} && COMPREPLY+=("$name"); done < <({_MODELS})'
 
 
 def _bash_values(flag: Flag) -> str:
-    """What fills COMPREPLY, which bash does not quote: names that it would read as more than names are not offered."""
+    """What fills COMPREPLY with the values that a flag can have."""
     if "--model" in flag.names:
-        fits = '[[ "$name" == "$word"* && "$name" != *[^a-zA-Z0-9._:/@+-]* ]]'
-        return f'while IFS= read -r name; do {fits} && COMPREPLY+=("$name"); done < <({_MODELS})'
+        return _bash_models()
     if _FOLDERS & set(flag.names):
         return "return"  # to bash's own completion of files, which quotes them
     return f'COMPREPLY=($(compgen -W "{" ".join(flag.choices)}" -- "$word"))' if flag.choices else ""
@@ -86,6 +117,7 @@ _codeagent() {{
     local -a found
     local before="${{words[CURRENT-1]}}"
     if [[ "${{words[CURRENT]}}" == --*=* ]] && compset -P 1 '*='; then before="${{words[CURRENT]%%=*}}"; fi
+    [[ "${{words[2]}}" == config ]] && (( CURRENT > 3 )) && before="config $before"
     case "$before" in
 {cases}
     esac
@@ -106,7 +138,7 @@ def _zsh_cases() -> Iterator[str]:
     for flag in flags():
         names = "|".join(flag.names)
         if "--model" in flag.names:
-            yield f'        {names}) found=("${{(@f)$({_MODELS})}}"); compadd -a found; return ;;'
+            yield f"        {names}) {_ZSH_MODELS} ;;"
         elif _FOLDERS & set(flag.names):
             yield f"        {names}) _files -/; return ;;"
         elif flag.choices:
@@ -114,16 +146,25 @@ def _zsh_cases() -> Iterator[str]:
     for command, words in COMMANDS.items():
         if words:
             yield f"        {command}) compadd -- {words}; return ;;"
+    yield f'        "config {_MODEL_NAME}") {_ZSH_MODELS} ;;'
+    for before, words in _after_config():
+        pattern = "|".join(f'"config {word}"' for word in before.split("|"))
+        yield f"        {pattern}) compadd -- {words}; return ;;"
+
+
+_ZSH_MODELS = f'found=("${{(@f)$({_MODELS})}}"); compadd -a found; return'
 
 
 def _fish() -> str:
     lines = ["# codeagent completion for fish: codeagent config completion fish | source"]
     lines += [f"complete -c codeagent -n __fish_use_subcommand -a {command}" for command in COMMANDS]
-    lines += [
-        f"complete -c codeagent -n '__fish_seen_subcommand_from {command}' -f -a {shlex.quote(words)}"
-        for command, words in COMMANDS.items()
-        if words
-    ]
+    after = [(command, words) for command, words in COMMANDS.items() if words]
+    after += [(_MODEL_NAME, f"({_MODELS})"), *_after_config()]
+    for before, words in after:
+        command = before if before in COMMANDS else "config"
+        follows = f"contains -- (commandline -opc)[-1] {before.replace('|', ' ')}"
+        condition = shlex.quote(f"__fish_seen_subcommand_from {command}; and {follows}")
+        lines.append(f"complete -c codeagent -n {condition} -f -a {shlex.quote(words)}")
     lines += [_fish_flag(flag) for flag in flags()]
     return "\n".join(lines) + "\n"
 

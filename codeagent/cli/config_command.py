@@ -22,10 +22,9 @@ from codeagent.core.desk import KeyProblem
 from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.text import clean
 from codeagent.keys import KEY_VARIABLES, find_keys, key_service
-from codeagent.model_list import LastList
+from codeagent.known_models import end_at_once_if_asking, known_models
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import trusted_settings
-from codeagent.providers.catalog import Catalog
 from codeagent.workspace.atomic import write_atomic
 from codeagent.workspace.private import make_private_folder, way_out, write_private
 
@@ -55,7 +54,8 @@ def run(words: Sequence[str], check_key: CheckKey = _no_check) -> int:
         case "remove-key":
             _remove_key(places, found.provider)
         case "models":
-            print("\n".join(known_models(places)))
+            print("\n".join(known_models(places, Path.cwd(), os.environ)), flush=True)
+            end_at_once_if_asking()
         case "completion":
             sys.stdout.write(script_for(found.shell))
         case _:
@@ -76,16 +76,10 @@ def _parser() -> argparse.ArgumentParser:
     key.add_argument("--unchecked", action="store_true", help="keep it without asking the service whether it is right")
     for command in (key, add("remove-key", help="forget a key that was kept")):
         command.add_argument("provider", metavar="PROVIDER", help=f"one of {services}")
-    add("models", help="print the models that are known, and those that your services last listed")
+    add("models", help="print the models that are known, and those that your services list")
     shell = add("completion", help="print a completion script for bash, zsh or fish")
     shell.add_argument("shell", choices=list(SHELLS), metavar="SHELL")
     return parser
-
-
-def known_models(places: Places) -> tuple[str, ...]:
-    """What ``--model`` can be completed to, without asking any service; raises ConfigError."""
-    listed = LastList(places.listed_models).read()
-    return tuple(map(clean, dict.fromkeys([*listed, *Catalog(places.models_file).names()])))
 
 
 def _show(places: Places) -> None:

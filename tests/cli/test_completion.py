@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ from codeagent.cli.command_line import flags
 from codeagent.cli.completion import SHELLS, script_for
 from codeagent.config.places import find_places
 from codeagent.model_list import LastList
+from tests.server.replies import say
+from tests.server.scripted_server import ScriptedServer
 
 
 @pytest.fixture
@@ -25,7 +28,8 @@ def environ(tmp_path):
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m codeagent "$@"\n')
     program.chmod(0o755)
     places = {"CODEAGENT_HOME": str(tmp_path / "home"), "PYTHONPATH": str(Path(__file__).parents[2])}
-    environ = {**os.environ, **places, "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "OPENAI_"))}
+    environ = {**plain, **places, "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
     LastList(find_places(environ).listed_models).keep(["openai-chat/qwen3:8b", "openai-chat/qwen3:32b"])
     return environ
 
@@ -58,6 +62,56 @@ def test_bash_completes_models_of_the_catalog_and_of_the_last_list(environ):
     assert in_bash(environ, "codeagent --model openai-chat/qwen3:") == ["8b", "32b"]
 
 
+def test_bash_completes_what_follows_config(environ):
+    assert in_bash(environ, "codeagent config set model.na") == ["model.name"]
+    assert in_bash(environ, "codeagent config set model.name openai-chat/qwen3:") == ["8b", "32b"]
+    assert "anthropic/claude-opus-5-5" in in_bash(environ, "codeagent config set model.name anth")
+    assert in_bash(environ, "codeagent config set-key openai-") == ["openai-chat"]
+    assert in_bash(environ, "codeagent config completion f") == ["fish"]
+
+
+def models(environ):
+    return ran([sys.executable, "-m", "codeagent", "config", "models"], environ)
+
+
+def test_the_models_of_a_server_are_asked_for_once_a_minute_and_kept(environ):
+    with ScriptedServer(models=("qwen", "weird/name:7b")) as server:
+        environ["OPENAI_BASE_URL"] = f"{server.url}/v1"
+        assert {"openai-chat/qwen", "openai-chat/weird/name:7b"} <= {*models(environ)}
+        server.models = ("another",)
+        assert in_bash(environ, "codeagent --model=openai-chat/q") == ["openai-chat/qwen"]
+    with ScriptedServer(models=("another",)) as server:
+        environ["OPENAI_BASE_URL"] = f"{server.url}/v1"
+        found = models(environ)
+        assert "openai-chat/another" in found
+        assert "openai-chat/qwen" not in found
+    assert "openai-chat/another" in models(environ)
+
+
+def test_a_server_that_never_answers_holds_no_shell_up(environ):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        environ["OPENAI_BASE_URL"] = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        assert {"openai-chat/qwen3:8b", "anthropic/claude-opus-5-5"} <= {*models(environ)}
+        silent.accept()[0].close()
+        models(environ)
+        silent.settimeout(0)
+        with pytest.raises(BlockingIOError):  # it is not asked with each key that is pressed
+            silent.accept()
+
+
+def test_the_model_that_is_set_and_those_used_lately_come_first(environ):
+    places = find_places(environ)
+    places.config.mkdir(parents=True, exist_ok=True)
+    places.config_file.write_text('[model]\nname = "openai-chat/mine"\n')
+    with ScriptedServer(say("Hello.")) as server:
+        words = [sys.executable, "-m", "codeagent", "-p", "go", "--model", "openai-chat/lately"]
+        there = {**environ, "OPENAI_BASE_URL": server.openai_url}
+        subprocess.run(words, env=there, check=True, capture_output=True, timeout=50)
+    assert models(environ)[:3] == ["openai-chat/mine", "openai-chat/lately", "openai-chat/qwen3:8b"]
+    places.config_file.write_text("no toml")
+    assert models(environ)[0] == "openai-chat/lately"
+
+
 HOSTILE = (
     "$(touch hit)",
     "`touch hit`",
@@ -86,6 +140,17 @@ def test_bash_takes_names_of_models_for_nothing_but_names(environ, tmp_path, mon
     assert not (tmp_path / "hit").exists()
 
 
+def test_names_that_a_server_lists_are_no_more_than_names_either(environ, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with ScriptedServer(models=(*(name for name in HOSTILE if name), "plain-1.0@x+y")) as server:
+        environ["OPENAI_BASE_URL"] = f"{server.url}/v1"
+        for line in ("codeagent --model openai-chat/", "codeagent config set model.name openai-chat/"):
+            found = in_bash(environ, line)
+            assert "openai-chat/plain-1.0@x+y" in found
+            assert all(re.fullmatch(r"[\w./:@+-]+", name, re.ASCII) for name in found)
+    assert not (tmp_path / "hit").exists()
+
+
 def test_bash_completes_folders_itself(environ, tmp_path, monkeypatch):
     """Its own completion of files quotes what a shell would read."""
     monkeypatch.chdir(tmp_path)
@@ -106,6 +171,8 @@ def test_fish_completes_the_same(environ):
     assert complete("codeagent --model openai-chat/") == ["openai-chat/qwen3:8b", "openai-chat/qwen3:32b"]
     assert "--model" in complete("codeagent --mo")
     assert complete("codeagent --sandbox re") == ["read-only"]
+    assert complete("codeagent config set model.name openai-chat/") == ["openai-chat/qwen3:8b", "openai-chat/qwen3:32b"]
+    assert complete("codeagent config set-key ") == ["anthropic", "openai", "openai-chat"]
 
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")

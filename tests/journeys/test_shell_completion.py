@@ -60,6 +60,9 @@ WHOLE = {
     "codeagent --sandbox read": "codeagent --sandbox read-only",
     "codeagent doct": "codeagent doctor",
     "codeagent config set-k": "codeagent config set-key",
+    "codeagent config set model.name anthropic/claude-haiku-4": (
+        "codeagent config set model.name anthropic/claude-haiku-4-5"
+    ),
 }
 
 
