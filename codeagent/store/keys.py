@@ -23,6 +23,9 @@ PATIENCE = 5.0
 """Seconds in which a keyring must give a key that is needed; one that waits to be unlocked may never answer."""
 _handed_out: set[str] = set()
 """What keyrings have given in this run, so that it can be taken out of whatever is written."""
+_asked: dict[str, Future[str]] = {}
+"""What the keyring was asked for and has not answered, by service; it is not asked again meanwhile."""
+_silence = threading.Event()
 
 
 class Keyring(Protocol):
@@ -58,9 +61,11 @@ class KeyStore:
     def __init__(self, file: Path, find_keyring: Callable[[], Keyring | None]) -> None:
         self._file = file
         self._find_keyring = find_keyring
-        self._asked: dict[str, Future[str]] = {}
-        self.is_silent = False
+
+    @property
+    def is_silent(self) -> bool:
         """Whether the keyring has kept somebody waiting who needs a key, and has not answered since."""
+        return _silence.is_set()
 
     def get(self, service: str, patience: float = PATIENCE) -> StoredKey | None:
         """The key of a service; the keyring's, if it gives one in that many seconds, goes before the file's."""
@@ -91,7 +96,7 @@ class KeyStore:
             _log.warning("the keyring did not take a key", exc_info=True)
             is_kept = False
         if is_kept:
-            self._asked.pop(service, None)
+            _asked.pop(service, None)
             self._forget(service)
             return IN_KEYRING
         self._change(lambda keys: keys.update({service: secret}))
@@ -125,20 +130,23 @@ class KeyStore:
         def look() -> str:
             keyring = self._find_keyring()
             found = keyring.get_password(_NAME, service) if keyring is not None else ""
-            self.is_silent = False
+            _silence.clear()
             return found or ""
 
-        asked = self._asked.get(service)
+        asked = _asked.get(service)
         if asked is None:
-            asked = self._asked[service] = _ask(look)
+            asked = _asked[service] = _ask(look)
         try:
             found = asked.result(0 if self.is_silent else patience)
         except Exception:  # noqa: BLE001 - a keyring is somebody else's program: locked or broken, it has no key
-            self.is_silent = self.is_silent or (patience >= PATIENCE and not asked.done())
+            if patience >= PATIENCE and not asked.done():
+                _silence.set()
             _log.warning("the keyring did not answer", exc_info=True)
             found = ""
+        else:
+            _silence.clear()
         if asked.done():
-            self._asked.pop(service, None)
+            _asked.pop(service, None)
         return found
 
     def _forget(self, service: str) -> bool:

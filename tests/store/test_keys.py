@@ -138,6 +138,10 @@ def stuck(ring):
     ring.get_password = lambda *asked: before(*asked) if may_answer.wait(60) else None
     yield may_answer
     may_answer.set()
+    for asked in keys._asked.values():
+        asked.exception(60)
+    keys._asked.clear()
+    keys._silence.clear()
 
 
 def test_a_keyring_that_does_not_answer_is_passed_over_and_its_late_answer_counts(store, ring, stuck, monkeypatch):
@@ -147,7 +151,7 @@ def test_a_keyring_that_does_not_answer_is_passed_over_and_its_late_answer_count
     assert not store.is_silent  # nobody needed it yet
     assert store.get("openai", keys.PATIENCE) is None
     assert store.is_silent
-    asked = store._asked["openai"]
+    asked = keys._asked["openai"]
     stuck.set()
     assert asked.result(60) == "late-key-0123"
     assert not store.is_silent
