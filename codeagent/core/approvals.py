@@ -90,6 +90,7 @@ class CommandPreview:
     once more when it ``has_run``.
     ``let_through``: what of git's own files the sandbox lets it write to this once, in words.
     ``opens_services``: the sandbox lets it use services and reach other processes this once.
+    ``reaches``: the services that it was kept from and that are let through to it alone, by name, as it runs once more.
     """
 
     kind: Literal["command"] = "command"
@@ -101,6 +102,14 @@ class CommandPreview:
     has_run: bool = False
     let_through: str = ""
     opens_services: bool = False
+    reaches: tuple[str, ...] = ()
+
+    @property
+    def is_once_more(self) -> str:
+        """Why it is asked about whether to run a command with less of the sandbox, whatever the rules; or empty."""
+        if self.reaches:
+            return f"The sandbox kept it from using {' and '.join(self.reaches)}."
+        return self.held_back
 
 
 Preview = NoPreview | DiffPreview | CommandPreview

@@ -129,8 +129,10 @@ class ToolGate:
         self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode, case: CommandCase | None
     ) -> Verdict:
         verdict = case.verdict if case else self._judge.call(tool, touches, preview, self._around(mode, preview))
-        if isinstance(preview, CommandPreview) and preview.held_back and verdict.decision is not Decision.DENY:
-            return replace(verdict, decision=Decision.ASK, because=preview.held_back, remedy="--sandbox off")
+        once_more = preview.is_once_more if isinstance(preview, CommandPreview) else ""
+        if isinstance(preview, CommandPreview) and once_more and verdict.decision is not Decision.DENY:
+            flag = "--sandbox off" if preview.held_back else ""
+            return replace(verdict, decision=Decision.ASK, because=once_more, remedy=flag)
         if self._faults and verdict.decision is Decision.ALLOW:
             return replace(verdict, decision=Decision.ASK, because=self._untold, remedy="", is_covered=False)
         return verdict
@@ -307,7 +309,7 @@ class ToolGate:
     def _request(self, call: ToolCall, plan: Plan, verdict: Verdict, case: CommandCase | None) -> ApprovalRequest:
         preview, touches = plan.preview, plan.touches
         if isinstance(preview, CommandPreview):
-            offers = () if preview.held_back or case is None or self._faults else command_offers(case)
+            offers = () if preview.is_once_more or case is None or self._faults else command_offers(case)
         else:
             offers = path_offers(call.name, touches, self._sandbox) if verdict.remedy and not self._faults else ()
         if not offers and not (isinstance(preview, CommandPreview) and preview.held_back):

@@ -13,6 +13,9 @@ from codeagent.policy.shell_loops import Loops
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_words import Piece, Word, ansi_c, inside_double_quotes, unquoted_pieces, words_of
 
+_PART = 8
+"""What reading takes for each quoted or unquoted part of a word: very many make very many things to remember."""
+
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./,:=@%+^-]+")
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -203,6 +206,7 @@ class WordReader:
         return self._loops.piece(found["name"], is_quoted=is_quoted)
 
     def _concatenation(self, node: Node, text: str, pieces: list[Piece]) -> None:
+        spend(_PART * node.child_count)
         position = node.start_byte
         for child in node.children:
             if child.start_byte != position:

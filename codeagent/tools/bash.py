@@ -23,7 +23,7 @@ from codeagent.core.protocols import Interruption, Offer, Plan, ToolContext
 from codeagent.core.text import secrets_in
 from codeagent.tools.command_output import changed_note, readable
 from codeagent.tools.git_undo import GitUndoPlan, named, put_back
-from codeagent.tools.held_back import HeldBack, in_words, own_refusals, what_would_be_refused
+from codeagent.tools.held_back import HeldBack, as_asked, in_words, once_more, own_refusals, what_would_be_refused
 from codeagent.tools.output import say
 from codeagent.tools.plans import present_or_none
 from codeagent.tools.printed import note_printed
@@ -229,15 +229,14 @@ class CommandPlan:
             )
         if not self.missed:
             return None
-        held_back = f"The sandbox kept it from {in_words(self.missed)}."
-        preview = replace(self.preview, held_back=held_back, has_run=True)
-        plan = replace(self, preview=preview, remark="[run once more, without the sandbox]", missed=[])
-        return Offer(plan=plan, what="run once more without the sandbox")
+        preview, how = once_more(self.preview, self.missed)
+        plan = replace(self, preview=preview, remark=f"[run once more, {how}]", missed=[])
+        return Offer(plan=plan, what=f"run once more {how}")
 
     def foreseeing(self, writes: Sequence[Path], *, opens_services: bool) -> Plan:
         """The command as it has to run to write to ``writes`` and to reach services, which the gate let through."""
         confine = self.shell.confine
-        if self.preview.held_back:
+        if self.preview.is_once_more:
             return self
         if confine is None:
             return replace(self, foreseen=tuple(writes))
@@ -317,17 +316,13 @@ class CommandPlan:
         """Another command, or another folder, of which nothing is foreseen yet."""
         held_back = "" if self.foreseen else self.preview.held_back
         command, cwd = command or self.preview.command, cwd or self.preview.cwd
-        preview = replace(
-            self.preview, command=command, cwd=cwd, held_back=held_back, let_through="", opens_services=False
-        )
+        preview = replace(self.preview, command=command, cwd=cwd, held_back=held_back)
+        preview = replace(preview, let_through="", opens_services=False, reaches=())
         return replace(self, preview=preview, foreseen=())
 
     def _confine(self) -> Confine | None:
         """What holds the command: less where the person was told so and said yes."""
-        confine = None if self.preview.held_back else self.shell.confine
-        if confine is not None and self.preview.let_through:
-            confine = confine.with_git_open()
-        return confine.with_services_open() if confine is not None and self.preview.opens_services else confine
+        return None if self.shell.confine is None else as_asked(self.shell.confine, self.preview)
 
     async def _start_job(self, log: Path) -> ToolResult:
         shell = self.shell

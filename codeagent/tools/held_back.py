@@ -6,10 +6,11 @@ import glob
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
+from codeagent.core.approvals import CommandPreview
 from codeagent.workspace.bounds import Refusal
 from codeagent.workspace.shell_process import Confine
 
@@ -57,6 +58,29 @@ def in_words(refusals: Sequence[Refusal]) -> str:
     """What the sandbox kept it from: the end of a sentence."""
     *others, last = map(str, refusals)
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def once_more(preview: CommandPreview, missed: Sequence[Refusal]) -> tuple[CommandPreview, str]:
+    """How a command would run once more after it was kept from something, and what is let through to it, in words.
+
+    Where it missed nothing but services, those alone are opened, and the rest of the sandbox stays.
+    """
+    services = tuple(dict.fromkeys(refusal.service for refusal in missed))
+    if all(services):
+        return replace(preview, reaches=services, has_run=True), f"with {' and '.join(services)} in reach"
+    held_back = f"The sandbox kept it from {in_words(missed)}."
+    return replace(preview, held_back=held_back, reaches=(), has_run=True), "without the sandbox"
+
+
+def as_asked(confine: Confine, preview: CommandPreview) -> Confine | None:
+    """What holds a command: less where the person was told so by ``preview`` and said yes."""
+    if preview.held_back:
+        return None
+    if preview.let_through:
+        confine = confine.with_git_open()
+    if preview.reaches:
+        confine = confine.with_opened(preview.reaches)
+    return confine.with_services_open() if preview.opens_services else confine
 
 
 def what_would_be_refused(writes: Sequence[Path], confine: Confine, show: Callable[[Path], str]) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from codeagent.workspace import landlock
 from codeagent.workspace.sensitive import places_at_home
-from codeagent.workspace.services import hidden_sockets, missed_service, missed_signal
+from codeagent.workspace.services import PROCESSES, hidden_sockets, missed_service, missed_signal, without_opened
 
 GIT_PARTS = ("hooks", "config", "info")
 """The parts of a repository's inside that can make programs run later."""
@@ -65,13 +65,14 @@ class Refusal:
     """One thing that a command was kept from: in words, and the line of its output that says so.
 
     ``written`` is the path that it would have written to. ``is_plain``: the line has the shape in which programs
-    tell of their own errors.
+    tell of their own errors. ``service`` is the name of the service that it was kept from, or of its socket, if any.
     """
 
     what: str
     line: str
     written: Path | None = None
     is_plain: bool = False
+    service: str = ""
 
     def __str__(self) -> str:
         return self.what
@@ -83,13 +84,15 @@ class Bounds:
 
     ``protects_git``: in the repository of each writable folder the parts that make programs run are not writable.
     ``closed`` lies below ``writable`` and is not writable all the same; ``own`` are those of it that are
-    the program's own folders, to be closed before they are made.
+    the program's own folders, to be closed before they are made. ``opened`` are services, by name, that may be used
+    all the same.
     """
 
     root: Path
     writable: tuple[Path, ...]
     has_network: bool = True
     has_services: bool = False
+    opened: tuple[str, ...] = ()
     protects_git: bool = False
     closed: tuple[Path, ...] = ()
     own: tuple[Path, ...] = ()
@@ -108,6 +111,16 @@ class Bounds:
         if any(real.is_relative_to(place) for place in self.closed):
             return False
         return any(real.is_relative_to(folder) for folder in (*self.writable, *devices(), MEMORY))
+
+    def hidden_sockets(self) -> tuple[Path, ...]:
+        """The sockets of services that commands do not get to see where mounts can hide them."""
+        found = () if self.has_services else hidden_sockets(os.environ)
+        return without_opened(found, self.opened, os.environ) if self.opened else found
+
+    @property
+    def keeps_apart(self) -> bool:
+        """Whether commands may signal no process but their own."""
+        return not self.has_services and PROCESSES not in self.opened
 
     @property
     def holds_devices(self) -> bool:
@@ -137,11 +150,11 @@ class Bounds:
         they do so by mounts, which give another reason than rights do.
         """
         found: dict[str, Refusal] = {}
-        hides = by_mounts and not self.has_services
-        hidden = cache(lambda: hidden_sockets(os.environ) if hides else ())
+        hidden = cache(lambda: self.hidden_sockets() if by_mounts else ())
         for line in output.splitlines()[-_MOST_LINES:]:
             terminal = None if by_mounts else _terminal(line)
-            if refusal := terminal or self._refusal(line, cwd, by_mounts=by_mounts) or self._service(line, hidden):
+            refusal = terminal or self._refusal(line, cwd, by_mounts=by_mounts) or self._service(line, hidden)
+            if refusal and refusal.service not in self.opened:
                 found.setdefault(refusal.what, refusal)
         return tuple(found.values())[:_MOST_NAMED]
 
@@ -161,9 +174,9 @@ class Bounds:
 
     def _service(self, line: str, hidden: Callable[[], tuple[Path, ...]]) -> Refusal | None:
         if name := missed_service(line, hidden):
-            return Refusal(what=f"using {name}", line=line)
-        if not self.has_services and landlock.abi() >= landlock.SCOPES_ABI and missed_signal(line):
-            return Refusal(what="ending a process that codeagent did not start", line=line)
+            return Refusal(what=f"using {name}", line=line, service=name)
+        if self.keeps_apart and landlock.abi() >= landlock.SCOPES_ABI and missed_signal(line):
+            return Refusal(what="ending a process that codeagent did not start", line=line, service=PROCESSES)
         return None
 
     def _keeps_from(self, cwd: Path, name: str) -> bool:

@@ -24,7 +24,6 @@ from codeagent.workspace import landlock
 from codeagent.workspace.bounds import GIT_PARTS, MEMORY, Bounds, Refusal, closed_places, devices
 from codeagent.workspace.git_watched import git_folders
 from codeagent.workspace.private import make_private_folder
-from codeagent.workspace.services import hidden_sockets
 
 _TRIAL_SECONDS = 5
 _SERVICES = "what services do when asked by their sockets (docker, D-Bus, tmux)"
@@ -85,7 +84,7 @@ class Bubblewrap:
         for path in self.bounds.writable:
             if path.exists():
                 options += ["--bind", str(path), str(path)]
-        hidden = () if self.bounds.has_services else hidden_sockets(os.environ)
+        hidden = self.bounds.hidden_sockets()
         for option, path in (*_binds_around(self.bounds, hidden), *_closing_binds(self.bounds)):
             options += [option, str(path), str(path)]
         for folder in self.bounds.writable if self.bounds.protects_git else ():
@@ -111,6 +110,10 @@ class Bubblewrap:
     def with_services_open(self) -> Bubblewrap:
         """The same, but for services and other processes of this machine: those may be used."""
         return replace(self, bounds=replace(self.bounds, has_services=True))
+
+    def with_opened(self, services: Sequence[str]) -> Bubblewrap:
+        """The same, but for the services of these names: those alone may be used."""
+        return replace(self, bounds=replace(self.bounds, opened=tuple(services)))
 
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
@@ -172,6 +175,10 @@ class Landlock:
         """The same, but for services and other processes of this machine: those may be used."""
         return replace(self, bounds=replace(self.bounds, has_services=True))
 
+    def with_opened(self, services: Sequence[str]) -> Landlock:
+        """The same, but for the services of these names: those alone may be used."""
+        return replace(self, bounds=replace(self.bounds, opened=tuple(services)))
+
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
         return self.bounds.refused(output, cwd)
@@ -207,13 +214,17 @@ class SandboxExec:
         """The same, but for services and other processes of this machine: those may be used."""
         return replace(self, bounds=replace(self.bounds, has_services=True))
 
+    def with_opened(self, services: Sequence[str]) -> SandboxExec:
+        """The same, but for the services of these names: those alone may be used."""
+        return replace(self, bounds=replace(self.bounds, opened=tuple(services)))
+
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
         return self.bounds.refused(output, cwd)
 
 
 def _keeps_apart(bounds: Bounds) -> bool:
-    return not bounds.has_services and landlock.abi() >= landlock.SCOPES_ABI
+    return bounds.keeps_apart and landlock.abi() >= landlock.SCOPES_ABI
 
 
 def _services_left(bounds: Bounds, *, are_hidden: bool) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -59,6 +59,18 @@ _SAID_OF = {
     r"|[Uu]nable to open display|Missing X server or \$DISPLAY|failed to connect to (?:the )?[Ww]ayland",
 }
 _SAID = {name: re.compile(pattern) for name, pattern in _SAID_OF.items()}
+_SOCKETS_OF: Mapping[str, tuple[re.Pattern[str], tuple[str, ...]]] = {
+    "Docker": (re.compile("docker|colima|orbstack|/\\.lima/|/\\.rd/"), ("DOCKER_HOST",)),
+    "Podman": (re.compile("podman"), ("CONTAINER_HOST", "DOCKER_HOST")),
+    "D-Bus": (re.compile("/bus$|dbus|/systemd/"), ("DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS")),
+    "tmux": (re.compile("/tmux-"), ("TMUX",)),
+    "the desktop": (re.compile("X11-unix|ICE-unix|wayland|wslg"), ("WAYLAND_DISPLAY", "SESSION_MANAGER")),
+}
+"""How the paths of a service's sockets look, and the variables that name them."""
+
+PROCESSES = "other processes"
+"""What stands for them where services are named."""
+
 _SAID_OF_A_SOCKET = re.compile(r"[Cc]onnection refused|ECONNREFUSED|[Cc]onnection reset|[Cc](?:ould not|annot) connect")
 _NOT_PERMITTED = re.compile(r"[Oo]peration not permitted|\bEPERM\b")
 _KILLING = re.compile(r"\bkill(?:all|ing|ed)?\b")
@@ -74,6 +86,21 @@ def hidden_sockets(environ: Mapping[str, str]) -> tuple[Path, ...]:
     agent = environ.get("SSH_AUTH_SOCK", "")
     found = dict.fromkeys(filter(None, map(_socket, _candidates(environ))))
     return tuple(path for path in found if not agent or path != _socket(Path(agent)))
+
+
+def without_opened(hidden: Sequence[Path], opened: Sequence[str], environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """The sockets that stay hidden where the services of these names, or sockets of these paths, are in reach."""
+    named: dict[str, list[Path | None]] = {}
+    for name in opened:
+        variables = _SOCKETS_OF[name][1] if name in _SOCKETS_OF else ()
+        named[name] = [_socket(path) for variable in variables for path in _paths_in(environ.get(variable, ""))]
+    return tuple(path for path in hidden if not any(_is_of(path, name, named[name]) for name in opened))
+
+
+def _is_of(path: Path, name: str, named: Sequence[Path | None]) -> bool:
+    if name not in _SOCKETS_OF:
+        return str(path) == name
+    return path in named or _SOCKETS_OF[name][0].search(str(path)) is not None
 
 
 def missed_service(line: str, hidden: Callable[[], tuple[Path, ...]]) -> str:
@@ -101,12 +128,16 @@ def missed_signal(line: str) -> bool:
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
     for variable in _NAMING:
-        yield from map(Path, (text for text in re.split("[=,;:]", environ.get(variable, "")) if text.startswith("/")))
+        yield from _paths_in(environ.get(variable, ""))
     for folder in _runtime_folders(environ):
         yield from islice(_files_in(folder, _DEEPEST), _MOST_IN_A_FOLDER)
     yield from islice(_files_in(_TEMPORARY, _DEEPEST, _AMONG_TEMPORARY), _MOST_IN_A_FOLDER)
     for start, patterns in ((Path("/run"), _OF_THE_SYSTEM), (Path.home(), _AT_HOME), (Path("/"), _ELSEWHERE)):
         yield from chain.from_iterable(start.glob(pattern.removeprefix("/")) for pattern in patterns)
+
+
+def _paths_in(address: str) -> Iterator[Path]:
+    return map(Path, (text for text in re.split("[=,;:]", address) if text.startswith("/")))
 
 
 def _runtime_folders(environ: Mapping[str, str]) -> tuple[Path, ...]:

@@ -63,6 +63,10 @@ class Confine(Protocol):
         """The same, but for services and other processes of this machine: those may be used."""
         ...
 
+    def with_opened(self, services: Sequence[str]) -> Confine:
+        """The same, but for the services of these names, as refusals have them: those alone may be used."""
+        ...
+
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command that ran in ``cwd`` was kept from, as far as its output says so."""
         ...

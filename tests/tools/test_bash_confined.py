@@ -40,6 +40,7 @@ class Place:
             warn=self.warned.append,
             puts_git_back=lambda: unasked,
         )
+        self.confined = confined
 
     def run(self, command):
         """The plan after its run, and what it came to."""
@@ -125,15 +126,15 @@ class Yes:
         return Approve()
 
 
-def ask_and_run(place, command, mode=Mode.ASK, person=None):
-    """A command through the gate, its run and what that ends in, as a call goes."""
+def ask_and_run(place, command, mode=Mode.ASK, person=None, offered=None):
+    """A command, or what one ``offered``, through the gate, its run and what that ends in, as a call goes."""
     person = person or Yes()
     gate = ToolGate(
         PathSandbox(place.root), RuleSet(), person, lambda _: None, lambda: mode, hold=Hold.WHOLE, cover=None
     )
 
     async def call():
-        plan = await place.tool.plan(BashArguments(command=command), ToolContext(call_id="c"))
+        plan = offered or await place.tool.plan(BashArguments(command=command), ToolContext(call_id="c"))
         asked = ToolCall(id="c", name="bash", arguments_json="{}")
         allowed = await gate.check(asked, plan)
         result = await allowed.plan.run(lambda _: None)
@@ -452,8 +453,59 @@ def test_a_service_that_code_reaches_for_is_hidden_and_offered(tmp_path, docker,
     requests, result, offer = ask_and_run(place, command, Mode.AUTO)
     assert requests == []
     assert "[the sandbox kept it from using Docker]" in result.text
-    assert offer.plan.preview.held_back == "The sandbox kept it from using Docker."
-    assert "built" in asyncio.run(offer.plan.run(lambda _: None)).text
+    assert (offer.plan.preview.held_back, offer.plan.preview.reaches) == ("", ("Docker",))
+    assert offer.what == "run once more with Docker in reach"
+    (request,), again, offer = ask_and_run(place, command, Mode.AUTO, offered=offer.plan)
+    assert request.warnings[0].startswith("The sandbox kept it from using Docker. It would run once more")
+    assert (request.hold, request.offers, request.verdict.remedy) == (Hold.WHOLE, (), "")
+    assert again.text.startswith("[run once more, with Docker in reach]\nbuilt")
+    assert offer is None
+
+
+def test_with_one_service_in_reach_all_else_stays_held(tmp_path, docker, monkeypatch):
+    place = Place(tmp_path, "bubblewrap")
+    (place.root / "c.py").write_text(
+        "import socket, sys\nfor path in sys.argv[1:]: print(socket.socket(socket.AF_UNIX).connect_ex(path))\n"
+    )
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as other:
+        other.bind(f"{folder}/other.sock")
+        other.listen()
+        monkeypatch.setenv("NVIM", f"{folder}/other.sock")
+        paths = [os.environ["DOCKER_HOST"].removeprefix("unix://"), f"{folder}/other.sock"]
+        for opened, reached in (("Docker", paths[0]), (paths[1], paths[1])):
+            confined = place.confined.with_opened((opened,))
+            words = confined.wrapped([sys.executable, "c.py", *paths], place.root)
+            done = subprocess.run(words, capture_output=True, text=True, check=True)
+            assert [path for path, code in zip(paths, done.stdout.split(), strict=True) if code == "0"] == [reached]
+            assert confined.keeps_from(tmp_path / "outside/new")
+            assert confined.keeps_apart is place.confined.keeps_apart
+
+
+def test_what_failed_for_another_reason_with_the_service_in_reach_is_not_offered_again(tmp_path, docker):
+    place = Place(tmp_path, "bubblewrap")
+    (place.root / "x").write_text('#!/bin/sh\nd=Docker; echo "Cannot connect to the $d daemon"; exit 1\n')
+    (place.root / "x").chmod(0o755)
+    _, _, offer = ask_and_run(place, "./x", Mode.AUTO)
+    _, result, again = ask_and_run(place, "./x", Mode.AUTO, offered=offer.plan)
+    assert again is None
+    assert "the sandbox kept it" not in result.text
+
+
+def test_what_misses_a_service_and_more_is_offered_without_the_sandbox(tmp_path, docker):
+    place = Place(tmp_path, "bubblewrap")
+    (place.root / "x").write_text("#!/bin/sh\ntouch ../outside/new; d=dock; ${d}er run x\n")
+    (place.root / "x").chmod(0o755)
+    _, _, offer = ask_and_run(place, "./x", Mode.AUTO)
+    assert offer.what == "run once more without the sandbox"
+    assert (offer.plan.preview.reaches, offer.plan.preview.held_back[:15]) == ((), "The sandbox kep")
+
+
+def test_what_is_written_instead_of_a_second_run_has_no_service_in_reach(tmp_path, docker):
+    place = Place(tmp_path, "bubblewrap")
+    (place.root / "x").write_text("#!/bin/sh\nd=dock\n${d}er run x\n")
+    _, _, offer = ask_and_run(place, "sh ./x", Mode.AUTO)
+    assert offer.plan.preview.is_once_more
+    assert asyncio.run(offer.plan.edited("sh ./x y")).preview.is_once_more == ""
 
 
 def test_what_the_person_writes_instead_has_no_services_in_reach(tmp_path, docker):

@@ -13,7 +13,7 @@ import pytest
 
 from codeagent.workspace import landlock
 from codeagent.workspace.confine import Level, in_words
-from codeagent.workspace.services import hidden_sockets, missed_service, missed_signal
+from codeagent.workspace.services import hidden_sockets, missed_service, missed_signal, without_opened
 from tests.workspace.confined import KINDS, bounds_in, confinement, run_in
 
 CONNECT = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
@@ -207,3 +207,32 @@ def test_the_words_say_what_is_left(tmp_path):
     said = in_words(confined, Level.WORKSPACE_WRITE)
     assert ("docker" in said, "network" in said) == (False, True)
     assert "docker" in in_words(confined.with_services_open(), Level.WORKSPACE_WRITE)
+
+
+@needs_scopes
+def test_other_processes_alone_can_be_let_through(tmp_path, runtime, listen):
+    bus, confined = listen(runtime / "bus"), confinement("bubblewrap", bounds_in(tmp_path))
+    opened = confined.with_opened(("other processes",))
+    assert (confined.keeps_apart, opened.keeps_apart) == (True, False)
+    assert not connects(opened, bus)
+
+
+@pytest.mark.parametrize(
+    ("name", "opened"),
+    [
+        ("Docker", {"/run/docker.sock", "/home/me/.docker/run/docker.sock", "/x/d.sock"}),
+        ("Podman", {"/run/podman/podman.sock", "/x/d.sock"}),
+        ("D-Bus", {"/run/user/1/bus", "/run/dbus/system_bus_socket", "/run/user/1/systemd/private"}),
+        ("tmux", {"/tmp/tmux-1/default"}),
+        ("the desktop", {"/tmp/.X11-unix/X0", "/run/user/1/wayland-0"}),
+        ("/run/snapd.socket", {"/run/snapd.socket"}),
+    ],
+)
+def test_of_the_hidden_sockets_those_of_one_service_are_let_through(tmp_path, listen, name, opened):
+    address = listen(tmp_path / "d.sock")
+    every = ["/run/docker.sock", "/home/me/.docker/run/docker.sock", "/run/podman/podman.sock", "/run/user/1/bus"]
+    every += ["/run/dbus/system_bus_socket", "/run/user/1/systemd/private", "/tmp/tmux-1/default", "/tmp/.X11-unix/X0"]
+    every += ["/run/user/1/wayland-0", "/run/snapd.socket", "/run/containerd/containerd.sock"]
+    hidden = [*map(Path, every), address]
+    left = without_opened(hidden, (name,), {"DOCKER_HOST": f"unix://{address}"})
+    assert {str(path).replace(str(tmp_path), "/x") for path in hidden if path not in left} == opened

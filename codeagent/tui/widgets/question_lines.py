@@ -187,7 +187,9 @@ def _circumstances(request: ApprovalRequest, preview: CommandPreview, width: int
     else:
         limit = f"stops after {preview.timeout:g} s"
     held = "runs without the sandbox" if preview.held_back else request.hold.value
-    if request.hold is not Hold.NONE and preview.opens_services:
+    if request.hold is not Hold.NONE and preview.reaches:
+        held += f", but may use {' and '.join(preview.reaches)}"
+    elif request.hold is not Hold.NONE and preview.opens_services:
         held += ", but may use other programs"
     place = show_invisible(from_home(preview.cwd))
     facts = [Piece(f"in {place}", inks.muted), Piece(limit, inks.muted)]
