@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
+from codeagent.workspace.dead_sockets import DeadSockets
+
 _OF_THE_SYSTEM = (
     *("docker.sock", "podman/podman.sock", "containerd/*.sock", "k3s/containerd/*.sock", "crio/crio.sock"),
     *("cri-dockerd.sock", "buildkit/*.sock", "libvirt/*-sock*", "snapd*.socket", "multipass_socket"),
@@ -44,6 +46,7 @@ _NAMING = (
 _AGENTS = frozenset({"gnupg", "keyring", "gcr", "openssh_agent", "ssh-agent.socket", "ssh-agent"})
 """What lies in a person's runtime folder and only signs, or hands out keys of ssh."""
 
+_DEAD = DeadSockets()
 _DEEPEST = 3
 _MOST_IN_A_FOLDER = 1_000
 
@@ -81,11 +84,11 @@ _LONGEST_LINE = 1_000
 def hidden_sockets(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """The sockets that are there and that confined commands do not get to see, links followed.
 
-    ``environ`` may name some of them, and an agent that stays.
+    ``environ`` may name some of them, and an agent that stays. Those at which nobody listens are left out.
     """
     agent = environ.get("SSH_AUTH_SOCK", "")
     found = dict.fromkeys(filter(None, map(_socket, _candidates(environ))))
-    return tuple(path for path in found if not agent or path != _socket(Path(agent)))
+    return _DEAD.without_dead(path for path in found if not agent or path != _socket(Path(agent)))
 
 
 def without_opened(hidden: Sequence[Path], opened: Sequence[str], environ: Mapping[str, str]) -> tuple[Path, ...]:
