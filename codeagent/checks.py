@@ -19,9 +19,10 @@ from codeagent.folders import write_folders
 from codeagent.keys import Keys
 from codeagent.models import choose_model, key_for
 from codeagent.providers.catalog import Catalog
-from codeagent.workspace.confine import Level, find_confinement, in_words
+from codeagent.workspace.confine import Landlock, Level, find_confinement, in_words
 
 _VERSION_SECONDS = 5
+_BUBBLEWRAP = "bubblewrap, where it works, hides those sockets and lets programs open terminals (script, expect)."
 
 
 def look_around(settings: Settings, root: Path, environ: Mapping[str, str], keys: Keys) -> tuple[Check, ...]:
@@ -144,7 +145,8 @@ def _sandbox(settings: Settings, root: Path, own: Sequence[Path]) -> Check:
             finding=f"{in_words(found, level)}; auto mode asks before each command",
             remedy="Install bubblewrap, or work in a folder that codeagent's own settings do not lie in.",
         )
-    return Check(name="sandbox", state=CheckState.GOOD, finding=in_words(found, level))
+    remedy = _BUBBLEWRAP if isinstance(found, Landlock) else ""
+    return Check(name="sandbox", state=CheckState.GOOD, finding=in_words(found, level), remedy=remedy)
 
 
 def _folders(environ: Mapping[str, str]) -> Iterator[Check]:

@@ -69,7 +69,7 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
     found: list[str] = []
     if isinstance(preview, CommandPreview) and preview.held_back:
         how = "run once more, without" if preview.has_run else "run without"
-        found.append(f"{preview.held_back} It would {how} the sandbox: it can then write wherever you can.")
+        found.append(f"{preview.held_back} It would {how} the sandbox: it can then do all that you can.")
     elif isinstance(preview, CommandPreview) and preview.reaches:
         found.append(f"{preview.is_once_more} It would run once more with that in reach; all else stays sandboxed.")
     if isinstance(preview, CommandPreview) and preview.let_through:

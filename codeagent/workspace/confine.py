@@ -149,9 +149,8 @@ class Landlock:
             *_services_left(self.bounds, are_hidden=False),
         ]
         if not self.bounds.has_network:
-            open_doors.append(
-                "UDP" if landlock.abi() >= landlock.NETWORK_ABI else "the network: this kernel is too old"
-            )
+            knows_tcp = landlock.abi() >= landlock.NETWORK_ABI
+            open_doors.append("all of the network but TCP" if knows_tcp else "the network: this kernel is too old")
         return ", ".join(open_doors)
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -185,3 +186,10 @@ def test_doctor_says_what_holds_commands_and_what_it_leaves_open(held):
     how = "Landlock" if "PATH" in held.environ else "bubblewrap"
     assert f"sandboxed by {how}: writes to the workspace" in said
     assert "network open" in said
+    assert ("bubblewrap, where it works" in " ".join(said.split())) == (how == "Landlock")
+
+
+def test_a_program_with_a_terminal_of_its_own_works_or_is_told_what_kept_it(held, model_server):
+    ended = ran(held, model_server, f'{sys.executable} -c \'import pty; exit(pty.spawn(["echo", "in it"]))\'')
+    is_kept = "[the sandbox kept it from opening a terminal]" in ended["text"]
+    assert (is_kept, "in it" in ended["text"]) == ((True, False) if "PATH" in held.environ else (False, True))
