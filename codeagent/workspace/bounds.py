@@ -123,11 +123,6 @@ class Bounds:
         return not self.has_services and PROCESSES not in self.opened
 
     @property
-    def holds_devices(self) -> bool:
-        """Whether all devices, terminals too, lie in a folder that commands may write to: in ``/``."""
-        return any(_DEVICES_FOLDER.is_relative_to(folder) for folder in self.writable)
-
-    @property
     def leaves_unmade_open(self) -> bool:
         """Whether commands can make what starts programs where it is not there yet and nobody watches."""
         places = (place for place in self.closed if place not in self.own and not place.is_relative_to(self.root))

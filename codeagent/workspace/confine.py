@@ -135,16 +135,26 @@ class Landlock:
     @property
     def keeps_closed(self) -> bool:
         """Whether it keeps commands from all that is closed to them: it cannot where that is in a writable folder."""
-        return not self.bounds.closed
+        return not self.bounds.closed and not self._opens_devices
+
+    @property
+    def _opens_devices(self) -> bool:
+        """Whether devices lie in a writable folder, such as ``/`` or one around a folder for chroot(8)."""
+        places = map(Path, landlock.device_folders())
+        return any(place.is_relative_to(folder) for place in places for folder in self.bounds.writable)
 
     @property
     def cannot_stop(self) -> str:
         """What gets past it, in words."""
         open_doors = [
             "changing modes, owners and times of files",
-            *(("the use of terminals and other devices",) if self.bounds.holds_devices else ()),
+            *(("the use of terminals and other devices",) if self._opens_devices else ()),
             "changes of .git's hooks and settings (shown afterwards)",
-            *(() if self.keeps_closed else ("changes of codeagent's own settings and of files that start programs",)),
+            *(
+                ()
+                if not self.bounds.closed
+                else ("changes of codeagent's own settings and of files that start programs",)
+            ),
             *(() if self.keeps_apart else (_OTHERS,)),
             *_services_left(self.bounds, are_hidden=False),
         ]
@@ -189,7 +199,7 @@ class SandboxExec:
 
     bounds: Bounds
     name: str = "sandbox-exec"
-    cannot_stop: str = f"{_OTHERS}, {_SERVICES}"
+    cannot_stop: str = f"what it reads of other processes, {_OTHERS}, {_SERVICES}"
     keeps_closed: bool = True
     keeps_apart: bool = False
 

@@ -44,6 +44,7 @@ _MAKE_DEVICES = 1 << 6 | 1 << 11  # root could make a disk anew, and write to it
 _TCP = 0b11
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 _DEVICES = "/dev"
+_MOUNTS = Path("/proc/self/mountinfo")
 _OF_DEVICES = ("devpts", "devtmpfs")
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 
@@ -82,7 +83,7 @@ def make_ruleset(writable: Iterable[Path], devices: Iterable[Path], *, has_netwo
     size = (2 if no_tcp else 1) * ctypes.sizeof(ctypes.c_uint64)
     ruleset = _create(libc, attributes, size)
     try:
-        for path in _beside(frozenset((_DEVICES, *_device_mounts())), "/"):
+        for path in _beside(frozenset(device_folders()), "/"):
             with suppress(OSError):  # such as a mount whose server is gone: that is not readable anyhow
                 _allow(libc, ruleset, path, _READ_FILE)
         for path in writable:
@@ -109,6 +110,17 @@ def _create(libc: ctypes.CDLL, attributes: _RulesetAttributes, size: int) -> int
     return _checked(libc.syscall(_CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0)))
 
 
+@cache
+def device_folders() -> tuple[str, ...]:
+    """Where devices are: ``/dev``, and what is mounted of it in folders for chroot(8); see proc_pid_mountinfo(5)."""
+    with suppress(OSError):
+        lines = _MOUNTS.read_bytes().decode(errors="surrogateescape").splitlines()
+        mounts = ((front.split(), kind) for front, _, kind in (line.partition(" - ") for line in lines))
+        found = (_ESCAPED.sub(_unescaped, front[4]) for front, kind in mounts if kind.startswith(_OF_DEVICES))
+        return (_DEVICES, *(place for place in found if not f"{place}/".startswith(f"{_DEVICES}/")))
+    return (_DEVICES,)
+
+
 def _beside(shut: frozenset[str], folder: str) -> Iterator[str]:
     """The fewest paths below ``folder`` that hold everything but what is ``shut``."""
     try:
@@ -123,17 +135,6 @@ def _beside(shut: frozenset[str], folder: str) -> Iterator[str]:
                 yield from _beside(shut, entry.path)
             else:
                 yield entry.path
-
-
-@cache
-def _device_mounts() -> tuple[str, ...]:
-    """Where devices are mounted beside ``/dev``, such as in a folder for chroot(8); see proc_pid_mountinfo(5)."""
-    with suppress(OSError):
-        lines = Path("/proc/self/mountinfo").read_bytes().decode(errors="surrogateescape").splitlines()
-        mounts = ((front.split(), kind) for front, _, kind in (line.partition(" - ") for line in lines))
-        found = (_ESCAPED.sub(_unescaped, front[4]) for front, kind in mounts if kind.startswith(_OF_DEVICES))
-        return tuple(place for place in found if not f"{place}/".startswith(f"{_DEVICES}/"))
-    return ()
 
 
 def _unescaped(found: re.Match[str]) -> str:

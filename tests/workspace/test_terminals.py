@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from codeagent.core.approvals import Hold
 from codeagent.workspace import landlock
 from codeagent.workspace.bounds import Bounds
-from codeagent.workspace.confine import Landlock, seatbelt_profile
+from codeagent.workspace.confine import Landlock, hold_of, seatbelt_profile
 from tests.workspace.confined import KINDS, bounds_in, confinement, run_in
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to lose")
@@ -195,6 +196,27 @@ def test_the_seatbelt_profile_shuts_all_terminals_but_those_that_a_command_made(
     assert profile.index('(literal "/dev/null")') < shut < own
 
 
-def test_a_workspace_that_holds_the_devices_is_told(tmp_path):
-    assert "terminals" in Landlock(bounds=Bounds(root=Path("/"), writable=(Path("/"),))).cannot_stop
-    assert "terminals" not in Landlock(bounds=bounds_in(tmp_path)).cannot_stop
+@pytest.mark.parametrize("place", ["/", "/dev", "/srv"])
+def test_a_workspace_that_holds_devices_is_a_gap_and_told(tmp_path, place, monkeypatch):
+    monkeypatch.setattr(landlock, "device_folders", lambda: ("/dev", "/srv/root/dev/pts"))
+    found = Landlock(bounds=Bounds(root=Path(place), writable=(Path(place),)))
+    assert (hold_of(found), "the use of terminals" in found.cannot_stop) == (Hold.GAP, True)
+    beside = Landlock(bounds=bounds_in(tmp_path))
+    assert (hold_of(beside), "terminals" in beside.cannot_stop) == (Hold.WHOLE, False)
+
+
+@on_linux
+def test_the_folders_of_devices_are_known(tmp_path, monkeypatch):
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(
+        "24 30 0:22 / /proc rw,nosuid shared:12 - proc proc rw\n"
+        "25 30 0:5 / /dev rw,nosuid shared:2 - devtmpfs udev rw\n"
+        "26 25 0:23 / /dev/pts rw,nosuid shared:3 - devpts devpts rw\n"
+        "90 30 0:23 / /srv/my\\040root/dev/pts rw - devpts devpts rw\n"
+    )
+    monkeypatch.setattr(landlock, "_MOUNTS", mounts)
+    landlock.device_folders.cache_clear()
+    try:
+        assert landlock.device_folders() == ("/dev", "/srv/my root/dev/pts")
+    finally:
+        landlock.device_folders.cache_clear()
