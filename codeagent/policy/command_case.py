@@ -382,8 +382,7 @@ class CommandCase:
         yield from self._paths.runs_in(simple.places)
         yield from self._paths.mentioned(rest, simple.places, is_writer=name in _WRITERS)
         yield from self._paths.changes_git(name, rest, simple.places)
-        if name == "git":
-            yield from self._paths.shown_by_git(rest, simple.places)
+        yield from self._paths.unsaid(simple.words, simple.places)
         for one in self._paths.read(whole, simple.places) if whole else ():
             if one.each_time or one.is_unknown or one.decision is Decision.DENY:
                 yield one

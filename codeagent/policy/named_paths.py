@@ -35,6 +35,7 @@ from codeagent.policy.rules import RuleSet, path_pattern
 from codeagent.policy.shell_script import Places, Redirection
 from codeagent.policy.shell_words import Word
 from codeagent.policy.trees import found_below
+from codeagent.policy.unsaid_writes import unknown_write, written_unsaid
 from codeagent.workspace.files import is_file
 from codeagent.workspace.git_places import is_there
 from codeagent.workspace.paths import PathSandbox
@@ -152,6 +153,7 @@ class NamedPaths:
             return
         if not word.is_known or word.glob or not folders:
             yield from self._ends(word, Access.WRITE, folders)
+            yield from unknown_write(self._rules)
             yield _unknown(word)
             return
         for folder in folders:
@@ -197,10 +199,12 @@ class NamedPaths:
             if is_onto or (name in {"rm", "chmod", "chown", "chgrp"} and holders):
                 yield ask_each_time(f"it changes {holders[-1]}/.git, which can make git run programs.")
 
-    def shown_by_git(self, words: Sequence[Word], places: Places | None) -> Iterator[Finding]:
-        """What stands against a git command that prints contents of files which it does not name."""
-        for folder in self.folders(places) or (self._cwd,):
-            yield from contents_shown(words, folder, self._sandbox, self._rules)
+    def unsaid(self, words: Sequence[Word], places: Places | None) -> Iterator[Finding]:
+        """What stands against files that a command changes, or git prints, without naming them."""
+        for folder in self.folders(places) or ((self._cwd,) if words[0].text == "git" else (None,)):
+            yield from written_unsaid(words, folder, self._sandbox, self._rules)
+            if folder is not None and words[0].text == "git":
+                yield from contents_shown(words[1:], folder, self._sandbox, self._rules)
 
     def _ends(self, word: Word, access: Access, folders: tuple[Path, ...]) -> Iterator[Finding]:
         """What stands against a word of which only the end is known: there may be a file's whole name in it."""

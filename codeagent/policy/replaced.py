@@ -31,9 +31,9 @@ def replaced_files(words: Sequence[Word], folder: Path | None) -> Replaced:
 
     This is for commands that nothing else asks about.
     """
-    if not words or not words[0].is_fixed or not _may_replace(base_name(words[0].text), words[1:]):
+    if not words or not words[0].is_fixed or not may_replace(base_name(words[0].text), words[1:]):
         return ()
-    names = _written_out(words[1:], folder) if folder else None
+    names = written_out(words[1:], folder) if folder else None
     if folder is None or names is None:
         return None
     found = list(islice(_names(base_name(words[0].text), names, folder), _MOST_FILES + 1))
@@ -44,13 +44,13 @@ def replaced_files(words: Sequence[Word], folder: Path | None) -> Replaced:
 
 def written_names(words: Sequence[Word], folder: Path) -> tuple[str, ...]:
     """The names that such a command in ``folder`` deletes or writes to, whether they are there or not."""
-    if not words or not words[0].is_fixed or not _may_replace(base_name(words[0].text), words[1:]):
+    if not words or not words[0].is_fixed or not may_replace(base_name(words[0].text), words[1:]):
         return ()
-    texts = _written_out(words[1:], folder)
+    texts = written_out(words[1:], folder)
     return tuple(islice(_names(base_name(words[0].text), texts, folder), _MOST_FILES)) if texts else ()
 
 
-def _may_replace(program: str, words: Sequence[Word]) -> bool:
+def may_replace(program: str, words: Sequence[Word]) -> bool:
     """Whether the program is one of those that are known here, called so that it writes."""
     if program in _EDITING:
         return any(_edits(word.text) for word in words)
@@ -66,7 +66,7 @@ def _edits(text: str) -> bool:
     return text.startswith("-") and "i" in text
 
 
-def _written_out(words: Sequence[Word], folder: Path) -> list[str] | None:
+def written_out(words: Sequence[Word], folder: Path) -> list[str] | None:
     """The words, with file names in the place of patterns and of loops' variables; None when they are not known."""
     texts: list[str] = []
     for word in chain.from_iterable(written.values or (written,) for written in words):

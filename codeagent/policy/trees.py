@@ -65,7 +65,7 @@ def found_below(top: Path, reading: Reading, sandbox: PathSandbox, rules: RuleSe
     asked: Finding | None = None
     against = ""
     is_secret = sandbox.search_filter()
-    for path, follows in _files_below(top, reading):
+    for path, follows in files_below(top, reading):
         if path is None:
             return asked or ask_each_time(f"it reads all of {shown}, which holds more files than are looked at.")
         rule = None if reading.names_only else rules.find_path(Decision.DENY, Access.READ, (path,), sandbox.root)
@@ -83,7 +83,7 @@ def found_below(top: Path, reading: Reading, sandbox: PathSandbox, rules: RuleSe
     return asked
 
 
-def _files_below(top: Path, reading: Reading) -> Iterator[tuple[Path | None, bool]]:
+def files_below(top: Path, reading: Reading) -> Iterator[tuple[Path | None, bool]]:
     """Each file that is read, and whether that means following a link; None when there are too many."""
     seen = 0
     back = [of_names(line) for folder in top.parents for line in brought_back(folder)] if reading.skips_hidden else []
