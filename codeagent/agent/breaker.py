@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from codeagent.core.errors import PathRefused, StaleFile, Unread
 from codeagent.core.messages import Outcome, ToolCall
 
 OPENS_AT = 3
+_GUARDED = frozenset({PathRefused.code, StaleFile.code, Unread.code})
+"""A wall that held is no fault of the tool, and what it says is what to do next."""
+
 _LONGEST = 65_536
 """Characters of arguments that are taken apart to be compared."""
 _REMINDERS = {
@@ -19,9 +23,13 @@ _REMINDERS = {
 
 @dataclass(slots=True)
 class _Streak:
-    """Failures of one tool since its last success; an open one may have one trial call to give."""
+    """Failures of one tool since its last success; an open one may have one trial call to give.
+
+    ``ways``: how it failed in the step under way.
+    """
 
     failures: int = 0
+    ways: set[str] = field(default_factory=set[str])
     has_trial: bool = False
     is_tried: bool = False
 
@@ -33,11 +41,17 @@ class _Streak:
 class Breaker:
     """Counts consecutive failures of each tool; at three it is open, and calls of that tool do not run.
 
+    Calls of one step that fail in the same way are one failure: the model had no answer yet to learn from.
     A success closes it. A success of another tool lets one trial call through.
     """
 
     def __init__(self) -> None:
         self._streaks: dict[str, _Streak] = {}
+
+    def begin_step(self) -> None:
+        """The calls of another reply begin."""
+        for streak in self._streaks.values():
+            streak.ways.clear()
 
     def admits(self, tool: str) -> bool:
         """Whether a call may run now; uses up the trial call when it is one."""
@@ -49,18 +63,20 @@ class Breaker:
         streak.has_trial, streak.is_tried = False, True
         return True
 
-    def learn(self, tool: str, outcome: Outcome, *, was_cut_off: bool = False) -> None:
+    def learn(self, tool: str, outcome: Outcome, code: str = "", *, was_cut_off: bool = False) -> None:
         """Takes in how an admitted call ended; ``was_cut_off`` says that its time limit ended it from outside.
 
-        A denied, cancelled or skipped call says nothing about the tool, nor does
-        a command that ran into its own limit.
+        ``code`` is the way in which it failed. A denied, cancelled or skipped call says nothing about the tool, nor
+        does a command that ran into its own limit, a path out of bounds or a file that was not read before.
         """
         if outcome is Outcome.OK:
             self._succeeded(tool)
             return
         streak = self._streaks.setdefault(tool, _Streak())
-        if was_cut_off or outcome in {Outcome.FAILED, Outcome.INTERNAL}:
-            streak.failures += 1
+        is_fault = outcome in {Outcome.FAILED, Outcome.INTERNAL} and code not in _GUARDED
+        if was_cut_off or is_fault:
+            streak.failures += code not in streak.ways
+            streak.ways.add(code)
         elif streak.is_tried:
             streak.has_trial = True
         streak.is_tried = False

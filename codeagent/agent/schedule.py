@@ -31,6 +31,7 @@ class Schedule:
         if halt is not None:
             self.halt(halt)
         await self._workshop.ready()
+        self._workshop.breaker.begin_step()
         async with asyncio.TaskGroup() as group:
             for run in self._runs:
                 group.create_task(run.run())

@@ -313,7 +313,8 @@ class CallRun:
             self._shop.record.announce(ToolEnded(result=result, seconds=self._seconds))
         self.result = result
         if self._is_admitted:
-            self._shop.breaker.learn(self.call.name, result.outcome, was_cut_off=self._was_cut_off)
+            cut_off = self._was_cut_off
+            self._shop.breaker.learn(self.call.name, result.outcome, result.code, was_cut_off=cut_off)
         return result
 
     def _stand_in(self) -> None:

@@ -8,6 +8,7 @@ from codeagent.core.messages import Outcome, ToolCall
 
 def failed(breaker: Breaker, tool: str, times: int) -> None:
     for _ in range(times):
+        breaker.begin_step()
         assert breaker.admits(tool)
         breaker.learn(tool, Outcome.FAILED)
 
@@ -34,13 +35,46 @@ def test_what_says_nothing_about_the_tool_neither_counts_nor_resets(outcome):
     for _ in range(5):
         breaker.learn("bash", outcome)
     assert breaker.admits("bash")
-    breaker.learn("bash", Outcome.FAILED)
+    failed(breaker, "bash", 1)
     assert not breaker.admits("bash")
+
+
+def test_calls_of_one_step_that_fail_in_the_same_way_are_one_failure():
+    breaker = Breaker()
+    for _ in range(2):
+        breaker.begin_step()
+        for _ in range(5):
+            breaker.learn("edit", Outcome.FAILED, "NO_MATCH")
+    assert breaker.admits("edit")
+    breaker.begin_step()
+    breaker.learn("edit", Outcome.FAILED, "NO_MATCH")
+    assert not breaker.admits("edit")
+
+
+def test_calls_of_one_step_that_fail_in_different_ways_are_as_many_failures():
+    breaker = Breaker()
+    breaker.begin_step()
+    for code in ("NO_MATCH", "BAD_ARGUMENTS", "FILE_PROBLEM"):
+        breaker.learn("edit", Outcome.FAILED, code)
+    assert not breaker.admits("edit")
+
+
+@pytest.mark.parametrize("code", ["UNREAD", "STALE", "PATH_REFUSED"])
+def test_what_a_wall_refuses_is_no_failure_of_the_tool(code):
+    breaker = Breaker()
+    failed(breaker, "write", 2)
+    for _ in range(5):
+        breaker.begin_step()
+        breaker.learn("write", Outcome.FAILED, code)
+    assert breaker.admits("write")
+    failed(breaker, "write", 1)
+    assert not breaker.admits("write")
 
 
 def test_a_time_limit_from_outside_counts():
     breaker = Breaker()
     for _ in range(3):
+        breaker.begin_step()
         breaker.learn("grep", Outcome.TIMED_OUT, was_cut_off=True)
     assert not breaker.admits("grep")
 

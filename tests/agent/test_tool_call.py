@@ -425,7 +425,7 @@ async def test_images_in_a_result_stay():
 
 async def test_three_failures_switch_a_tool_off_and_a_new_prompt_switches_it_on(tmp_path):
     model = Model(
-        reply("", *(call(f"c{n}", "read", path=f"no{n}") for n in range(3))),
+        *(reply("", call(f"c{n}", "read", path=f"no{n}")) for n in range(3)),
         reply("", call("c3", "read", path="no")),
         reply("Sorry."),
         reply("", call("c4", "read", path="no")),
@@ -437,6 +437,16 @@ async def test_three_failures_switch_a_tool_off_and_a_new_prompt_switches_it_on(
     assert stage.results()["c4"].outcome is Outcome.FAILED
 
 
+async def test_three_failures_in_one_step_leave_the_tool_on(tmp_path):
+    model = Model(
+        reply("", *(call(f"c{n}", "read", path=f"no{n}") for n in range(5))),
+        reply("", call("c5", "read", path="no")),
+    )
+    stage = Stage(model, Read(tmp_path))
+    await stage.send()
+    assert stage.results()["c5"].outcome is Outcome.FAILED
+
+
 async def test_a_call_turned_away_while_a_trial_runs_gives_no_second_trial(tmp_path):
     async def act(say, progress):
         await asyncio.sleep(0.05 if say == "slow" else 0)
@@ -445,7 +455,7 @@ async def test_a_call_turned_away_while_a_trial_runs_gives_no_second_trial(tmp_p
         return "good"
 
     model = Model(
-        reply("", *(call(f"c{n}", "p", say=f"bad {n}") for n in range(3))),
+        *(reply("", call(f"c{n}", "p", say=f"bad {n}")) for n in range(3)),
         reply("", call("ok", "q", say="good")),
         reply("", call("trial", "p", say="slow"), call("away", "p")),
         reply("", call("after", "p")),
