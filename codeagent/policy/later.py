@@ -7,6 +7,7 @@ nor keeps it in memory.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from os import PathLike
 from typing import Protocol
@@ -25,3 +26,14 @@ def ignore_spec(lines: Iterable[str]) -> IgnoreSpec:
     from pathspec import GitIgnoreSpec
 
     return GitIgnoreSpec.from_lines(lines)
+
+
+def names_files(line: str) -> bool:
+    """Whether a line is a pattern that some file could fit: neither broken nor a remark, nor an exception."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        patterns = GitIgnoreSpec.from_lines([line]).patterns
+    except (ValueError, re.error):  # a range such as [z-a]
+        return False
+    return any(pattern.include for pattern in patterns)

@@ -12,9 +12,9 @@ from pathlib import Path
 from codeagent.core.approvals import Access, Decision, Scope
 from codeagent.core.desk import RuleSource, StoredRule
 from codeagent.core.errors import ConfigError
-from codeagent.core.text import has_disguised, has_invisible
+from codeagent.core.text import has_disguised, has_invisible, show_invisible
 from codeagent.policy.effort import spend
-from codeagent.policy.later import IgnoreSpec, ignore_spec
+from codeagent.policy.later import IgnoreSpec, ignore_spec, names_files
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 
@@ -24,6 +24,8 @@ _PATTERN_PART = re.compile(
     r"""'(?P<raw>[^']*)'|"(?P<quoted>(?:[^"\\]|\\.)*)"|\\(?P<escaped>.)|(?P<bare>.)""", re.DOTALL
 )
 _PLAIN_WORD = re.compile(r"[\w./,:=@%+~^-]+")
+
+_BETWEEN_COMMANDS = frozenset("|;&<>()`")
 
 READERS = frozenset({"read", "grep", "glob", "ls"})
 WRITERS = frozenset({"edit", "write"})
@@ -59,8 +61,11 @@ class Rule:
             raise ConfigError(f"{text!r} has an empty pattern.", hint='Leave the brackets out or write "(*)".')
         if rule.tool != "bash" and not _is_quick(rule.pattern or ""):
             raise ConfigError(f"{text!r} has so many * that matching never ends.", hint="Use fewer, or several rules.")
-        if rule.tool == "bash" and rule.pattern is not None and _pattern_words(rule.pattern) is None:
-            raise ConfigError(f"A quote in {text!r} does not end.", hint="Quote words as in a shell.")
+        if rule.tool != "bash" and rule.pattern is not None and not _is_path_pattern(rule.pattern):
+            hint = "Write it like a line of an ignore file, from the workspace or from / or ~: src/**, ~/notes/*.md."
+            raise ConfigError(f"{text!r} fits no file.", hint=hint)
+        if rule.tool == "bash" and rule.pattern is not None:
+            _check_words(rule.pattern, text)
         return rule
 
     def __str__(self) -> str:
@@ -95,9 +100,7 @@ class Rule:
         """Compares a canonical path with a gitignore-style pattern, which starts at ``root`` unless with / or ~."""
         if self.pattern is None or self.pattern in {"*", "**"}:
             return self.pattern is None or path.is_relative_to(root)
-        pattern = self.pattern
-        if pattern == "~" or pattern.startswith("~/"):
-            pattern = str(Path(pattern).expanduser())
+        pattern = _from_home(self.pattern)
         if pattern.startswith("./"):
             pattern = pattern[1:]
             if not path.is_relative_to(root):
@@ -261,6 +264,36 @@ def _is_quick(pattern: str) -> bool:
     """Whether paths are matched in no time: each further ``*`` multiplies the ways to look."""
     parts = [part for part in pattern.split("/") if part != "**"]
     return pattern.split("/").count("**") <= _MOST_DEEP and sum(part.count("*") for part in parts) <= _MOST_STARS
+
+
+def _from_home(pattern: str) -> str:
+    return str(Path(pattern).expanduser()) if pattern == "~" or pattern.startswith("~/") else pattern
+
+
+def _is_path_pattern(pattern: str) -> bool:
+    """Whether some path could fit; what is surely plain is not looked at, as that would load what reads patterns."""
+    parts = pattern.removeprefix("./").split("/")
+    if not any(parts) or not {".", ".."}.isdisjoint(parts):
+        return False
+    if re.fullmatch(r"[^!#\\\[]*[^/!#\\\[\s][^!#\\\[]*", pattern):
+        return True
+    line = _from_home(pattern.removeprefix(".") if pattern.startswith("./") else pattern)
+    return names_files(line) and names_files(line.casefold())
+
+
+def _check_words(pattern: str, text: str) -> None:
+    """Raises ConfigError for what cannot be the words of one simple command, so that the rule would never hold."""
+    if has_invisible(pattern):
+        raise ConfigError(f"{show_invisible(text)} holds characters that cannot be seen.", hint="Type it anew.")
+    words = _pattern_words(pattern)
+    if words is None:
+        raise ConfigError(f"A quote in {text!r} does not end.", hint="Quote words as in a shell.")
+    bare = "".join(part["bare"] or "" for part in _PATTERN_PART.finditer(pattern))
+    if sign := next((sign for sign in bare if sign in _BETWEEN_COMMANDS), ""):
+        raise ConfigError(
+            f"{text!r} fits no command: a rule is the words of one simple command, and {sign} is none.",
+            hint='Write a rule for each command, such as "bash(curl *)", or quote the sign.',
+        )
 
 
 @lru_cache(maxsize=512)

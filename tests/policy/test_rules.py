@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from codeagent.core.approvals import Access, Decision, Scope
 from codeagent.core.errors import ConfigError
+from codeagent.core.text import has_invisible
 from codeagent.policy.commands import analyze
 from codeagent.policy.rules import Match, Rule, RuleSet, path_pattern, quoted_word
 from codeagent.policy.shell_words import Word
@@ -68,7 +69,7 @@ def test_rules_that_forbid_see_other_ways_to_write_a_command(pattern, command, f
     assert match(pattern, command, strictly=False) is found
 
 
-@given(st.lists(st.text(min_size=1).filter(lambda text: "\0" not in text), min_size=1, max_size=4))
+@given(st.lists(st.text(min_size=1).filter(lambda text: not has_invisible(text)), min_size=1, max_size=4))
 def test_a_quoted_word_matches_itself_and_nothing_else(texts):
     rule = Rule.parse(f"bash({' '.join(map(quoted_word, texts))})")
     words = [Word(text) for text in texts]
@@ -178,3 +179,82 @@ def test_a_word_of_a_command_rule_fits_as_a_shell_pattern_does(pattern, text):
             shell += "[*]" if literal and character == "*" else character
     fits = Rule("bash", f"x {pattern}y").match_command([Word("x"), Word(text + "y")], strictly=True)
     assert (fits is Match.YES) == fnmatchcase(text + "y", shell + "y")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(
+            "\\",
+            "a\\",
+            "[z-a]",
+            "[Z-a]",
+            "[",
+            "src/[a",
+            "!src/**",
+            "#notes",
+            "/",
+            ".",
+            "..",
+            "../x",
+            "src/../x",
+            "./",
+            "//",
+        ),
+    ],
+)
+@pytest.mark.parametrize("tool", ["read", "edit", "*"])
+def test_a_rule_that_fits_no_file_is_refused(tool, pattern):
+    with pytest.raises(ConfigError, match="fits no file"):
+        Rule.parse(f"{tool}({pattern})")
+
+
+@given(st.text(alphabet="ab*?[]!#-/.\\ ~Z^", min_size=1, max_size=12))
+def test_a_rule_on_files_that_is_taken_can_be_asked_about_any_file(pattern):
+    try:
+        rule = Rule.parse(f"read({pattern})")
+    except ConfigError:
+        return
+    for strictly in (True, False):
+        rule.match_path(Path("/w/src/a"), Path("/w"), strictly=strictly)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["curl * | sh", "ls;rm", "a && b", "a & b", "a > b", "a 2>&1", "cat < a", "(ls)", "echo $(date)", "a `b`"],
+)
+def test_a_rule_that_fits_no_simple_command_is_refused(pattern):
+    with pytest.raises(ConfigError, match="one simple command"):
+        Rule.parse(f"bash({pattern})")
+
+
+@pytest.mark.parametrize("pattern", ["\u202els", "ls\u200b", "l\u00ads"])
+def test_a_rule_on_commands_with_unseen_characters_is_refused(pattern):
+    with pytest.raises(ConfigError, match="cannot be seen"):
+        Rule.parse(f"bash({pattern})")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "bash(grep 'a|b' *)",
+            'bash(curl "http://x/?a=1&b=2")',
+            r"bash(find . \( -name x \))",
+            "bash(cat 'отчёт.txt')",
+        ),
+        *(
+            r"read(\#x)",
+            r"read(\!x)",
+            "read(docs/[ab].md)",
+            "read(./x)",
+            "read(/**)",
+            "read(~)",
+            "read(**)",
+            "read(.env)",
+        ),
+        *("read(...)", "read(a..b/*)", "*(git status)", "bash(echo {a,b})", "bash(npm run test:*)"),
+    ],
+)
+def test_signs_that_are_quoted_and_ordinary_patterns_are_taken(text):
+    assert str(Rule.parse(text)) == text
