@@ -209,9 +209,16 @@ def _problems(error: ValidationError) -> Iterator[str]:
 
 def _line(text: str, table: str, key: str, written: str) -> int:
     """The number of the line in a settings file, found by its words, as TOML's reader tells none; 0 if it is not."""
-    setting = re.compile(rf"""\s*["']?(?:{re.escape(table)}["']?\s*\.\s*["']?)?{re.escape(key)}["']?\s*=""")
-    lines = text.splitlines()
-    first = next((number for number, line in enumerate(lines, 1) if setting.match(line)), 0)
+    name, dotted = rf"[\"']?{re.escape(table)}[\"']?", rf"[\"']?{re.escape(key)}[\"']?\s*="
+    heading, here = re.compile(rf"\s*\[\s*{name}\s*\]"), re.compile(rf"\s*{dotted}")
+    anywhere = re.compile(rf"\s*{name}\s*(?:\.\s*{dotted}|=.*{dotted})")
+    lines, first, is_below = text.splitlines(), 0, False
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("["):
+            is_below = heading.match(line) is not None
+        elif (is_below and here.match(line)) or anywhere.match(line):
+            first = number
+            break
     forms = (json.dumps(written, ensure_ascii=False), f"'{written}'") if first and written else ()
     numbered = enumerate(lines[first - 1 :], first)
     return next((number for number, line in numbered if any(form in line for form in forms)), first)

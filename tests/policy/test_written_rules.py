@@ -43,3 +43,21 @@ def test_of_a_project_the_other_rules_hold_and_the_fault_is_told():
 
 def test_readable_rules_are_no_fault():
     assert rules_of([source_of('[permissions]\ndeny = ["bash(rm *)"]\n')])[1] == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('[permissions]\ndeny = ["x"]', 2),
+        ('permissions.deny = ["x"]', 1),
+        ('# the rules\n"permissions" . deny = ["x"]', 2),
+        ('permissions = { ask = [], deny = ["x"] }', 1),
+        ('[ "permissions" ]\n\n  "deny" = [\n    "bash(ls)", # "y"\n    \'x\',\n  ]', 5),
+        ('[model]\nname = "a/b"\n[permissions]\nask = ["bash(x)"]\ndeny = ["x"]', 5),
+        ('[permissions]\r\ndeny = ["bash(\\"x\\")", "x"]', 2),
+        ('[permissions]\ndeny = ["\\u0078"]', 2),
+    ],
+)
+def test_the_line_is_that_of_the_rule_however_the_setting_is_written(text, line):
+    with pytest.raises(ConfigError, match=f"^/home/me/config.toml, line {line}: permissions.deny: 'x' is"):
+        check_rules(source_of(text))
