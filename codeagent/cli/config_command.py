@@ -163,7 +163,7 @@ def _keep_key(places: Places, provider: str, check_key: CheckKey) -> None:
     if problem and problem.is_refused:
         raise ConfigError(f"{problem.text} It was not kept.", hint=f"set-key --unchecked {kind} keeps it all the same.")
     place = keys.keep(kind, typed)
-    print(f"The key for {kind} is kept in {clean(place)}.")
+    print(" ".join(filter(None, (f"The key for {kind} is kept in {clean(place)}.", keys.store.refusal))))
     if problem:
         print(clean(problem.text))
     if os.environ.get(KEY_VARIABLES[kind]):

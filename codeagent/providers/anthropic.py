@@ -112,7 +112,7 @@ class AnthropicProvider(LiveProvider[_Form]):
         return MessagesReply(self.model, self._connection.service, self._encoder.history.call_ids)
 
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
-        max_tokens = request.max_tokens or self._limits.max_output or DEFAULT_MAX_TOKENS
+        max_tokens = self._output_of(request, DEFAULT_MAX_TOKENS) or DEFAULT_MAX_TOKENS
         fields = [
             b'"model":' + to_json(self._name),
             b'"max_tokens":%d' % max_tokens,

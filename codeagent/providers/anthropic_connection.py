@@ -41,6 +41,7 @@ class AnthropicConnection:
             url_variable="ANTHROPIC_BASE_URL",
             secret=api_key,
             key_remedy=key_remedy,
+            is_output_set=limits.is_output_set,
         )
 
     async def post(self, path: str, body: bytes) -> httpx2.Response:

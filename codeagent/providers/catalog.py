@@ -75,11 +75,12 @@ EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 class Limits:
     """What a model is asked for.
 
-    ``max_output`` is in tokens, None leaves it to the provider; ``window`` is how many
-    tokens a request and its reply can have, None when unknown; ``thinks`` asks for
-    thinking where the protocol has to; ``effort`` is how hard it should think, None
-    leaves that to the model, and ``has_budget`` says that it is told so as a number
-    of tokens; ``timeout`` is in seconds without a byte.
+    ``max_output`` is in tokens, None leaves it to the provider, and ``is_output_set``
+    says that the person chose it; ``window`` is how many tokens a request and its reply
+    can have, None when unknown; ``thinks`` asks for thinking where the protocol has to;
+    ``effort`` is how hard it should think, None leaves that to the model, and
+    ``has_budget`` says that it is told so as a number of tokens; ``timeout`` is in
+    seconds without a byte.
     """
 
     max_output: int | None = None
@@ -88,10 +89,12 @@ class Limits:
     effort: Effort | None = None
     timeout: float = DEFAULT_TIMEOUT
     window: int | None = None
+    is_output_set: bool = False
 
     def wanted(self, max_output: int | None, effort: Effort | None) -> Limits:
         """The same but for what the person set."""
-        return replace(self, max_output=max_output or self.max_output, effort=effort or self.effort)
+        output, is_set = max_output or self.max_output, max_output is not None
+        return replace(self, max_output=output, is_output_set=is_set, effort=effort or self.effort)
 
 
 @value

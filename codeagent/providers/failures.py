@@ -82,8 +82,8 @@ class Unanswered(ProviderUnavailable):
 class Service:
     """A model service as failures speak of it.
 
-    ``key_remedy`` says where its key came from and how to mend it; without it
-    ``key_variable`` is named.
+    ``key_remedy`` says where its key came from and how to mend it, else ``key_variable``
+    is named. ``is_output_set``: the person chose how long a reply may be.
     """
 
     name: str
@@ -93,6 +93,7 @@ class Service:
     url_variable: str
     secret: str = ""
     key_remedy: str = ""
+    is_output_set: bool = False
 
     def require_fit(self) -> None:
         """Raises ProviderRejected for what no request can be sent to, or with, before a key goes anywhere.
@@ -130,9 +131,8 @@ class Service:
         should_retry = headers.get("x-should-retry")
         is_busy = (status in _BUSY or status >= 500) and status != 501  # noqa: PLR2004
         if should_retry != "false" and (is_busy or should_retry == "true"):
-            return ProviderUnavailable(
-                f"{self.name} {_trouble(status)}{_quoted(said)}", status=status, retry_after=wait
-            )
+            trouble = f"{self.name} {_trouble(status)}{_quoted(said)}"
+            return ProviderUnavailable(trouble, status=status, retry_after=wait)
         return self._rejected(status, said)
 
     def reported(self, error: JsonValue) -> ProviderError:
@@ -282,7 +282,8 @@ class Service:
                 hint = f"Check the model's name and the base URL ({self.url_variable})."
             case _ if _ABOUT_OUTPUT().search(said):
                 text = f"{self.name} refused the most tokens that a reply may have (HTTP {status})"
-                hint = "Set another number as model.max_tokens, or leave that setting out."
+                another = "Set another number as model.max_tokens, or leave that setting out."
+                hint = another if self.is_output_set else "Set a number that it takes as model.max_tokens."
             case _:
                 text = f"{self.name} refused the request (HTTP {status})"
                 hint = "Try another model, or go back to before the last message."

@@ -68,6 +68,15 @@ _WINDOW_NAMED = (
     ),
 )
 """The ways to name it, the surest first."""
+_OUTPUT_NAMED = (
+    seldom(r"max_(?:output_|completion_)?tokens\W+\d[\d,]* ?(?:>|exceeds?\D{1,60}) ?(\d[\d,]*)"),
+    seldom(
+        r"(?:at most|no more than|less than or equal to|must be <=|cannot exceed|range\D{0,40}\d+,)\W{0,3}(\d[\d,]*)"
+    ),
+    seldom(r"maximum (?:allowed )?(?:number of )?(?:output|completion) tokens\D{0,12}(\d[\d,]*)", re.IGNORECASE),
+)
+"""The ways to name the most tokens of a reply."""
+_ABOUT_OUTPUT = seldom(r"max_(?:output_|completion_)?tokens|(?:output|completion) tokens")
 _OF_BYTES = seldom(r"\bbytes?\b|\d ?[KMG]i?B\b", re.IGNORECASE)
 _LEAST_WINDOW = 1_000
 
@@ -225,6 +234,14 @@ def window_in(said: str) -> int | None:
         return None
     sizes = (int(found.replace(",", "")) for words in _WINDOW_NAMED for found in words().findall(said))
     return next((size for size in sizes if size >= _LEAST_WINDOW), None)
+
+
+def output_limit_in(refusal: str) -> int | None:
+    """The most tokens that a reply may have by a refusal of more, None when it is about something else."""
+    if not _ABOUT_OUTPUT().search(refusal):
+        return None
+    named = (found.group(1) for words in _OUTPUT_NAMED if (found := words().search(refusal)))
+    return next((size for one in named if (size := int(one.replace(",", "")))), None)
 
 
 def _images(messages: Iterable[Message]) -> Iterable[ImageBlock]:

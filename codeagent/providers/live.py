@@ -19,7 +19,7 @@ from codeagent.providers.connection import Patience, read_payloads, read_to_end
 from codeagent.providers.failures import Service, Unanswered
 from codeagent.providers.history import EncodedHistory
 from codeagent.providers.joined import JoinedMessages
-from codeagent.providers.left_out import LeftOut, Taken, without_own
+from codeagent.providers.left_out import LeftOut, Taken, output_limit_in, without_own
 from codeagent.providers.pieces import SIGN_OF_LIFE, Display
 from codeagent.providers.sse import is_text
 from codeagent.providers.tally import believable
@@ -137,6 +137,7 @@ class LiveProvider(ABC, Generic[FormT]):
         self._encoder = encoder
         self._form = form
         self._limits = limits
+        self._most_output: int | None = None
         self._taken = Taken(model)
         self._has_kept = False
         if isinstance(before, LiveProvider) and before.model == model:
@@ -190,7 +191,7 @@ class LiveProvider(ABC, Generic[FormT]):
         response = await self._ask(request)
         reply = self._reply(request)
         counted, patience, is_sound = reply.usage, Patience(), True
-        most_output = request.max_tokens or self._limits.max_output
+        most_output = self._output_of(request)
         try:
             service = self._connection.service
             async with aclosing(read_payloads(response, service, is_taken=lambda: reply.is_finished)) as reads:
@@ -252,10 +253,17 @@ class LiveProvider(ABC, Generic[FormT]):
 
     def _correct(self, *refusals: str) -> bool:
         """Asks in the form that the refusals want from now on; whether that is another one."""
-        before = self._form
+        before = self._form, self._most_output
         for refusal in refusals:
+            if limit := output_limit_in(refusal):
+                self._most_output = min(limit, self._most_output or limit)
             self._form = self._form.corrected(refusal)
-        return self._form != before
+        return (self._form, self._most_output) != before
+
+    def _output_of(self, request: ModelRequest, usual: int | None = None) -> int | None:
+        """The most tokens that the reply may have, held to what a refusal named; None leaves that to the service."""
+        wanted = request.max_tokens or self._limits.max_output or usual
+        return min(wanted, self._most_output or wanted) if wanted else None
 
     @abstractmethod
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:

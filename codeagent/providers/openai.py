@@ -113,7 +113,7 @@ class OpenAIProvider(LiveProvider[_Form]):
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         fields = [b'"model":' + to_json(self._name), b'"stream":true', b'"store":false', *self._form.fields()]
         fields += self._cache_key(request.system)
-        if max_tokens := request.max_tokens or self._limits.max_output:
+        if max_tokens := self._output_of(request):
             fields.append(b'"max_output_tokens":%d' % max_tokens)
         if request.tools:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")

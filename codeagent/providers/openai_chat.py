@@ -113,7 +113,7 @@ class OpenAIChatProvider(LiveProvider[_Form]):
 
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         fields = [b'"model":' + to_json(self._name), b'"stream":true']
-        fields += [*self._cache_key(request.system), *self._form.fields(request.max_tokens or self._limits.max_output)]
+        fields += [*self._cache_key(request.system), *self._form.fields(self._output_of(request))]
         if request.tools:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
         if request.system.strip():

@@ -37,6 +37,7 @@ class OpenAIConnection:
             url_variable="OPENAI_BASE_URL",
             secret=api_key,
             key_remedy=key_remedy,
+            is_output_set=limits.is_output_set,
         )
 
     @property

@@ -61,6 +61,8 @@ class KeyStore:
     def __init__(self, file: Path, find_keyring: Callable[[], Keyring | None]) -> None:
         self._file = file
         self._find_keyring = find_keyring
+        self.refusal = ""
+        """Why the key that was kept last is not in the keyring, in a sentence; empty where there is none, or it is."""
 
     @property
     def is_silent(self) -> bool:
@@ -88,14 +90,17 @@ class KeyStore:
             if keyring is None:
                 return ""
             keyring.set_password(_NAME, service, secret)
-            return keyring.get_password(_NAME, service) or ""
+            return "kept" if keyring.get_password(_NAME, service) == secret else "lost"
 
+        self.refusal = ""
         try:
-            is_kept = _ask(keep).result(0 if self.is_silent else PATIENCE) == secret
-        except Exception:  # noqa: BLE001 - a keyring is somebody else's program; the file takes its place
+            answer = _ask(keep).result(0 if self.is_silent else PATIENCE)
+        except Exception as error:  # noqa: BLE001 - a keyring is somebody else's program; the file takes its place
             _log.warning("the keyring did not take a key", exc_info=True)
-            is_kept = False
-        if is_kept:
+            answer, self.refusal = "", _refusal(error)
+        if answer == "lost":
+            self.refusal = "Your keyring did not keep it."
+        if answer == "kept":
             _asked.pop(service, None)
             self._forget(service)
             return IN_KEYRING
@@ -176,6 +181,15 @@ def _ask(question: Callable[[], str]) -> Future[str]:
 
     threading.Thread(target=wait, name="keyring", daemon=True).start()
     return answer
+
+
+def _refusal(error: Exception) -> str:
+    """Why a keyring did not take a key; the words of its own are for its makers."""
+    if isinstance(error, TimeoutError):
+        return "Your keyring does not answer; unlock it and keep the key again to have it there."
+    if type(error).__name__ == "KeyringLocked":  # the package is optional
+        return "Your keyring is locked; unlock it and keep the key again to have it there."
+    return "Your keyring did not take it."
 
 
 def _without(service: str, keys: JsonObject) -> None:

@@ -195,7 +195,7 @@ def test_what_a_keyring_says_of_itself_never_comes_to_the_terminal(tmp_path):
     (tmp_path / "locked.py").write_text(
         "from keyring.backend import KeyringBackend\nfrom keyring.errors import KeyringLocked\n"
         "class Locked(KeyringBackend):\n    priority = 9\n"
-        "    def get_password(self, service, username): raise KeyringLocked('locked')\n"
+        "    def get_password(self, *asked): raise KeyringLocked('locked')\n"
         "    set_password = delete_password = get_password\n"
     )
     environ = {**os.environ, "HOME": str(tmp_path), "PYTHON_KEYRING_BACKEND": "locked.Locked"}
@@ -207,5 +207,6 @@ def test_what_a_keyring_says_of_itself_never_comes_to_the_terminal(tmp_path):
         done = subprocess.run(run, env=environ, input="sk-12345678", capture_output=True, text=True, check=False)
         assert "Traceback" not in done.stderr + done.stdout
         assert done.stderr == ""
+        assert ("keys.json. Your keyring is locked; unlock it" in done.stdout) is ("set-key" in words)
     (kept,) = tmp_path.rglob("keys.json")
     assert "sk-12345678" in kept.read_text()

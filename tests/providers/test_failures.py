@@ -13,6 +13,7 @@ import pytest
 
 from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
 from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.catalog import Limits
 from codeagent.providers.failures import Service
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
@@ -84,6 +85,39 @@ async def test_a_refused_size_of_the_reply_names_its_setting(model_server, provi
     error = await failure(provider)
     assert isinstance(error, ProviderRejected)
     assert "model.max_tokens" in error.hint
+
+
+LIMITS = [
+    "max_tokens: 16384 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022",
+    "max_tokens is too large: 16384. This model supports at most 8192 completion tokens, whereas you provided 16384.",
+    "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the window",
+    "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
+    "max_output_tokens: 16,384 exceeds the limit of 8,192 for this model.",
+]
+
+
+@pytest.mark.parametrize("refusal", LIMITS)
+@pytest.mark.parametrize("make", [AnthropicProvider, OpenAIProvider, OpenAIChatProvider])
+async def test_the_most_tokens_that_a_service_allows_are_learnt_from_its_refusal(model_server, make, refusal):
+    url = model_server.url if make is AnthropicProvider else model_server.openai_url
+    provider = make("new-model", KEY, url, Limits(max_output=16_384))
+    model_server.reply(Refuse(status=400, message=refusal), say("Hello."), say("Again."))
+    assert (await ask(provider)).text == "Hello."
+    assert (await ask(provider)).text == "Again."
+    await provider.aclose()
+    sizes = [next(v for k, v in one.body.items() if k.startswith("max_")) for one in model_server.requests]
+    assert sizes == [16_384, 8_192, 8_192]
+
+
+async def test_a_size_that_is_refused_again_is_told_with_its_setting_where_it_was_set(model_server):
+    for limits, is_set in ((Limits(), False), (Limits().wanted(16_000, None), True)):
+        provider = AnthropicProvider("new-model", KEY, model_server.url, limits)
+        no = [Refuse(status=400, message=f"max_tokens: 1 > {most}, which is the maximum") for most in (4_096, 8_192)]
+        model_server.reply(*no)
+        error = await failure(provider)
+        await provider.aclose()
+        assert isinstance(error, ProviderRejected)
+        assert ("leave that setting out" in error.hint) is is_set
 
 
 async def test_a_wrong_key_names_the_variable_to_check_and_never_the_key():

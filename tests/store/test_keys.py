@@ -11,7 +11,7 @@ from pathlib import Path
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
-from keyring.errors import KeyringError, PasswordDeleteError
+from keyring.errors import KeyringError, KeyringLocked, PasswordDeleteError
 
 from codeagent.core.errors import ConfigError
 from codeagent.store import keys
@@ -94,6 +94,33 @@ def test_a_locked_keyring_is_no_end(store, ring, tmp_path):
     assert store.remove("openai") == (str(tmp_path / "keys.json"),)
 
 
+def test_why_a_key_is_not_in_the_keyring_is_said(store, ring, stuck, monkeypatch):
+    monkeypatch.setattr(ring, "set_password", raising(KeyringLocked("locked")))
+    store.keep("openai", "k")
+    assert store.refusal.startswith("Your keyring is locked; unlock it")
+    monkeypatch.setattr(ring, "set_password", raising(KeyringError("of its own")))
+    store.keep("openai", "k")
+    assert store.refusal == "Your keyring did not take it."
+    monkeypatch.undo()
+    monkeypatch.setattr(keys, "PATIENCE", 0.01)
+    store.keep("openai", "k")
+    assert store.refusal.startswith("Your keyring does not answer; unlock it")
+    stuck.set()
+    monkeypatch.undo()
+    store.keep("openai", "k")
+    assert store.refusal == ""
+    without = KeyStore(store._file, lambda: None)
+    without.keep("openai", "k")
+    assert without.refusal == ""
+
+
+def raising(error):
+    def fail(*_):
+        raise error
+
+    return fail
+
+
 def test_a_key_that_moves_into_the_keyring_leaves_the_file(store, ring, tmp_path):
     KeyStore(tmp_path / "keys.json", lambda: None).keep("openai", "old")
     store.keep("openai", "new")
@@ -128,6 +155,7 @@ def test_what_a_keyring_gave_can_be_taken_out_of_what_is_written(store, ring, tm
 def test_a_keyring_that_says_yes_and_keeps_nothing_is_passed_over(store, ring, tmp_path, monkeypatch):
     monkeypatch.setattr(ring, "set_password", lambda *_: None)
     assert store.keep("openai", "a-key-of-some-length") == str(tmp_path / "keys.json")
+    assert store.refusal == "Your keyring did not keep it."
     assert store.get("openai").secret == "a-key-of-some-length"
 
 
