@@ -11,7 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
 
@@ -46,6 +49,11 @@ _ABOUT_ONE = seldom(
     r"|base64|media[_ ]?type|mime|format|\binvalid image|\bempty",
     re.IGNORECASE,
 )
+_PIXELS_NAMED = seldom(r"(\d[\d,]*) ?(?:px|pixels)\b", re.IGNORECASE)
+_MEGABYTES_NAMED = seldom(r"(\d+) ?MB\b")
+_MEGABYTE = 1_000_000
+_PNG_HEAD = 32
+"""Characters of base64 in which a PNG has its width and height."""
 _ABOUT_THINKING = seldom(
     r"thinking|signature|encrypted|reasoning|server_tool_use|input tag|(?:content|input)\b.{0,40}\btype\b"
     r"|extra inputs|additional propert|not persisted"
@@ -68,15 +76,6 @@ _WINDOW_NAMED = (
     ),
 )
 """The ways to name it, the surest first."""
-_OUTPUT_NAMED = (
-    seldom(r"max_(?:output_|completion_)?tokens\W+\d[\d,]* ?(?:>|exceeds?\D{1,60}) ?(\d[\d,]*)"),
-    seldom(
-        r"(?:at most|no more than|less than or equal to|must be <=|cannot exceed|range\D{0,40}\d+,)\W{0,3}(\d[\d,]*)"
-    ),
-    seldom(r"maximum (?:allowed )?(?:number of )?(?:output|completion) tokens\D{0,12}(\d[\d,]*)", re.IGNORECASE),
-)
-"""The ways to name the most tokens of a reply."""
-_ABOUT_OUTPUT = seldom(r"max_(?:output_|completion_)?tokens|(?:output|completion) tokens")
 _OF_BYTES = seldom(r"\bbytes?\b|\d ?[KMG]i?B\b", re.IGNORECASE)
 _LEAST_WINDOW = 1_000
 
@@ -143,6 +142,7 @@ class Taken:
         self.left_out = LeftOut()
         self.corrections: tuple[str, ...] = ()
         self._has_recalled = False
+        self._said = ""
         self._model = model
         self._words = re.compile(re.escape(model.partition("/")[2] or model), re.IGNORECASE)
         self._good: set[ImageBlock] = set()
@@ -184,7 +184,9 @@ class Taken:
         said = self._words.sub("", refusal.message)
         if _ABOUT_ROLES().search(said):
             return replace(known, has_bridges=True)
-        return self._without(said, status, messages)
+        after = self._without(said, status, messages)
+        self._said = refusal.message.partition(": ")[2] if after.images != known.images else self._said
+        return after
 
     def _without(self, said: str, status: int, messages: Sequence[Message]) -> LeftOut:
         known = self.left_out
@@ -194,9 +196,9 @@ class Taken:
             return replace(known, all_images=True)
         fresh = sent - self._good.union(_images(self._accepted))
         if fresh and (is_about_images or status in _REFUSALS):
-            return replace(known, images=known.images | (_refused_elsewhere(fresh, messages) or fresh))
+            return replace(known, images=known.images | (_refused_elsewhere(fresh, messages) or _meant(said, fresh)))
         if sent and (is_about_images or status == _TOO_LARGE):
-            return replace(known, images=known.images | sent)
+            return replace(known, images=known.images | _meant(said, sent))
         if _ABOUT_THINKING().search(said) and not known.thinking and any(map(_has_thinking, messages)):
             named = _named_in(said, messages) - known.fields
             return replace(known, fields=known.fields | named) if named else replace(known, thinking=True)
@@ -216,7 +218,9 @@ class Taken:
             return f"{self._model} {NO_IMAGES}: the images of this session are left out of what it is sent."
         if fresh := now.images - before.images:
             names = ", ".join(sorted(image.name or "an image" for image in fresh))
-            return f"The service refused an image, so it is left out of what {self._model} is sent: {names}."
+            which = "an image, so it is" if len(fresh) == 1 else "images, so they are"
+            why = f" It said: {self._said}" if self._said else ""
+            return f"The service refused {which} left out of what {self._model} is sent: {names}.{why}"
         if held := [image for image in _shown_now(messages) if image in before.images]:
             names = ", ".join(sorted(image.name or "an image" for image in held))
             return f"The service refused this before, so it is left out of what {self._model} is sent again: {names}."
@@ -236,14 +240,6 @@ def window_in(said: str) -> int | None:
     return next((size for size in sizes if size >= _LEAST_WINDOW), None)
 
 
-def output_limit_in(refusal: str) -> int | None:
-    """The most tokens that a reply may have by a refusal of more, None when it is about something else."""
-    if not _ABOUT_OUTPUT().search(refusal):
-        return None
-    named = (found.group(1) for words in _OUTPUT_NAMED if (found := words().search(refusal)))
-    return next((size for one in named if (size := int(one.replace(",", "")))), None)
-
-
 def _images(messages: Iterable[Message]) -> Iterable[ImageBlock]:
     for message in messages:
         match message:
@@ -254,6 +250,24 @@ def _images(messages: Iterable[Message]) -> Iterable[ImageBlock]:
             case AssistantMessage():
                 continue
         yield from (block for block in blocks if isinstance(block, ImageBlock))
+
+
+def _meant(refusal: str, images: AbstractSet[ImageBlock]) -> AbstractSet[ImageBlock]:
+    """Those beyond the size that a refusal names; all of them where it names none, or none is known to be beyond."""
+    beyond: set[ImageBlock] = set()
+    if pixels := _PIXELS_NAMED().search(refusal):
+        beyond = {image for image in images if _longest_side(image) > int(pixels[1].replace(",", ""))}
+    elif size := _MEGABYTES_NAMED().search(refusal):
+        beyond = {image for image in images if len(image.data) > int(size[1]) * _MEGABYTE}
+    return beyond or images
+
+
+def _longest_side(image: ImageBlock) -> int:
+    """In pixels, 0 when its head does not say so in the way of PNG."""
+    head = b""
+    with suppress(ValueError):
+        head = b64decode(image.data[:_PNG_HEAD]) if image.media_type == "image/png" else b""
+    return max(int.from_bytes(head[16:20]), int.from_bytes(head[20:24]))
 
 
 def _refused_elsewhere(images: Iterable[ImageBlock], messages: Iterable[Message]) -> frozenset[ImageBlock]:

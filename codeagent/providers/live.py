@@ -19,10 +19,10 @@ from codeagent.providers.connection import Patience, read_payloads, read_to_end
 from codeagent.providers.failures import Service, Unanswered
 from codeagent.providers.history import EncodedHistory
 from codeagent.providers.joined import JoinedMessages
-from codeagent.providers.left_out import LeftOut, Taken, output_limit_in, without_own
+from codeagent.providers.left_out import LeftOut, Taken, without_own
 from codeagent.providers.pieces import SIGN_OF_LIFE, Display
 from codeagent.providers.sse import is_text
-from codeagent.providers.tally import believable
+from codeagent.providers.tally import believable, output_limit_in
 
 _MANY_MESSAGES = 64
 

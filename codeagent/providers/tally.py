@@ -1,9 +1,21 @@
-"""How many tokens a reply took, from reports that count up, repeat themselves, or tell only what was added."""
+"""How many tokens a reply took, from reports that count up, repeat themselves or only add; and how many it may."""
 
 from __future__ import annotations
 
-from codeagent.core.messages import Usage
+import re
 
+from codeagent.core.messages import Usage
+from codeagent.core.seldom import seldom
+
+_OUTPUT_NAMED = (
+    seldom(r"max_(?:output_|completion_)?tokens\W+\d[\d,]* ?(?:>|exceeds?\D{1,60}) ?(\d[\d,]*)"),
+    seldom(
+        r"(?:at most|no more than|less than or equal to|must be <=|cannot exceed|range\D{0,40}\d+,)\W{0,3}(\d[\d,]*)"
+    ),
+    seldom(r"maximum (?:allowed )?(?:number of )?(?:output|completion) tokens\D{0,12}(\d[\d,]*)", re.IGNORECASE),
+)
+"""The ways to name the most tokens of a reply."""
+_ABOUT_OUTPUT = seldom(r"max_(?:output_|completion_)?tokens|(?:output|completion) tokens")
 _CHARACTERS_A_TOKEN = 4
 _FAR_BEYOND = 5  # as much more does a service's beta hold than a window that is known
 _MUCH_MORE = 2
@@ -98,3 +110,11 @@ def output_of(prompt: int, completion: int, cached: int, total: int) -> int:
     """The output tokens of one report; where reasoning is counted beside the completion, only the total tells."""
     beside = total - prompt - completion
     return completion + beside if prompt and completion and beside > 0 and beside != cached else completion
+
+
+def output_limit_in(refusal: str) -> int | None:
+    """The most tokens that a reply may have by a refusal of more, None when it is about something else."""
+    if not _ABOUT_OUTPUT().search(refusal):
+        return None
+    named = (found.group(1) for words in _OUTPUT_NAMED if (found := words().search(refusal)))
+    return next((size for one in named if (size := int(one.replace(",", "")))), None)

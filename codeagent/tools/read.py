@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeagent.core.approvals import Access, Touch
 from codeagent.core.diff import split_lines
 from codeagent.core.errors import FileProblem
-from codeagent.core.images import LARGEST_IMAGE, image_block, image_type
+from codeagent.core.images import LARGEST_IMAGE, image_block, image_problem, image_type
 from codeagent.core.messages import ReadDetails, TextBlock, ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
 from codeagent.core.text import counted
@@ -163,6 +163,8 @@ def _image(path: Path, data: bytes, media_type: str, call_id: str) -> ToolResult
             f"The image is too large to be shown: {len(data):,} bytes, at most {LARGEST_IMAGE:,} are possible.",
             hint="Make a smaller copy with a command.",
         )
+    if problem := image_problem(data):
+        raise FileProblem(f"The image {problem}; it cannot be shown.", hint="Make a copy that fits with a command.")
     image = image_block(data, media_type, path.name)
     text = TextBlock(text=f"[{media_type}, {len(data):,} bytes]")
     return ToolResult(call_id=call_id, blocks=(text, image))

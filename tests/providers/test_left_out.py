@@ -10,6 +10,7 @@ import pytest
 from codeagent.agent.limits import Limits
 from codeagent.core.errors import ProviderError, ProviderRejected
 from codeagent.core.events import HistoryAppended, NoticeGiven, TurnEnd
+from codeagent.core.images import image_block
 from codeagent.core.messages import ImageBlock, OpaqueBlock, Outcome, TextBlock, ThinkingBlock, ToolResult, UserMessage
 from codeagent.core.protocols import ModelRequest, NoticePiece
 from codeagent.providers.anthropic import AnthropicProvider
@@ -91,12 +92,53 @@ async def test_one_refused_image_does_not_take_the_others_with_it(model_server, 
 
     events = await events_of(provider, ModelRequest(system="", messages=HISTORY, tools=()))
 
-    assert notices(events) == [
-        f"The service refused an image, so it is left out of what {provider.model} is sent: plan.png."
-    ]
+    (notice,) = notices(events)
+    assert notice == (
+        f"The service refused an image, so it is left out of what {provider.model} is sent: plan.png. "
+        f"It said: {message}."
+    )
     sent = model_server.requests[-1].raw.decode()
     assert SHOT.data in sent
     assert "[image plan.png left out: the service refused it]" in sent
+
+
+def sized(name: str, width: int, *, size: int = 100) -> ImageBlock:
+    head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + width.to_bytes(4, "big") + (20).to_bytes(4, "big")
+    return image_block(head.ljust(size, b"\0"), "image/png", name)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "messages.0.content.2.image.source.base64.data: image dimensions exceed max allowed size: 2000 pixels",
+        "image exceeds 1 MB maximum: 1200000 bytes > 1048576 bytes",
+    ],
+)
+async def test_of_several_images_that_came_together_the_one_beyond_the_named_size_is_left_out(
+    model_server, provider, message
+):
+    good = (sized("a.png", 64), sized("sp ace.png", 2_000))
+    bad = sized("wide.png", 2_001, size=900_000)
+    model_server.will_not_take = {bad.data.encode(): (400, message)}
+
+    shown = UserMessage(blocks=(good[0], bad, good[1], TextBlock(text="look")))
+    events = await events_of(provider, ModelRequest(system="", messages=(shown,), tools=()))
+
+    (notice,) = notices(events)
+    assert notice.endswith(f"is sent: wide.png. It said: {message}.")
+    assert len(model_server.requests) == 2
+    assert all(image.data in model_server.requests[-1].raw.decode() for image in good)
+
+
+async def test_where_the_refusal_names_no_image_what_was_taken_before_stays(model_server, provider):
+    model_server.will_not_take = {PLAN.data.encode(): REFUSES_ONE[0]}
+    other = sized("other.png", 64)
+    await ask(provider, LOOK, tools=())
+    again = UserMessage(blocks=(PLAN, other, TextBlock(text="and these")))
+    request = ModelRequest(system="", messages=(LOOK, replied("Ok."), again), tools=())
+    (notice,) = notices(await events_of(provider, request))
+    assert "refused images, so they are left out" in notice
+    assert SHOT.data in model_server.requests[-1].raw.decode()
 
 
 async def test_what_another_service_refused_is_left_out_first_and_shown_again_it_is_said(model_server, provider):
@@ -112,9 +154,8 @@ async def test_what_another_service_refused_is_left_out_first_and_shown_again_it
     more = (*request.messages, replace(replied("Fine."), model=provider.model), again)
     second = await events_of(provider, replace(request, messages=more))
 
-    assert notices(first) == [
-        f"The service refused an image, so it is left out of what {provider.model} is sent: plan.png."
-    ]
+    (notice,) = notices(first)
+    assert notice.endswith(f"is sent: plan.png. It said: {REFUSES_ONE[0][1]}.")
     assert SHOT.data in model_server.requests[-1].raw.decode()
     assert [notice.endswith("is sent again: plan.png.") for notice in notices(second)] == [True]
     assert len(model_server.requests) == 3

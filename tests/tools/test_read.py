@@ -134,6 +134,15 @@ def test_an_image_too_large_for_models_is_an_error(at):
         at.run("read", path="a.png")
 
 
+def test_an_image_that_no_model_takes_is_an_error(at):
+    at.put("cut.png", PNG[:-20])
+    with pytest.raises(FileProblem, match="cut off"):
+        at.run("read", path="cut.png")
+    at.put("wide.png", PNG[:16] + (9_000).to_bytes(4, "big") * 2 + PNG[24:])
+    with pytest.raises(FileProblem, match="9,000 × 9,000 pixels, and models take 8,000"):
+        at.run("read", path="wide.png")
+
+
 def test_bytes_of_an_unknown_encoding_become_marks_that_every_request_can_carry(at):
     at.put("a.txt", b"Jos\xe9\n")
     assert at.text("read", path="a.txt") == "1→Jos\ufffd"

@@ -8,7 +8,7 @@ import stat
 from base64 import b64decode
 from pathlib import Path
 
-from codeagent.core.images import LARGEST_IMAGE, image_block, image_type
+from codeagent.core.images import LARGEST_IMAGE, image_block, image_problem, image_type
 from codeagent.core.messages import ImageBlock
 from codeagent.core.seldom import seldom
 from codeagent.core.text import clean
@@ -50,6 +50,8 @@ class AttachedImages:
             self.problem = f"{name} is larger than {LARGEST_IMAGE / 1_000_000:.1f} MB, which models refuse"
         elif not media_type:
             self.problem = f"{name} is no image that models know"
+        elif problem := image_problem(data):
+            self.problem = f"{name} {problem}"
         else:
             return self._mark(image_block(data, media_type, name)) + " "
         return None
@@ -82,6 +84,8 @@ class AttachedImages:
             self.problem = f"{name} is larger than {LARGEST_IMAGE / 1_000_000:.1f} MB: only its path is here"
         elif not media_type:
             self.problem = f"{name} is no image that models know: only its path is here"
+        elif problem := image_problem(data):
+            self.problem = f"{name} {problem}: only its path is here"
         return image_block(data, media_type, name) if media_type and not self.problem else None
 
     def _mark(self, image: ImageBlock) -> str:

@@ -80,14 +80,20 @@ def test_an_image_pasted_as_data_is_taken():
         ("data:image/png;base64,####", "no image that models know"),
         ("data:image/png;base64,QUJD", "no image that models know"),
         ("{text}", "text.png is no image that models know: only its path is here"),
+        ("{cut}", "cut.png is cut off or damaged: only its path is here"),
+        ("{wide}", "wide.png has 9,000 × 20 pixels, and models take 8,000 on a side: only its path is here"),
+        ("data:image/jpeg;base64,/9j/2Q==", "pasted.jpeg is cut off or damaged"),
         ("{large}", "large.png is larger than 3.8 MB: only its path is here"),
     ],
 )
 def test_why_an_image_is_not_taken_is_said(tmp_path, pasted, words):
     (tmp_path / "text.png").write_text("no image")
     (tmp_path / "large.png").write_bytes(PNG + b"0" * 4_000_000)
+    (tmp_path / "cut.png").write_bytes(PNG[:-20])
+    (tmp_path / "wide.png").write_bytes(PNG[:16] + (9_000).to_bytes(4, "big") + (20).to_bytes(4, "big") + PNG[24:])
     images = AttachedImages()
-    assert images.attach(pasted.format(text=tmp_path / "text.png", large=tmp_path / "large.png")) is None
+    names = {name: tmp_path / f"{name}.png" for name in ("text", "large", "cut", "wide")}
+    assert images.attach(pasted.format(**names)) is None
     assert words in images.problem
     assert images.attach("plain words") is None
     assert images.problem == ""
