@@ -285,6 +285,7 @@ class Compactor:
         return self._judges.approver is not None and self._judges.reviews()
 
     async def _judged(self, summary: str, replaced: int, *, is_short: bool) -> Approve | Deny | Withdraw:
+        """What the person says to a summary; one that they edited is shown again, and is what they say yes to."""
         approver = self._judges.approver
         if approver is None or not self._is_reviewed:
             return Approve()
@@ -295,16 +296,23 @@ class Compactor:
         )
         if self._pins.all:
             because += f" Pinned, so kept word for word behind it: {', '.join(pin.label for pin in self._pins.all)}."
-        return await approver.ask(
-            ApprovalRequest(
-                call_id=f"compaction-{next(self._numbers)}",
-                tool="compact",
-                preview=TextPreview(title=title, text=summary, is_proposal=True),
-                touches=(),
-                warnings=(_SHORT,) if is_short else (),
-                verdict=Verdict(decision=Decision.ASK, because=because),
-            )
+        question = ApprovalRequest(
+            call_id=f"compaction-{next(self._numbers)}",
+            tool="compact",
+            preview=TextPreview(title=title, text=summary, is_proposal=True),
+            touches=(),
+            warnings=(_SHORT,) if is_short else (),
+            verdict=Verdict(decision=Decision.ASK, because=because),
         )
+        shown = summary
+        while True:
+            answer = await approver.ask(question)
+            if not isinstance(answer, Approve):
+                return answer
+            if answer.edited is None:
+                return answer if shown == summary else replace(answer, edited=shown)
+            shown = answer.edited.strip()
+            question = replace(question, preview=TextPreview(title=title, text=shown, is_proposal=True), warnings=())
 
     def _after(self, messages: Sequence[Message], plan: HistoryCompacted) -> int:
         return self._meter.scaled(self._meter.fixed + sum(map(tokens_of, shrunk(messages, plan))))

@@ -282,7 +282,7 @@ async def test_without_any_summary_an_overflow_is_mended_by_an_excerpt():
     assert "Request 0." in stage.of(HistoryCompacted)[0].summary
 
 
-async def test_the_person_can_edit_the_summary():
+async def test_the_person_can_edit_the_summary_and_is_shown_what_it_is_now_before_it_counts():
     reader = Reader(Approve(edited="Only this matters."), *[Approve()] * 9)
     stage = staged(Clever(*looking(14)), judges=Judges(approver=reader))
     await talked(stage, 14)
@@ -290,6 +290,15 @@ async def test_the_person_can_edit_the_summary():
     first = next(event for event in stage.of(HistoryCompacted) if event.summary)
     assert first.summary == "Only this matters."
     assert "The totals." in reader.questions[0].preview.text
+    assert reader.questions[1].preview.text == "Only this matters."
+
+
+async def test_an_edited_summary_that_is_refused_when_it_is_shown_counts_no_more_than_any_other():
+    reader = Reader(Approve(edited="Only this matters."), Deny())
+    stage = staged(Clever(*looking(16)), judges=Judges(approver=reader))
+    await talked(stage, 13)
+    assert len(reader.questions) == 2
+    assert [event for event in stage.of(HistoryCompacted) if event.summary] == []
 
 
 @pytest.mark.parametrize("answer", [Deny(), Withdraw(reason="closed")])

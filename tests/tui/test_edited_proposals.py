@@ -199,6 +199,18 @@ async def test_an_edit_whose_call_ends_without_it_goes_to_the_prompt(stage_of, a
         assert stage.app.focused is prompt
 
 
+async def test_an_emptied_text_leaves_no_line_about_it_in_the_prompt(stage_of, ask_diff):
+    asking = Editing(ask_diff())
+    async with stage_of(asking) as stage:
+        editor = await open_editor(stage, "mine")
+        editor.load_text("")
+        await asking.end(Outcome.FAILED)
+        await stage.until(lambda: not stage.app.main.approval.waiting)
+        await stage.pilot.pause()
+        assert stage.app.main.prompt.is_empty
+        assert stage.app.main.approval.typed() == []
+
+
 async def test_an_edit_that_was_carried_out_leaves_the_prompt_alone(stage_of, ask_diff):
     asking = Editing(ask_diff())
     async with stage_of(asking) as stage:

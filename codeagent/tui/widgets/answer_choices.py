@@ -77,6 +77,7 @@ OTHER_LINES = frozenset({View.STORING, View.ASKING_WHY})
 _BACK = Choice(key="esc", words="back", short="back", action="back", is_answer=False)
 _SEND = Choice(key="enter", words="send", short="send", action="send_reason", is_answer=False)
 _NEW_DIFF = Choice(key="ctrl+s", words="show the new diff", short="new diff", action="approve_edited")
+_NEW_TEXT = Choice(key="ctrl+s", words="show the new text", short="new text", action="approve_edited")
 _USED = Choice(key="ctrl+s", words="use this instead", short="use this", action="approve_edited")
 
 
@@ -127,7 +128,7 @@ def _choices_of(
             words, short, _ = _yes(question) if view is View.EXPLAINING else ("deny", "deny", None)
             return (replace(_SEND, words=words, short=short), _BACK)
         case View.EDITING:
-            return (_NEW_DIFF if question.request.preview.kind == "diff" else _USED, _BACK)
+            return ({"diff": _NEW_DIFF, "text": _NEW_TEXT}.get(question.request.preview.kind, _USED), _BACK)
         case View.STORING:
             return (
                 Choice(key="1", words=f"or {enter} for this session", short="session", action="store('1')"),

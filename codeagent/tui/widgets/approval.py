@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, Literal, assert_never
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, TextArea
 
-from codeagent.core.approvals import Answer, Approve, Deny, Scope, TextPreview
+from codeagent.core.approvals import Answer, Approve, Deny, Scope
 from codeagent.core.keys import Place
 from codeagent.tui.keys import bindings
 from codeagent.tui.widgets.answer_choices import OTHER_LINES, SCOPES, View, leaves_reasons, works_in
@@ -124,8 +124,7 @@ class ApprovalDialog(QuestionPane):
 
     def _decide(self, question: OpenQuestion, answer: Answer) -> None:
         """An edited text is kept until it is sure that it was taken."""
-        is_lasting = not isinstance(question.request.preview, TextPreview)
-        self._edits.keep(question, answer.edited if isinstance(answer, Approve) and is_lasting else None)
+        self._edits.keep(question, answer.edited if isinstance(answer, Approve) else None)
         self._questions.remove(question.ticket)
         self.post_message(self.Answered(question.ticket, answer))
 
@@ -164,13 +163,10 @@ class ApprovalDialog(QuestionPane):
         """No, with a sentence for the model."""
         await self._show(View.REFUSING)
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Another letter of the sentence."""
-        event.stop()
-        self.post_message(self.Typed())
-
-    def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Another letter of the edited text."""
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    def tell_typed(self, event: Input.Changed | TextArea.Changed) -> None:
+        """Another letter of the sentence, or of the edited text."""
         event.stop()
         self.post_message(self.Typed())
 
@@ -206,16 +202,20 @@ class ApprovalDialog(QuestionPane):
         else:
             self._remark("There is no text to change here")
 
-    def action_approve_edited(self) -> None:
-        """Yes, to the text as it was edited; not to one that came into view only just now."""
-        question = self._questions.current
+    async def action_approve_edited(self) -> None:
+        """Sends the text as it was edited, to be judged and shown; one that was not changed answers nothing."""
+        question, edited = self._questions.current, self._text.edited
         if question is None:
             return
         if question.is_called_off or self.is_just_changed:
             self._remark("The file changed just now: look, then press again")
-            return
-        edited = self._text.edited
-        self._answer(question.yes() if edited is None else question.yes(edited=edited))
+        elif edited is None:
+            await self.action_back()
+            self._remark(f"Nothing was changed: {self._keys_of['approve']} approves it as it is")
+        elif question.is_missing(edited):
+            self._remark(f"Nothing is left of it: esc goes back, and there {self._keys_of['deny']} denies")
+        else:
+            self._answer(question.yes(edited=edited))
 
     async def action_why(self) -> None:
         """Shows why this is asked, or the question again."""

@@ -109,6 +109,10 @@ class OpenQuestion:
             return show_invisible(preview.diff.path)
         return "a command" if isinstance(preview, CommandPreview) else "a text"
 
+    def is_missing(self, edited: str) -> bool:
+        """Whether nothing is left of what has to be something; only a file may be empty."""
+        return not edited.strip() and not isinstance(self.request.preview, DiffPreview)
+
     @property
     def line_of_hunk(self) -> int | None:
         """The line of the proposal, from 0, where the hunk pointed at changes something; None is a command's end."""
@@ -252,8 +256,9 @@ class KeptEdits:
 
     @property
     def texts(self) -> list[str]:
-        """All of them, the oldest first, each below a line that says what it is."""
-        return [f"{first_line_of_edit(self._subjects[call])}\n{text}" for call, text in self._texts.items()]
+        """All of them but the empty ones, the oldest first, each below a line that says what it is."""
+        kept = [(self._subjects[call], text) for call, text in self._texts.items() if text.strip()]
+        return [f"{first_line_of_edit(subject)}\n{text}" for subject, text in kept]
 
     def of(self, question: OpenQuestion) -> str | None:
         """What the person made of the proposal before, if it is another text."""
@@ -274,6 +279,6 @@ class KeptEdits:
             self._subjects[question.request.call_id] = question.subject
 
     def take(self, call_id: str) -> tuple[str, str] | None:
-        """The line that says what the text is, and the text, which are the caller's from now on."""
-        text = self._texts.pop(call_id, None)
-        return None if text is None else (f"{first_line_of_edit(self._subjects[call_id])}\n", text)
+        """The line that says what the text is, and the text, which are the caller's from now on; no empty one."""
+        text = self._texts.pop(call_id, "")
+        return (f"{first_line_of_edit(self._subjects[call_id])}\n", text) if text.strip() else None

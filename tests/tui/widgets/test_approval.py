@@ -19,6 +19,7 @@ from codeagent.core.approvals import (
     Hold,
     NoPreview,
     Scope,
+    TextPreview,
     Touch,
     Verdict,
     VerdictPart,
@@ -155,18 +156,66 @@ async def test_a_command_is_edited_before_it_runs(stage_of, ask_command):
         assert asking.answers["c1"] == Approve(edited="pytest -q")
 
 
-async def test_a_proposal_that_was_opened_and_not_changed_is_approved_as_it_was(stage_of, ask_diff):
-    request = ask_diff()
-    mixed = "one\r\ntwo\nthree\r\n"
-    request = replace(
-        request, preview=DiffPreview(diff=make_diff("a.txt", "one\r\n", mixed), proposal=mixed, level="exact")
-    )
-    asking = Asking(request)
+SUMMARY = TextPreview(title="compact", text="## Task\nAll.", is_proposal=True)
+MIXED = "one\r\ntwo\nthree\r\n"
+
+
+@pytest.mark.parametrize("what", ["a change", "a new file", "mixed line ends", "a command", "a summary"])
+async def test_leaving_the_editor_without_a_change_brings_the_question_back_and_answers_nothing(
+    stage_of, ask_diff, ask_command, what
+):
+    change = ask_diff(hunks=1)
+    asked = {
+        "a change": change,
+        "a new file": replace(change, preview=DiffPreview(diff=make_diff("n.txt", "", "a\n"), proposal="a\n")),
+        "mixed line ends": replace(change, preview=DiffPreview(diff=make_diff("a", "one\r\n", MIXED), proposal=MIXED)),
+        "a command": ask_command("touch zz"),
+        "a summary": replace(change, preview=SUMMARY),
+    }[what]
+    asking = Asking(asked)
     async with stage_of(asking) as stage:
         await ask(stage)
         await stage.press_slowly("e", "ctrl+s")
+        await stage.until(lambda: "Nothing was changed: y approves it as it is" in stage.text)
+        assert asking.answers == {}
+        assert stage.app.main.approval.is_at_question
+        assert stage.app.main.approval.has_keyboard
+        await stage.press_slowly("y")
         await stage.until(lambda: asking.answers)
         assert asking.answers["c1"] == Approve()
+
+
+async def test_a_hunk_that_was_left_out_stays_out_when_the_editor_is_left(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.press_slowly("space", "e", "ctrl+s")
+        await stage.until(lambda: "y approve 1 of 2" in stage.text)
+        assert asking.answers == {}
+
+
+async def test_the_editor_does_not_lead_round_what_was_never_seen(stage_of, ask_command):
+    asking = Asking(ask_command("\n".join(f"echo {number}" for number in range(60))))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.press_slowly("e", "ctrl+s")
+        await stage.until(lambda: "Nothing was changed" in stage.text)
+        await stage.press_slowly("y")
+        await stage.until(lambda: "lines were never seen" in stage.text)
+        assert asking.answers == {}
+
+
+async def test_a_command_of_which_nothing_is_left_is_not_sent(stage_of, ask_command):
+    asking = Asking(ask_command("touch zz"))
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.press_slowly("e")
+        editor = stage.app.focused
+        editor.load_text(" ")
+        await stage.pilot.press("ctrl+s")
+        await stage.until(lambda: "Nothing is left of it: esc goes back, and there n denies" in stage.text)
+        assert stage.app.focused is editor
+        assert asking.answers == {}
 
 
 async def test_one_reason_stands_there_once(stage_of, ask_command):
