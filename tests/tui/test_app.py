@@ -358,13 +358,15 @@ async def test_what_is_typed_before_a_draft_can_be_seen_is_not_mixed_with_it(sta
         await stage.until(lambda: "draft from before · ↑ brings it" in stage.text)
 
 
-async def test_enter_meant_for_an_empty_prompt_sends_no_draft(stage_of, monkeypatch):
+@pytest.mark.parametrize("key", ["enter", "alt+enter"])
+async def test_enter_meant_for_an_empty_prompt_neither_sends_a_draft_nor_takes_it_away(stage_of, monkeypatch, key):
     monkeypatch.setattr(prompt, "DRAFT_SECONDS", 3600.0)
     async with stage_of(draft="unfinished") as stage:
         await stage.until(lambda: stage.app.main.prompt.text == "unfinished")
-        await stage.pilot.press("enter")
-        await stage.until(lambda: stage.app.main.prompt.text == "")
-        assert stage.app.main.prompt.typed_before[-1] == "unfinished"
+        await stage.pilot.press(key, "left", "right", key)
+        await stage.pilot.pause()
+        assert stage.app.main.prompt.text == "unfinished"
+        assert "draft from before · ctrl+c clears" in stage.text
         assert "unfinished" not in stage.bench.typed
 
 

@@ -31,7 +31,7 @@ Complete = Callable[[Completing], Awaitable[tuple[Suggestion, ...]]]
 _MOST_SECONDS = 1.0
 
 DRAFT_SECONDS = 1.0
-"""What is typed sooner after a draft came back was meant for an empty prompt."""
+"""What is typed sooner after a draft came back was meant for an empty prompt, where Enter does nothing."""
 
 
 _ELSEWHERE = frozenset({"page-up", "page-down", "find", "copy-or-quit", "suspend"})
@@ -229,19 +229,19 @@ class Prompt(PromptText):
 
     # --- inside
 
-    def _make_way(self, time: float) -> bool:
-        """Moves a draft to the history when what was done at ``time`` was meant for the empty prompt before it."""
-        draft, self._draft = self._draft, ""
-        if not draft or time >= self._draft_counts_at or self.text != draft:
-            return False
-        self._typed_before.add(self.full_text)
-        self.clear_typed()
-        self.post_message(self.DraftBack(is_in_history=True))
-        return True
+    def _is_new_draft(self, time: float) -> bool:
+        """Whether what was done at ``time`` was meant for the empty prompt before the draft came."""
+        return bool(self._draft) and time < self._draft_counts_at and self.text == self._draft
+
+    def _make_way(self, time: float) -> None:
+        """Moves a draft to the history when what was typed at ``time`` was meant for the empty prompt."""
+        if self._is_new_draft(time):
+            self._typed_before.add(self.full_text)
+            self.clear_typed()
+            self.post_message(self.DraftBack(is_in_history=True))
+        self._draft = ""
 
     def _submit(self) -> None:
-        if self._make_way(events.Focus().time):
-            return
         if self._completions.is_open and self._completions.was_moved:
             self.action_complete()
             return
@@ -256,7 +256,7 @@ class Prompt(PromptText):
 
     def _send(self, *, is_later: bool) -> None:
         text = self.full_text.strip()
-        if not text:
+        if not text or self._is_new_draft(events.Focus().time):
             return
         self._typed_before.add(text)
         self.load_text("")
