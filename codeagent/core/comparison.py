@@ -3,14 +3,15 @@
 First what is the same at both ends, then items that occur once on each side (the
 "patience" method, which keeps functions whole), and between those the shortest
 difference (E. Myers, An O(ND) Difference Algorithm, 1986). Work is counted: a part
-that would need too much of it counts as replaced.
+that would need too much of it counts as replaced. Of lines that were replaced it finds those
+that are most alike.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 Run = tuple[int, int, int]
@@ -21,6 +22,7 @@ _FREE_STEPS = 30_000
 _LONG = 2_000
 _FEW_EDITS = 40
 _STRETCH = 64
+_LEAST_ALIKE = 0.5
 
 
 def common_runs(old: Sequence[str], new: Sequence[str]) -> list[Run]:
@@ -170,3 +172,35 @@ def _joined(runs: list[Run]) -> list[Run]:
                 continue
         joined.append((i, j, count))
     return joined
+
+
+def alike(old: Sequence[Collection[str]], new: Sequence[Collection[str]]) -> list[tuple[int, int]]:
+    """Which old line, given by its words, became which new one: the most that is alike in all, in order."""
+    old_words, new_words = ([_words(line) for line in lines] for lines in (old, new))
+    likeness = [[_likeness(one, other) for other in new_words] for one in old_words]
+    best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    for i in reversed(range(len(old))):
+        for j in reversed(range(len(new))):
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], likeness[i][j] + best[i + 1][j + 1])
+    pairs: list[tuple[int, int]] = []
+    i = j = 0
+    while i < len(old) and j < len(new):
+        if likeness[i][j] and best[i][j] == likeness[i][j] + best[i + 1][j + 1]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _words(line: Collection[str]) -> frozenset[str]:
+    return frozenset(word for word in line if not word.isspace())
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """How much of both lines stands in both, from 0 to 1; 0 where it is too little to speak of."""
+    whole = sum(map(len, one)) + sum(map(len, other))
+    share = 2 * sum(map(len, one & other)) / whole if whole else 0.0
+    return share if share >= _LEAST_ALIKE else 0.0

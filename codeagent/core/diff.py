@@ -6,13 +6,13 @@ hunks to the old text gives the new text.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from codeagent.core.comparison import Run, common_runs
+from codeagent.core.comparison import Run, alike, common_runs
 from codeagent.core.errors import StaleFile
 from codeagent.core.seldom import seldom
 from codeagent.core.values import value
@@ -21,6 +21,12 @@ CONTEXT_LINES = 3
 _WORD = seldom(r"\w+|\s+|[^\w\s]")
 _LONGEST_WORD_DIFF = 2_000
 _LEAST_LIKENESS = 0.35
+_MOST_ALIKE = 400
+_MOST_ALIKE_IN_HUNK = 1_000
+"""So many pairs of lines are compared at most, to find those that are alike, by their beginnings."""
+
+_BEGINNING = 500
+
 _MOST_SLIDE = 30
 
 
@@ -148,9 +154,9 @@ def apply_hunks(before: str, diff: FileDiff, chosen: Collection[int] | None = No
 
 
 def line_pairs(lines: Sequence[DiffLine]) -> dict[int, int]:
-    """Removed lines and the added ones in their place, both ways, where a stretch has as many of each."""
+    """Removed lines and the added ones in their place, both ways: those most alike where there are more of one kind."""
     pairs: dict[int, int] = {}
-    place = 0
+    place, left = 0, _MOST_ALIKE_IN_HUNK
     while place < len(lines):
         start = place
         while place < len(lines) and lines[place].kind is LineKind.REMOVED:
@@ -158,9 +164,16 @@ def line_pairs(lines: Sequence[DiffLine]) -> dict[int, int]:
         middle = place
         while place < len(lines) and lines[place].kind is LineKind.ADDED:
             place += 1
-        if middle - start == place - middle:
-            for old, new in zip(range(start, middle), range(middle, place), strict=True):
-                pairs[old], pairs[new] = new, old
+        removed, added = middle - start, place - middle
+        found: Iterable[tuple[int, int]] = ()
+        if removed == added:
+            found = zip(range(removed), range(added), strict=True)
+        elif 0 < removed * added <= min(left, _MOST_ALIKE):
+            left -= removed * added
+            words = [_WORD().findall(line.text[:_BEGINNING]) for line in lines[start:place]]
+            found = alike(words[:removed], words[removed:])
+        for old, new in found:
+            pairs[start + old], pairs[middle + new] = middle + new, start + old
         place = max(place, start + 1)
     return pairs
 

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from codeagent.core.comparison import _Search, common_runs
 from codeagent.core.diff import (
     ChangeKind,
+    DiffLine,
     FileDiff,
     Hunk,
     LineKind,
     apply_hunks,
+    line_pairs,
     make_diff,
     split_lines,
     word_spans,
@@ -249,6 +251,52 @@ def test_only_the_word_that_changed_is_marked():
 
 def test_neighbouring_changed_words_share_one_mark():
     assert word_spans("keep(one two, rest)", "keep(uno due, rest)") == (((5, 12),), ((5, 12),))
+
+
+def paired(old, new):
+    lines = make_diff("a", old, new).hunks[0].lines
+    return {
+        (lines[at].text.strip(), lines[to].text.strip())
+        for at, to in line_pairs(lines).items()
+        if lines[at].kind is LineKind.REMOVED
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pairs"),
+    [
+        ("t = a + b * 3\n", "t = a - b * 3\nlog(t)\n", {("t = a + b * 3", "t = a - b * 3")}),
+        ("t = a + b * 3\n", "log(t)\nt = a - b * 3\n", {("t = a + b * 3", "t = a - b * 3")}),
+        ("x = 1\ncall(a, b)\n", "call(a, c)\n", {("call(a, b)", "call(a, c)")}),
+        (
+            "f(one)\ng(two)\n",
+            "f(One)\nh()\ng(Two)\n",
+            {("f(one)", "f(One)"), ("g(two)", "g(Two)")},
+        ),
+        ("alpha\n", "beta\ngamma\n", set()),
+        ("  \n", "a\nb\n", set()),
+    ],
+)
+def test_of_unequal_stretches_the_lines_most_alike_are_paired_in_order(old, new, pairs):
+    assert paired(old, new) == pairs
+
+
+@given(st.lists(st.text("ab ("), max_size=6), st.lists(st.text("ab ("), max_size=6))
+def test_each_line_has_one_partner_at_most_and_no_pairs_cross(old, new):
+    for hunk in make_diff("a", "\n".join(old), "\n".join(new)).hunks:
+        pairs = line_pairs(hunk.lines)
+        assert all(pairs[to] == at for at, to in pairs.items())
+        news = [pairs[at] for at in sorted(pairs) if hunk.lines[at].kind is LineKind.REMOVED]
+        assert news == sorted(news)
+
+
+def test_pairing_a_hunk_of_many_unequal_stretches_costs_little():
+    lines = [
+        DiffLine(kind=kind, text=f"{kind.name} value_{number} = compute(a, b, {number})\n")
+        for number in range(10_000)
+        for kind in (LineKind.REMOVED, LineKind.ADDED, LineKind.ADDED, LineKind.SAME)
+    ]
+    assert_takes_less(0.08, lambda: line_pairs(lines))
 
 
 def test_lines_with_nothing_in_common_get_no_marks():

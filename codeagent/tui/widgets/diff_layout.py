@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import accumulate, zip_longest
 from typing import NamedTuple
 
-from codeagent.core.diff import ChangeKind, DiffLine, FileDiff, Hunk, LineKind
+from codeagent.core.diff import ChangeKind, DiffLine, FileDiff, Hunk, LineKind, line_pairs
 from codeagent.core.text import show_disguised
 from codeagent.core.values import value
 from codeagent.tui.widgets.lines import TAB, count_code_rows
@@ -191,18 +191,31 @@ def _below(hunk: Hunk) -> Iterator[Entry]:
 
 
 def _beside(hunk: Hunk) -> Iterator[Entry]:
+    """Each new line stands beside the old one that it takes the place of; the others fill the rows between."""
+    pairs = line_pairs(hunk.lines)
     removed: list[int] = []
     added: list[int] = []
     for place, line in enumerate(hunk.lines):
         if line.kind is LineKind.REMOVED:
             if added:
-                yield from zip_longest(removed, added, fillvalue=NONE)
+                yield from _paired(removed, added, pairs)
                 removed, added = [], []
             removed.append(place)
         elif line.kind is LineKind.ADDED:
             added.append(place)
         else:
-            yield from zip_longest(removed, added, fillvalue=NONE)
+            yield from _paired(removed, added, pairs)
             removed, added = [], []
             yield place, place
-    yield from zip_longest(removed, added, fillvalue=NONE)
+    yield from _paired(removed, added, pairs)
+
+
+def _paired(removed: Sequence[int], added: Sequence[int], pairs: Mapping[int, int]) -> Iterator[Entry]:
+    old = new = 0
+    for at, place in enumerate(removed):
+        if (partner := pairs.get(place)) is not None:
+            to = added.index(partner, new)
+            yield from zip_longest(removed[old:at], added[new:to], fillvalue=NONE)
+            yield place, partner
+            old, new = at + 1, to + 1
+    yield from zip_longest(removed[old:], added[new:], fillvalue=NONE)

@@ -169,6 +169,28 @@ def test_side_by_side_each_new_line_stands_beside_the_old_one():
     ]
 
 
+def test_side_by_side_a_line_stands_beside_the_one_it_became_also_below_others():
+    assert beside("a\nt = b + c\nz\n", "a\nlog(t)\nt = b - c\nz\n") == [
+        "  1   a              │   1   a",
+        "                     │   2 + log(t)",
+        "  2 − t = b + c      │   3 + t = b - c",
+        "  3   z              │   4   z",
+    ]
+
+
+@pytest.mark.parametrize("side", Side)
+def test_the_word_that_changed_is_marked_also_where_one_line_became_two(side):
+    lines = render_diff(make_diff("a.txt", "t = b + c\n", "t = b - c\nlog(t)\n"), 60, DARK, side=side)
+    words = [DARK.removed_word, DARK.added_word]
+    marked = [
+        piece.text
+        for line in lines
+        for piece in line.pieces
+        if piece.style.bgcolor is not None and piece.style.bgcolor.get_truecolor().hex in words
+    ]
+    assert marked == ["+", "-"]
+
+
 def test_side_by_side_a_long_line_takes_as_many_rows_as_its_longer_side():
     shown = beside("short\n", "x" * 30 + "\n")
     assert [row.partition("│")[2].strip(" 1+") for row in shown] == ["x" * 14, "x" * 14, "xx"]
