@@ -58,10 +58,9 @@ class QuestionBody(DrawnRows):
         if self.display:
             self._furthest = max(self._furthest, self._last)
 
-    @property
-    def what_follows(self) -> Content:
-        """How many lines are below the last one in view, and how many there are; empty at the end."""
-        below = len(self._lines) - self._last
+    def what_follows(self, rows: int) -> Content:
+        """How many lines are below the last of ``rows`` in view, and how many there are; empty at the end."""
+        below = len(self._lines) - self.scroll_offset.y - rows
         return Content.styled(f"↓ {below} more of {self.total} lines", "$warning") if below > 0 else Content()
 
     @property

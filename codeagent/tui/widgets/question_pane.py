@@ -86,10 +86,9 @@ class QuestionPane(Vertical, can_focus=True):
         self._left_at, self._is_warning = 0, False
         self._view = View.QUESTION
         self._side = Side.BELOW
-        self._armed_at, self._dropped_before = NEVER, 0.0
+        self._armed_at, self._dropped_before, self.shown_at = NEVER, 0.0, 0.0
         self._patience, self._wanted, self._least, self._rows = 0.0, 0, 0, 0
         self.is_cramped = False
-        self.shown_at = 0.0
         self.is_walking = False
         """Whether the person goes from one question to the next: the keys for that count at once."""
         self._drawing = DrawnQuestion()
@@ -391,7 +390,8 @@ class QuestionPane(Vertical, can_focus=True):
 
     def _tell_what_follows(self) -> None:
         """Says in the border how much follows, or was never seen; no other row of the dialog is painted for it."""
-        told = Content() if self._view is View.EDITING else self._body.what_follows
+        rows = self._rows - self._least + 1 if self.outer_size.height != self._rows else self._body.size.height
+        told = Content() if self._view is View.EDITING else self._body.what_follows(rows)
         if self._is_warning and (question := self._questions.current):
             told = Content.styled(question.warning(self._room.line_width - _LABEL_ENDS), "bold $warning")
         if self._border_subtitle is None or not told.is_same(self._border_subtitle):
