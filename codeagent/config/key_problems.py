@@ -29,6 +29,7 @@ _NAMED = frozenset(
     ]
 ) | {f"f{number}" for number in range(1, 25)}
 _MODIFIERS = re.compile(r"(?:(?:ctrl|alt|shift|super|hyper|meta)\+)*")
+_SELDOM_SENT = frozenset({"super", "hyper", "meta"})
 _SAME_ON_PLAIN_TERMINALS = {
     "ctrl+i": "tab",
     "ctrl+m": "enter",
@@ -61,8 +62,16 @@ def _wrong_words(action: KeyAction, keys: tuple[str, ...]) -> Iterator[str]:
     for key in keys:
         modifiers = _MODIFIERS.match(key)
         bare = key[modifiers.end() :] if modifiers else key
+        held = key[: -len(bare)].split("+")[:-1] if bare else []
+        written = "+".join([*sorted(set(held)), bare])
         if not _is_known(bare):
             yield f"[keys] {action.name}: there is no key {key}; write it like ctrl+x, alt+up, f5 or question_mark."
+        elif not _SELDOM_SENT.isdisjoint(held):
+            yield f"[keys] {action.name}: hardly any terminal sends {key}; choose a key such as ctrl+x, alt+up or f5."
+        elif held == ["shift"] and len(bare) == 1:
+            yield f"[keys] {action.name}: {key} arrives as {bare.upper()}; write it so."
+        elif written != key:
+            yield f"[keys] {action.name}: {key} is written {written}."
         elif key in _SAME_ON_PLAIN_TERMINALS:
             yield (
                 f"[keys] {action.name}: many terminals cannot tell {key} from {_SAME_ON_PLAIN_TERMINALS[key]}; "

@@ -1,13 +1,14 @@
 import pytest
 
 from codeagent.config.key_problems import key_problems
+from codeagent.core.keys import KEYS
 
 
 def test_the_keys_as_they_come_have_no_problem():
     assert key_problems({}) == ()
 
 
-@pytest.mark.parametrize("keys", ["ctrl+x", "f5,f6", "alt+down", "ctrl+alt+k", "ctrl+question_mark", "shift+f3"])
+@pytest.mark.parametrize("keys", ["ctrl+x", "f5,f6", "alt+down", "alt+ctrl+k", "ctrl+shift+up", "ctrl+question_mark", "shift+f3"])
 def test_a_free_key_has_no_problem(keys):
     assert key_problems({"mode": keys}) == ()
 
@@ -38,6 +39,31 @@ def test_two_actions_that_exchange_their_keys_do_not_clash():
 def test_a_key_that_does_not_exist_is_said(key):
     (said,) = key_problems({"mode": key})
     assert "there is no key" in said
+
+
+@pytest.mark.parametrize("key", ["hyper+q", "super+f1", "meta+x", "ctrl+hyper+q"])
+def test_a_key_that_hardly_any_terminal_sends_is_said(key):
+    assert key_problems({"find": key}) == (
+        f"[keys] find: hardly any terminal sends {key}; choose a key such as ctrl+x, alt+up or f5.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("ctrl+alt+k", "ctrl+alt+k is written alt+ctrl+k."),
+        ("shift+alt+up", "shift+alt+up is written alt+shift+up."),
+        ("ctrl+ctrl+x", "ctrl+ctrl+x is written ctrl+x."),
+        ("shift+y", "shift+y arrives as Y; write it so."),
+    ],
+)
+def test_a_key_that_arrives_by_another_name_is_said(key, said):
+    assert key_problems({"approve": key}) == (f"[keys] approve: {said}",)
+
+
+@pytest.mark.parametrize("keys", sorted({one for key in KEYS for one in key.keys.split(",") if key.action}))
+def test_every_key_as_it_comes_has_a_name_that_arrives(keys):
+    assert not any("written" in said or "arrives" in said for said in key_problems({"deny": keys}))
 
 
 @pytest.mark.parametrize("key", ["m", "space", "question_mark"])
