@@ -78,7 +78,7 @@ COMMANDS: tuple[Command, ...] = (
         summary="How hard the model thinks: low, medium, high or default",
         argument="LEVEL",
     ),
-    Command(name=CommandName.THEME, summary="Colours, with a live preview", argument="NAME"),
+    Command(name=CommandName.THEME, summary="Colours; without a name a list shows each live", argument="NAME"),
     Command(name=CommandName.UNDO, summary="Take back the agent's last change of files, after showing it", waits=True),
     Command(name=CommandName.REDO, summary="Bring back what was last taken back", waits=True),
     Command(name=CommandName.REWIND, summary="Go back to before a message: conversation, files or both", waits=True),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
 from itertools import product
-from math import dist
+from math import dist, hypot
 from operator import mul
 
 from rich.color import Color, ColorSystem
@@ -27,6 +27,9 @@ _FIRST = ("text", "muted", "accent")
 _OTHERS = ("success", "warning", "error")
 _LIGHTNESS_OF_TINTS = 2.5
 _HUE_APART = 33 / 360
+_STRONGER = 1.4
+"""So much more colour a changed word needs than its row, beside which it would look grey."""
+
 _LEVELS = (0, 95, 135, 175, 215, 255)  # of xterm's cube
 _GREYS = 25  # Rich has a grey of the lightness n / 25 as colour 231 + n
 _TO_XYZ = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
@@ -42,13 +45,11 @@ def in_256(palette: Palette) -> Palette:
         grounds.append(_ground(wanted, taken=grounds))
     strongest = "#ffffff" if palette.is_dark else "#000000"
     tints: list[str] = []
-    for wanted in (
-        palette.added_background,
-        palette.removed_background,
-        palette.added_word,
-        palette.removed_word,
-    ):
+    for wanted in (palette.added_background, palette.removed_background):
         tints.append(_tint(wanted, [*grounds, *tints], [palette.text], [strongest]))
+    for wanted, row in zip((palette.added_word, palette.removed_word), tuple(tints), strict=True):
+        stronger = 0 if palette.is_dark else _STRONGER * _chroma(row)
+        tints.append(_tint(wanted, [*grounds, *tints], [palette.text], [strongest], chroma=stronger))
     selection = _tint(palette.selection, grounds, [getattr(palette, name) for name in (*_FIRST, *_OTHERS)])
     everywhere = [*grounds, selection]
     inks = {name: _kept(getattr(palette, name), everywhere) for name in _FIRST}
@@ -98,9 +99,10 @@ def _ground(wanted: str, taken: Sequence[str]) -> str:
     return _nearest(wanted, [one for one in _all() if _is_grey(one) and _is_new(one, taken)])
 
 
-def _tint(wanted: str, taken: Sequence[str], *words: Sequence[str]) -> str:
+def _tint(wanted: str, taken: Sequence[str], *words: Sequence[str], chroma: float = 0) -> str:
     """The nearest colour of about that hue, on which the first of these words can be read for which there is one."""
     near = [one for one in _all() if _is_new(one, taken) and not _is_grey(one) and _is_hue(one, wanted)]
+    near = [one for one in near if _chroma(one) >= chroma] or near
     for inks in words:
         if fit := [one for one in near if all(contrast(ink, one) >= READABLE for ink in inks)]:
             return _nearest(wanted, fit, lightness=_LIGHTNESS_OF_TINTS)
@@ -135,6 +137,11 @@ def _all() -> tuple[str, ...]:
 
 def _is_new(colour: str, taken: Sequence[str]) -> bool:
     return drawn(colour) not in {drawn(one) for one in taken}
+
+
+def _chroma(colour: str) -> float:
+    """How far from grey it looks."""
+    return hypot(*_lab(drawn(colour))[1:])
 
 
 def _is_grey(colour: str) -> bool:

@@ -213,5 +213,5 @@ async def test_a_file_that_makes_no_command_is_told_once(stage_of):
     async with stage_of(custom=custom) as stage:
         await stage.until(lambda: "/c/help.md makes no command" in stage.text)
         await stage.type("/")
-        await stage.until(lambda: "Colours, with a live preview" in stage.text)
+        await stage.until(lambda: "Colours; without a name a list shows each live" in stage.text)
         assert stage.text.count("makes no command") == 1

@@ -51,6 +51,14 @@ def test_tints_keep_about_their_hue(name):
         assert min(apart, 1 - apart) <= 33 / 360, (ground, shown)
 
 
+@pytest.mark.parametrize("name", [name for name in OWN_COLOURS if not THEMES[name].is_dark])
+@pytest.mark.parametrize("kind", ["added", "removed"])
+def test_a_changed_word_is_more_colourful_than_its_row_beside_which_it_would_look_grey(name, kind):
+    colours = asdict(FITTED[name])
+    row, word = (Color.parse(colours[f"{kind}_{of}"]).get_truecolor() for of in ("background", "word"))
+    assert max(word) - min(word) >= 1.2 * (max(row) - min(row))
+
+
 @pytest.mark.parametrize("name", OWN_COLOURS)
 def test_every_word_can_be_read_on_every_ground(name):
     colours = asdict(FITTED[name])

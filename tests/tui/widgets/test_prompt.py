@@ -136,7 +136,7 @@ async def test_ctrl_r_searches_the_history(stage_of):
 async def test_a_slash_completes_commands(stage_of):
     async with stage_of() as stage:
         await stage.type("/")
-        await stage.until(lambda: "Colours, with a live preview" in stage.text)
+        await stage.until(lambda: "Colours; without a name a list shows each live" in stage.text)
         await stage.type("do")
         await stage.until(lambda: "Colours" not in stage.text)
         await stage.pilot.press("tab")
