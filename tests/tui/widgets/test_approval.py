@@ -67,6 +67,21 @@ async def test_what_an_edit_forgave_is_shown(stage_of, ask_diff):
         assert "· other quotes" in stage.text
 
 
+@pytest.mark.parametrize("lines", [1, 60])
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_what_follows_is_told_right_from_the_first_frame_on(stage_of, ask_command, lines, size):
+    request = ask_command("\n".join(f"echo {number}" for number in range(lines)))
+    async with stage_of(size=size) as stage:
+        dialog = stage.app.main.approval
+        with stage.app._context():
+            dialog.add(1, request)
+        at_first = str(dialog._border_subtitle or "")
+        await stage.until(lambda: dialog.outer_size.height == dialog._rows)
+        await stage.pilot.pause()
+        assert str(dialog._border_subtitle or "") == at_first
+        assert at_first == "" if lines == 1 else re.fullmatch(r"↓ \d\d more of \d\d lines", at_first)
+
+
 async def test_only_the_chosen_hunks_are_approved_and_the_reason_goes_along(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
