@@ -76,9 +76,14 @@ class OwnKeysScreen(Screen[ScreenResultType]):
         return own_keys_first(super()._binding_chain, self.app._keymap)  # noqa: SLF001  # pyright: ignore[reportUnknownMemberType, reportPrivateUsage] - it has no public name
 
 
+_ROOMY = 15
+"""Where a window has so many rows, it leaves the lines below the header and above the status line whole."""
+
+
 class Window(ModalScreen[ScreenResultType]):
     """A window over the main screen, with the same."""
 
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (_ROOMY, "-roomy")]  # noqa: RUF012 - as Textual has it
     IS_LEFT_FOR_TEXT: ClassVar[bool] = True
     """Whether it closes when a sentence is typed that it has no field for."""
 

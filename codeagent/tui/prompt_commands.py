@@ -38,7 +38,7 @@ class PromptCommands:
             self.is_in_editor = False
         if isinstance(written, EditorFailed):
             raise written
-        self._prompt.put(written)
+        self._prompt.put_folded(written)
 
     async def search(self) -> None:
         """Searches what was typed before, newest first."""

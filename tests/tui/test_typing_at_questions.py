@@ -188,3 +188,14 @@ async def test_a_reason_goes_whole_to_one_place_however_soon_after_t_it_is_typed
             )
         )
         assert asking.answers == {}
+
+
+@pytest.mark.parametrize("key", ["tab", "ctrl+c", "left"])
+async def test_where_a_sentence_went_is_told_no_longer_than_it_is_typed(stage_of, ask_diff, key):
+    async with stage_of(Asking(ask_diff("c1"))) as stage:
+        await stage.type("go\n")
+        await until_it_listens(stage)
+        post(stage, "try it")
+        await stage.until(lambda: "That went to the prompt: t alone asks for the reason" in stage.text)
+        await stage.pilot.press(key)
+        await stage.until(lambda: "That went to the prompt" not in stage.text)

@@ -52,6 +52,7 @@ class ChangesScreen(Window[Decision | None]):
         border-title-color: $text; border-title-background: $background;
         border-subtitle-color: $text-muted; border-subtitle-background: $background;
     }
+    ChangesScreen.-roomy > Vertical { margin: 2 1; }
     ChangesScreen #remark { height: auto; color: $warning; padding: 0 0 1 0; }
     ChangesScreen ChangesView { height: 1fr; }
     """

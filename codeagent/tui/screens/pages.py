@@ -43,6 +43,7 @@ class Page(Window[None]):
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
     }
+    Page.-roomy > VerticalScroll { margin: 2 1; }
     Page Static { height: auto; padding: 1 2; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -47,6 +47,7 @@ class RulesScreen(Window[None]):
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
     }
+    RulesScreen.-roomy > Vertical { margin: 2 1; }
     RulesScreen OptionList, RulesScreen OptionList:focus {
         border: none; height: auto; max-height: 12; padding: 0; background: $surface; color: $text;
         scrollbar-size-vertical: 1;

@@ -105,9 +105,12 @@ class Typing:
         self._timer: Timer | None = None
         self._begun = _Begun(dialog)
         self._last_text = 0.0
+        self._has_told_where = False
 
     def keeps(self, event: events.Key | events.Paste) -> bool:
         """Whether the key waits here; if not, the keyboard is where it belongs now."""
+        if self._has_told_where and not _is_text(event):  # the sentence that it was about is over
+            self._remark("")
         held = self._let_go()
         is_again = held is not None and isinstance(event, events.Key) and event.key == held.key
         if isinstance(event, events.Key) and (held is None or is_again) and self._may_answer(event):
@@ -132,6 +135,7 @@ class Typing:
             self._type_sentence(held.begun + held.character, event.time)
             if held.action in _OPENS and not held.remark:
                 self._remark(f"That went to the prompt: {held.character} alone {_OPENS[held.action]}")
+                self._has_told_where = True
         else:
             self._remark(f"{held.character} answers when it is pressed alone")
 
@@ -206,6 +210,7 @@ class Typing:
         return held
 
     def _remark(self, text: str) -> None:
+        self._has_told_where = False
         self._dialog.post_message(ApprovalDialog.Remarked(text))
 
     def _type_sentence(self, begun: str, time: float) -> None:

@@ -160,7 +160,10 @@ class CompletionList(Widget):
         longest = max((cell_len(one.text) for one in shown), default=0) + 3
         column = min(longest, max(self.size.width - 20, 10))
         if not self._has_room:
-            rows = [self._row(one, column, self.size.width) for one in shown]
+            rows = [self._row(one, column, self.size.width) for one in shown[:-1]]
+            left = f"  {first + len(shown)} of {len(self._suggestions)}" if len(self._suggestions) > MOST_ROWS else ""
+            last = [self._row(one, column, self.size.width - len(left)) for one in shown[-1:]]
+            rows += [Content.assemble(row, (left, "$text-faint")) for row in last]
         else:
             column = min(max(longest, _LEAST), self.size.width * 2 // 5)
             rows = [self._row(one, column, column) for one in shown]

@@ -140,7 +140,7 @@ class DrawnQuestion:
                 return offer_lines(request.offers, width, palette)
             case View.ASKING_WHY:
                 keys = () if have_room(choices, width) else key_lines(choices, width, palette)
-                return [*verdict_lines(request.verdict, width, palette), *keys]
+                return [*verdict_lines(request, width, palette), *keys]
             case View.CRAMPED:
                 return wrap([Piece(TOO_SMALL, inks_of(palette).warning)], width + _FRAME_COLUMNS)
             case _:

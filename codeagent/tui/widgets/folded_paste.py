@@ -45,6 +45,18 @@ class FoldedPastes:
 
         return _MARK_AND_NEWLINE.sub(pasted, text)
 
+    def fold_again(self, text: str, before: str) -> str:
+        """The text with the marks that stood in ``before``, in their order, where what they stand for is whole."""
+        at = 0
+        for found in _MARK.finditer(before):
+            whole = self._texts.get(found[0], "")
+            place = text.find(whole, at) if whole else -1
+            if place >= 0:
+                gap = "\n" if whole.endswith("\n") and place + len(whole) < len(text) else ""
+                text = f"{text[:place]}{found[0]}{gap}{text[place + len(whole) :]}"
+                at = place + len(found[0])
+        return text
+
     def gap_behind(self, mark: str) -> str:
         """What parts the pasted text from words typed behind it: a newline behind lines, a blank behind one line."""
         return "\n" if "\n" in self._texts.get(mark, "") else " "

@@ -271,7 +271,7 @@ def _text_lines(name: str, result: ToolResult, width: int, inks: Inks, most: int
     ink = inks.text if result.outcome in {Outcome.FAILED, Outcome.DENIED, Outcome.INTERNAL} else inks.muted
     is_output = isinstance(result.details, CommandDetails)
     pieces = output_pieces(text, ink, inks) if is_output else [Piece(_drawn(text), ink)]
-    lines = wrap(pieces, width, cut=Cut.ANYWHERE if name == "bash" else Cut.WORDS)
+    lines = wrap(pieces, width, cut=Cut.ANYWHERE if name == "bash" and is_output else Cut.WORDS)
     if most is None or len(lines) <= most:
         return lines
     more = f"… {counted(len(lines) - most, 'row')} above; {inks.opens} shows all"

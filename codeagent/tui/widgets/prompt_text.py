@@ -103,6 +103,10 @@ class PromptText(TextField):
         self.replace(shown, (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor(self.document.end)
 
+    def put_folded(self, text: str) -> None:
+        """The same, with the pastes that are folded now still folded where all of their text is in it."""
+        self.put(self._pastes.fold_again(clean(text), self.text))
+
     def give_back(self, text: str) -> None:
         """Puts text that was not delivered before whatever is typed now."""
         self.put(f"{text}\n{self.text}" if self.text else text)
@@ -161,15 +165,19 @@ class PromptText(TextField):
 
     @property
     def can_unfold(self) -> bool:
-        """Whether the cursor is at a folded paste."""
+        """Whether the cursor is at a folded paste, on either side of it."""
+        return self._paste_at_cursor() is not None
+
+    def _paste_at_cursor(self) -> tuple[int, int] | None:
         row, column = self.cursor_location
-        return self._pastes.mark_at(self.document.get_line(row), column) is not None
+        line = self.document.get_line(row)
+        return self._pastes.mark_at(line, column) or self._pastes.mark_at(line, column + 1)
 
     def unfold(self) -> None:
         """Opens the folded paste at the cursor."""
-        row, column = self.cursor_location
+        row, _ = self.cursor_location
         line = self.document.get_line(row)
-        if span := self._pastes.mark_at(line, column):
+        if span := self._paste_at_cursor():
             if not self._pastes.can_open(line[span[0] : span[1]]):
                 self.post_message(self.TooLong())
                 return

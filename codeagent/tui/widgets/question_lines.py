@@ -110,24 +110,29 @@ def command_lines(command: str, width: int, palette: Palette) -> Sequence[Line]:
     return lines
 
 
-def verdict_lines(verdict: Verdict, width: int, palette: Palette) -> list[Line]:
-    """Why the question is asked: the whole verdict, then each part of the command with its own."""
-    inks = inks_of(palette)
-    lines = _text(verdict.because or "No rule allows it.", width, inks.text)
+def verdict_lines(request: ApprovalRequest, width: int, palette: Palette) -> list[Line]:
+    """Why the question is asked: what is warned of, the whole verdict, then each part of the command with its own."""
+    inks, verdict = inks_of(palette), request.verdict
+    warned = list(_warnings(request, width, palette))
+    reasons = [part.because.rstrip(".").lower() for part in verdict.parts if part.decision is not Decision.ALLOW]
+    whole = verdict.because.rstrip(".").lower()
+    if whole in reasons and len(set(reasons)) > 1:  # each stands below its part
+        whole = ""
+    lines = _text(verdict.because or "No rule allows it.", width, inks.text) if whole or not reasons else []
     if verdict.is_opaque:
         lines += _text("What it would run cannot be told beforehand, so it is asked each time.", width, inks.warning)
     for part in verdict.parts:
         style = {Decision.ALLOW: inks.success, Decision.ASK: inks.warning, Decision.DENY: inks.error}[part.decision]
-        lines.append(EMPTY)
+        lines += [EMPTY] if lines else []
         words = Piece(show_command(part.shown), inks.text)
         rows = command_rows([words], width - _INDENT, first=Piece("", inks.text), mark=inks.faint)
         said = (Piece(f"{part.decision:<{_INDENT}}", style),)
         lines += [row.after((Piece(" " * _INDENT, style),) if at else said) for at, row in enumerate(rows)]
-        if part.because.rstrip(".").lower() != verdict.because.rstrip(".").lower():  # else it stands above already
+        if part.because.rstrip(".").lower() != whole:  # else it stands above already
             lines += _text(part.because, width, inks.muted, indent=_INDENT)
     if verdict.remedy:
         lines += [EMPTY, *_text(f"Not asked when started with: {verdict.remedy}", width, inks.muted)]
-    return lines
+    return warned + lines
 
 
 def key_lines(choices: Sequence[Choice], width: int, palette: Palette) -> list[Line]:

@@ -155,7 +155,7 @@ class StatusLine(Widget):
             parts.append(Content.styled(f"{mark}{activity}", "$accent"))
         if status.vi_mode:
             parts.append(Content.styled(status.vi_mode, "bold $accent"))
-        if status.is_connecting:
+        if status.is_connecting and (status.waiting or not status.is_covered):
             parts.append(Content.styled("● waiting for you", "$accent") if status.waiting else Content(STARTING))
         if status.mode is not None:
             parts.append(mode_word(status.mode))

@@ -233,6 +233,27 @@ async def test_a_command_of_which_nothing_is_left_is_not_sent(stage_of, ask_comm
         assert asking.answers == {}
 
 
+async def test_of_several_commands_each_reason_stands_below_its_own(stage_of, ask_command):
+    reasons = {"touch": "`touch` may change something", "rm": "`rm` may change something"}
+    parts = tuple(
+        VerdictPart(words=(name, "x"), decision=Decision.ASK, because=because) for name, because in reasons.items()
+    )
+    verdict = Verdict(decision=Decision.ASK, because="`touch` may change something.", parts=parts)
+    request = replace(ask_command("touch x; rm x"), verdict=verdict, warnings=("x would be deleted.",))
+    async with stage_of(Asking(request)) as stage:
+        await ask(stage)
+        await stage.pilot.press("question_mark")
+        await stage.until(lambda: "`rm` may" in stage.text)
+        rows = [row.strip(" │") for row in stage.text.split("\n")]
+        first = rows.index("! x would be deleted.")
+        assert [row for row in rows[first + 1 :] if row][:4] == [
+            "ask   touch x",
+            "`touch` may change something",
+            "ask   rm x",
+            "`rm` may change something",
+        ]
+
+
 async def test_one_reason_stands_there_once(stage_of, ask_command):
     parts = (VerdictPart(words=("a.py",), decision=Decision.ASK, because="changes are asked about in ask mode."),)
     verdict = Verdict(decision=Decision.ASK, because="Changes are asked about in ask mode.", parts=parts)

@@ -3,6 +3,7 @@ import asyncio
 import pytest
 from textual import events
 
+from codeagent.core.commands import COMMANDS
 from codeagent.tui.driver import TypedText
 
 
@@ -72,6 +73,45 @@ async def test_a_folded_paste_is_opened_with_tab_and_deleted_as_a_whole(stage_of
         await paste(stage, text)
         await stage.pilot.press("backspace")
         assert stage.app.main.prompt.is_empty
+
+
+async def test_tab_opens_a_folded_paste_from_its_left_side_too(stage_of):
+    text = "\n".join(f"line {number}" for number in range(25))
+    async with stage_of() as stage:
+        await paste(stage, text)
+        await stage.pilot.press("home", "tab")
+        assert stage.app.main.prompt.text == text
+        assert stage.app.focused is stage.app.main.prompt
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+async def test_a_text_written_in_the_editor_keeps_the_pastes_that_are_whole_folded(stage_of, end):
+    first, second = ("\n".join(f"{name} {number}" for number in range(25)) + end for name in ("one", "two"))
+    async with stage_of() as stage:
+        prompt = stage.app.main.prompt
+        await paste(stage, first)
+        await stage.type("between")
+        prompt.insert_typed("\n" + second)
+        shown, whole = prompt.text, prompt.full_text
+        prompt.put_folded(whole)
+        assert (prompt.text, prompt.full_text) == (shown, whole)
+        changed = whole.replace("one 7", "1 7").replace("between", "in the middle")
+        prompt.put_folded(changed)
+        assert prompt.full_text == changed
+        assert prompt.text.count("[pasted text #") == 1
+        prompt.put_folded("none of it")
+        assert prompt.text == "none of it"
+
+
+async def test_of_a_list_that_goes_on_it_is_said_how_far(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/")
+        count = len(COMMANDS)
+        await stage.until(lambda: f"8 of {count}" in stage.text)
+        await stage.pilot.press("up")
+        assert f"{count} of {count}" in stage.text
+        await stage.type("th")
+        await stage.until(lambda: f"of {count}" not in stage.text)
 
 
 async def test_a_paste_of_control_characters_is_cleaned(stage_of):

@@ -290,6 +290,15 @@ def test_a_denied_call_shows_the_persons_words_and_not_what_the_model_is_told():
     assert "Not run" not in block.copied()
 
 
+def test_what_is_said_of_a_command_that_did_not_run_breaks_between_words():
+    said = "Not run: The person changed the proposal, but it cannot be done so: The command cannot be read."
+    block = panel()
+    block.end(ended(Outcome.DENIED, text=said), 0.0)
+    block.set_open(is_open=True)
+    words = {word for line in shown(block, width=40)[1:] for word in line.split()}
+    assert words <= set(said.split())
+
+
 def test_a_call_that_was_denied_without_a_word_says_so_once():
     block = panel()
     block.deny("")
