@@ -67,7 +67,7 @@ def _wrong_words(action: KeyAction, keys: tuple[str, ...]) -> Iterator[str]:
         if not _is_known(bare):
             yield f"[keys] {action.name}: there is no key {key}; write it like ctrl+x, alt+up, f5 or question_mark."
         elif not _SELDOM_SENT.isdisjoint(held):
-            yield f"[keys] {action.name}: hardly any terminal sends {key}; choose a key such as ctrl+x, alt+up or f5."
+            yield f"[keys] {action.name}: hardly any terminal sends {key}; choose a key such as f5 or ctrl+x."
         elif held == ["shift"] and len(bare) == 1:
             yield f"[keys] {action.name}: {key} arrives as {bare.upper()}; write it so."
         elif written != key:

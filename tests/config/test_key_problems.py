@@ -8,7 +8,9 @@ def test_the_keys_as_they_come_have_no_problem():
     assert key_problems({}) == ()
 
 
-@pytest.mark.parametrize("keys", ["ctrl+x", "f5,f6", "alt+down", "alt+ctrl+k", "ctrl+shift+up", "ctrl+question_mark", "shift+f3"])
+@pytest.mark.parametrize(
+    "keys", ["ctrl+x", "f5,f6", "alt+down", "alt+ctrl+k", "ctrl+shift+up", "ctrl+question_mark", "shift+f3"]
+)
 def test_a_free_key_has_no_problem(keys):
     assert key_problems({"mode": keys}) == ()
 
@@ -44,7 +46,7 @@ def test_a_key_that_does_not_exist_is_said(key):
 @pytest.mark.parametrize("key", ["hyper+q", "super+f1", "meta+x", "ctrl+hyper+q"])
 def test_a_key_that_hardly_any_terminal_sends_is_said(key):
     assert key_problems({"find": key}) == (
-        f"[keys] find: hardly any terminal sends {key}; choose a key such as ctrl+x, alt+up or f5.",
+        f"[keys] find: hardly any terminal sends {key}; choose a key such as f5 or ctrl+x.",
     )
 
 

@@ -31,6 +31,7 @@ FIXED = {
         "esc back",
         "esc goes",
     },
+    "tui/widgets/approval.py": {"esc goes"},
     "tui/widgets/status.py": {"esc back"},
 }
 """Keys without a name in the config."""

@@ -21,7 +21,6 @@ from codeagent.core.approvals import (
     ProjectPreview,
     RuleOffer,
     TextPreview,
-    Verdict,
 )
 from codeagent.core.text import count_gaps, show_command, show_invisible
 from codeagent.core.values import value
