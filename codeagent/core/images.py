@@ -43,7 +43,7 @@ def image_problem(data: bytes) -> str:
     if not (width and height):
         return "is damaged"
     if max(width, height) > LONGEST_SIDE:
-        return f"has {width:,} × {height:,} pixels, and models take {LONGEST_SIDE:,} on a side"
+        return f"is {width:,} × {height:,} pixels ({LONGEST_SIDE:,} at most)"
     return ""
 
 

@@ -67,4 +67,4 @@ def test_whatever_stands_behind_the_first_bytes_is_judged(kind):
 
 def test_too_many_pixels_are_told():
     wide = WHOLE["png"].replace(SIZE, (9_000).to_bytes(4, "big") + SIZE[4:])
-    assert image_problem(wide) == "has 9,000 × 20 pixels, and models take 8,000 on a side"
+    assert image_problem(wide) == "is 9,000 × 20 pixels (8,000 at most)"

@@ -81,7 +81,7 @@ def test_an_image_pasted_as_data_is_taken():
         ("data:image/png;base64,QUJD", "no image that models know"),
         ("{text}", "text.png is no image that models know: only its path is here"),
         ("{cut}", "cut.png is cut off or damaged: only its path is here"),
-        ("{wide}", "wide.png has 9,000 × 20 pixels, and models take 8,000 on a side: only its path is here"),
+        ("{wide}", "wide.png is 9,000 × 20 pixels (8,000 at most): only its path is here"),
         ("data:image/jpeg;base64,/9j/2Q==", "pasted.jpeg is cut off or damaged"),
         ("{large}", "large.png is larger than 3.8 MB: only its path is here"),
     ],
