@@ -81,10 +81,10 @@ async def _last_of(listings: AsyncGenerator[tuple[ModelChoice, ...]]) -> tuple[M
 
 
 def _fitting(query: str, found: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
-    """Those that begin with what was typed, then those that hold it; none once one is typed whole."""
+    """Those that begin with what was typed, then those that hold it; only the one that is typed whole."""
     known, sought = tuple(found), query.casefold()
-    if any(one.text == query for one in known):
-        return ()
+    if whole := next((one for one in known if one.text == query), None):
+        return (whole,)
     begins = [one for one in known if one.text.casefold().startswith(sought)]
     holds = [one for one in known if sought in one.text.casefold() and one not in begins]
     return tuple((*begins, *holds)[:MOST_MODELS])

@@ -308,6 +308,17 @@ async def test_a_draft_keeps_the_keyboard_until_tab_gives_it_to_the_question(sta
         assert stage.app.main.prompt.text == "a draft"
 
 
+async def test_tab_gives_it_to_the_question_from_a_word_that_nothing_completes(stage_of, ask_diff):
+    asking = Asking(ask_diff(hunks=1), at_once=False)
+    async with stage_of(asking) as stage:
+        await begin(stage)
+        await stage.type("see @nowhere")
+        asking.go.set()
+        await stage.until(lambda: stage.app.main.approval.waiting)
+        await stage.pilot.press("tab")
+        await stage.until(lambda: stage.app.main.approval.has_keyboard)
+
+
 async def test_enter_means_nothing_until_an_answer_was_chosen_with_the_arrows(stage_of, ask_diff):
     asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:

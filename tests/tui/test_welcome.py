@@ -91,3 +91,10 @@ async def test_escape_goes_back_from_a_key_and_then_leaves(stage_of):
         await stage.pilot.press("escape")
         await stage.until(lambda: not stage.app.is_running)
     assert stage.app.return_value is None
+
+
+async def test_on_the_smallest_screen_what_can_be_chosen_is_in_view(stage_of):
+    async with stage_of(error=NoModel("There is no model."), size=(20, 5)) as stage:
+        await stage.until(lambda: "› a  Anthropic" in stage.text)
+        await stage.pilot.press("down", "down", "down")
+        await stage.until(lambda: "› q  Leave" in stage.text)

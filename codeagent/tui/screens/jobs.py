@@ -25,7 +25,7 @@ from codeagent.tui.widgets.panel_lines import seconds_text
 
 _REFRESH_SECONDS = 0.5
 _TIME_CELLS = 14
-_WIDEST, _HIGHEST = 110, 30
+_WIDEST, _HIGHEST = 120, 22
 _AROUND, _FRAME = 2, 4
 _MOST_ROWS = 8
 _FEW_LINES = 6
@@ -50,7 +50,7 @@ class JobsScreen(Window[None]):
     DEFAULT_CSS = """
     JobsScreen { align: center middle; background: $veil; &:ansi { background: $veil; } }
     JobsScreen > Vertical {
-        width: 100%; max-width: 110; height: auto; margin: 1; padding: 0 1;
+        width: 100%; max-width: 120; height: auto; margin: 1; padding: 0 1;
         background: $surface; border: round $accent;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;

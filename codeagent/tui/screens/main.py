@@ -27,7 +27,7 @@ from codeagent.tui.keys import QUIT, OwnKeysScreen, Window, answers_that_begin_w
 from codeagent.tui.screens.typing import Letters, Typing
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog
-from codeagent.tui.widgets.completion import CompletionList
+from codeagent.tui.widgets.completion import CompletionList, nothing_fits
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.drawn_question import Room
 from codeagent.tui.widgets.find_bar import FindBar
@@ -221,6 +221,15 @@ class MainScreen(OwnKeysScreen[None]):
     def on_prompt_text_remarked(self, event: Prompt.Remarked) -> None:
         """Says it in the status line."""
         self.status.remark(event.text, _REMARK_SECONDS)
+
+    def on_prompt_nothing_to_take(self, event: Prompt.NothingToTake) -> None:
+        """A question that waits gets the keyboard; else the person stays, and learns why nothing happened."""
+        if self.approval.waiting:
+            self.action_next_pane()
+        elif event.is_whole:
+            self.prompt.end_word()
+        else:
+            self.status.remark(nothing_fits(event.word), _REMARK_SECONDS)
 
     def on_prompt_draft_back(self, event: Prompt.DraftBack) -> None:
         """Text that nobody typed just now says where it comes from."""

@@ -19,7 +19,7 @@ from codeagent.core.text import show_invisible
 from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.keys import Window
 
-_WIDEST = 100
+_WIDEST = 120
 _AROUND = 2
 _LEAVE = "esc leave"
 """The cells beside the page."""
@@ -38,7 +38,7 @@ class Page(Window[None]):
     DEFAULT_CSS = """
     Page { align: center middle; background: $veil; &:ansi { background: $veil; } }
     Page > VerticalScroll {
-        width: 100%; max-width: 100; height: auto; max-height: 100%; margin: 1;
+        width: 100%; max-width: 120; height: auto; max-height: 100%; margin: 1;
         background: $surface; border: round $accent; scrollbar-size: 0 1; scrollbar-gutter: stable;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;

@@ -32,6 +32,14 @@ _WIDEST_VALUE = 48
 _NARROWEST = 20
 """Cells that a detail needs for lines of its own."""
 
+_NARROWEST_BESIDE, _ROOMY, _MARGINS = 32, 110, 2
+_LOW = 10
+"""Lines of a screen that the window has for itself."""
+_MOST_ROWS, _FRAME, _NOTE, _BELOW = 14, 3, 5, 2
+"""Lines of the list, of what is above and below it, of a note, and below the window."""
+
+_FEW = 8
+"""So many are looked over faster than narrowed down: what is typed is shown once there is something."""
 
 _REVERSED = Style(color="default", bgcolor="default", reverse=True)
 
@@ -70,9 +78,13 @@ class Picker(Window[str | None]):
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
     }
+    Picker.-beside { align: right bottom; }
+    Picker.-beside > Vertical { margin-bottom: 3; }
+    Picker.-low > Vertical { max-height: 100%; margin: 0 1; }
     Picker Input, Picker Input:focus { border: none; height: 1; padding: 0; background: $surface; }
+    Picker.-few Input, Picker.-few Input:focus { height: 0; }
     Picker OptionList, Picker OptionList:focus {
-        border: none; height: auto; max-height: 14; padding: 0; background: $surface; color: $text;
+        border: none; height: auto; padding: 0; background: $surface; color: $text;
         scrollbar-size-vertical: 1;
         & > .option-list--option-highlighted {
             background: $screen-selection-background; color: $accent; text-style: bold;
@@ -102,6 +114,7 @@ class Picker(Window[str | None]):
     ) -> None:
         """``on_look`` is told of every value that the bar stands on; ``takes_any`` lets a value be typed freely.
 
+        What ``on_look`` changes is looked at: the list leaves half of the screen's width to it.
         ``grows`` gives fuller lists while it is open, and is closed with it; a ``note`` stands below the list.
         """
         super().__init__()
@@ -109,6 +122,7 @@ class Picker(Window[str | None]):
         self._items = items
         self._current = current
         self._on_look = on_look
+        self.set_class(on_look is not None, "-beside")
         self._takes_any = takes_any
         self._grows = grows
         self._note = note
@@ -159,8 +173,22 @@ class Picker(Window[str | None]):
                 self._stand_on(stood_on)
         self.query_one(Vertical).border_subtitle = Content(_KEYS)
 
+    @property
+    def _width(self) -> int:
+        """Cells of the window with its margins."""
+        width = min(self.size.width, _WIDEST)
+        if self._on_look is None:
+            return width
+        return min(max(width // 2, _NARROWEST_BESIDE) if width < _ROOMY else width * 3 // 5, width)
+
     def on_resize(self) -> None:
         """Breaks the rows anew."""
+        is_low = self.size.height < _LOW
+        self.set_class(is_low, "-low")
+        room = self.size.height if is_low else (self.size.height - _BELOW - (self._on_look is not None)) * 4 // 5
+        self._list.styles.max_height = min(max(room - _FRAME - _NOTE * bool(self._note), 1), _MOST_ROWS)
+        if self._on_look is not None:
+            self.query_one(Vertical).styles.width = self._width - _MARGINS
         for number, item in enumerate(self._shown):
             self._list.replace_option_prompt_at_index(number, self._row(item))
 
@@ -170,6 +198,7 @@ class Picker(Window[str | None]):
         self._narrow(event.value)
 
     def _narrow(self, query: str) -> None:
+        self.set_class(len(self._items) <= _FEW and not query and not self._takes_any, "-few")
         words = query.lower().split()
         fitting = [item for item in self._items if all(word in f"{item.value} {item.detail}".lower() for word in words)]
         best_first = sorted(fitting, key=lambda item: _distance(item.value, query))
@@ -193,8 +222,8 @@ class Picker(Window[str | None]):
         longest = max((len(one.value) for one in self._shown if one.detail), default=0)
         width = min(longest, _WIDEST_VALUE) + 3
         value = Content(" ".join(show_invisible(item.value).split()))
-        room = max(min(self.size.width, _WIDEST) - _AROUND - taken, 10)
-        if not item.detail:
+        room = max(self._width - _AROUND - taken, 10)
+        if not item.detail or (self._on_look is not None and room - width < _NARROWEST):
             return value.truncate(room, ellipsis=True)
         detail = Content.styled(show_invisible(item.detail), "$text-muted")
         if room - width < _NARROWEST:

@@ -19,7 +19,7 @@ from codeagent.core.text import show_invisible
 from codeagent.tui.keys import Window
 from codeagent.tui.screens.picker import OptionRows
 
-_WIDEST = 100
+_WIDEST = 120
 _AROUND, _FRAME = 2, 4
 _MOST_ROWS = 12
 _SCOPES = (Scope.SESSION, Scope.PROJECT, Scope.ALWAYS)
@@ -42,7 +42,7 @@ class RulesScreen(Window[None]):
     DEFAULT_CSS = """
     RulesScreen { align: center middle; background: $veil; &:ansi { background: $veil; } }
     RulesScreen > Vertical {
-        width: 100%; max-width: 100; height: auto; max-height: 100%; margin: 1; padding: 0 1;
+        width: 100%; max-width: 120; height: auto; max-height: 100%; margin: 1; padding: 0 1;
         background: $surface; border: round $accent;
         border-title-color: $text; border-title-background: $surface;
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;

@@ -76,6 +76,7 @@ class WelcomeScreen(OwnKeysScreen[str | Opening | None]):
         self._error = error
         self._offers = offers
         self._found: Sequence[LocalServer] = ()
+        self._box = VerticalScroll()
         self._choices = Choices((*_KEYS, _DEMO, _LEAVE))
         self._service = ""
         self._doubted = ""
@@ -87,15 +88,25 @@ class WelcomeScreen(OwnKeysScreen[str | Opening | None]):
         """What is here already can be chosen while the machine is looked at."""
         self.run_worker(self._find)
 
+    def on_resize(self) -> None:
+        """On a small screen what can be chosen comes before what is said."""
+        self._keep_in_view()
+
+    def _keep_in_view(self) -> None:
+        """Scrolls to where the bar stands, once that has its place."""
+        self.call_after_refresh(lambda: self._box.scroll_to_region(self._choices.chosen_line, animate=False))
+
     async def _find(self) -> None:
         self._found = (await asyncio.to_thread(self._offers.servers))[:MOST_SERVERS]
         if self._found:
             servers = (_server_choice(server, number) for number, server in enumerate(self._found, 1))
             self._choices.show((*servers, *_KEYS, _DEMO, _LEAVE))
+            self._keep_in_view()
 
     def action_move(self, by: int) -> None:
         """Moves the bar."""
         self._choices.move(by)
+        self._keep_in_view()
 
     def action_choose(self) -> None:
         """Takes what the bar stands on."""
@@ -159,13 +170,14 @@ class WelcomeScreen(OwnKeysScreen[str | Opening | None]):
             self.remove_class("entering")
             self._key.clear()
             self.set_focus(None)
+            self._keep_in_view()
         else:
             self.dismiss(None)
 
     def compose(self) -> ComposeResult:
         """What is missing, what can be done at once, and the ways from the shell."""
-        with VerticalScroll() as box:
-            box.can_focus = False
+        with self._box:
+            self._box.can_focus = False
             yield Static(self._missing(), markup=False)
             self._choices.add_class("aside")
             yield self._choices

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual import events
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
@@ -47,6 +47,11 @@ class Choices(Widget):
     def chosen(self) -> str:
         """The key of the one that the bar stands on."""
         return self._choices[self._at].key
+
+    @property
+    def chosen_line(self) -> Region:
+        """Where the bar stands in what it is part of."""
+        return Region(0, self._at, 1, 1).translate(self.virtual_region.offset)
 
     def show(self, choices: Sequence[Choice]) -> None:
         """Other choices, the bar on the first."""

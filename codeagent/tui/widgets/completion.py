@@ -78,6 +78,17 @@ def completing(line: str, column: int, *, is_first_line: bool) -> Completing | N
     return None
 
 
+def nothing_fits(word: Completing) -> str:
+    """In a sentence, that nothing completes it."""
+    match word.kind:
+        case CompletionKind.FILE:
+            return f"No file matches @{word.query}" if word.query else "There is no file here"
+        case CompletionKind.COMMAND:
+            return f"No command begins with /{word.query}"
+        case CompletionKind.ARGUMENT:
+            return f"Nothing that /{word.command} knows matches {word.query}".rstrip()
+
+
 class CompletionList(Widget):
     """The suggestions, one of them chosen; beside files stands how the chosen one begins."""
 

@@ -71,6 +71,14 @@ class Prompt(PromptText):
             super().__init__()
             self.mode = mode
 
+    class NothingToTake(Message):
+        """The completing key was pressed where nothing completes the word, which may be whole already."""
+
+        def __init__(self, word: Completing, *, is_whole: bool) -> None:
+            super().__init__()
+            self.word = word
+            self.is_whole = is_whole
+
     class HelpWanted(Message):
         """A question mark was typed into an empty prompt."""
 
@@ -82,6 +90,7 @@ class Prompt(PromptText):
         self._completing_keys = keys_for("complete", keymap) or {"tab"}
         self._completions = completions
         self._complete: Complete | None = None
+        self._is_whole = False
         self._typed_before = TypedBefore()
         self._draft = ""
         self._draft_counts_at = 0.0
@@ -307,13 +316,14 @@ class Prompt(PromptText):
 
     def _is_awaited(self, word: Completing | None) -> bool:
         """Whether it is still to be found out what completes the word."""
-        is_dismissed = word is None or (self._dismissed is not None and self._dismissed.start == word.start)
+        is_dismissed = word is None or self._is_dismissed(word)
         return not is_dismissed and self._complete is not None and word != self._suggested_for
 
     async def _takes_best(self) -> bool:
         """Completes the word as it stands now, even where the list has not come yet; later keys wait for that.
 
         Before the session is open there is nothing to choose from; the list comes with it.
+        False where no word is to be completed, or no more.
         """
         word = self._completing()
         if word is not None and self._complete is None:
@@ -322,14 +332,25 @@ class Prompt(PromptText):
             with suppress(TimeoutError):
                 async with asyncio.timeout(_MOST_SECONDS):
                     await self._suggest(self._complete, word)
-        chosen = self._completions.chosen if word == self._suggested_for else None
-        if chosen is not None:
-            self.take(chosen)
-        return chosen is not None
+        if word is None or self._is_dismissed(word):
+            return False
+        if word == self._suggested_for:
+            if chosen := self._completions.chosen:
+                self.take(chosen)
+            else:
+                self.post_message(self.NothingToTake(word, is_whole=self._is_whole))
+        return True
+
+    def end_word(self) -> None:
+        """Goes on behind a word that is whole."""
+        self._insert(" ")
+
+    def _is_dismissed(self, word: Completing) -> bool:
+        return self._dismissed is not None and self._dismissed.start == word.start
 
     def _look_for_completions(self) -> None:
         word = self._completing()
-        if word is None or (self._dismissed is not None and self._dismissed.start == word.start):
+        if word is None or self._is_dismissed(word):
             if self._suggesting is not None:
                 self._suggesting.cancel()
             self._completions.show(())
@@ -344,5 +365,6 @@ class Prompt(PromptText):
         suggestions = await complete(word)
         self._suggested_for = word
         if self._completing() == word:
-            is_done = any(one.text == f"@{word.query}" for one in suggestions) and word.kind is CompletionKind.FILE
-            self._completions.show(() if is_done else suggestions)
+            is_command = word.kind is CompletionKind.COMMAND  # of which a longer one may be meant
+            self._is_whole = not is_command and any(one.text.removeprefix("@") == word.query for one in suggestions)
+            self._completions.show(() if self._is_whole else suggestions)

@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from codeagent.core.approvals import CommandPreview
 from codeagent.core.events import (
     JobChanged,
@@ -118,3 +120,14 @@ async def test_the_status_line_counts_jobs_and_a_notice_tells_their_end(stage_of
         stage.bench.emit(JobChanged(job=a_job(1, state=JobState.ENDED, ended="exit code 0")))
         stage.bench.emit(NoticeGiven(text="job 1 is over."))
         await stage.until(lambda: "1 job" in stage.text and "job 1 is over." in stage.text)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_much_output_fills_the_window_from_side_to_side_and_not_the_screen(stage_of, size):
+    async with stage_of(size=size) as stage:
+        stage.bench.background = [a_job(tail="".join(f"line {number}\n" for number in range(60)))]
+        await stage.pilot.press("ctrl+t")
+        await stage.until(lambda: "line 59" in stage.text)
+        window = stage.app.screen.query_one("Vertical").region
+        assert (window.x, window.width) == (1, size[0] - 2)
+        assert window.height == 22

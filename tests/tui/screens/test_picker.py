@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from codeagent.core.approvals import Mode
+
 ASKING = "asking the services"
 
 
@@ -74,3 +78,32 @@ async def test_a_mode_that_is_in_force_is_marked(stage_of):
     async with stage_of() as stage:
         await stage.type("/mode\n")
         await stage.until(lambda: "● ask" in stage.text)
+
+
+async def test_a_short_list_asks_for_no_letters_and_is_narrowed_by_them_all_the_same(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/mode\n")
+        await stage.until(lambda: "reads and plans" in stage.text)
+        assert "narrow down" not in stage.text
+        await stage.type("pl")
+        await stage.until(lambda: "asks before it changes" not in stage.text)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.bench.current is Mode.PLAN)
+
+
+async def test_themes_are_chosen_beside_what_they_colour(stage_of):
+    async with stage_of(size=(80, 24)) as stage:
+        await stage.type("/theme\n")
+        await stage.until(lambda: "dark-contrast" in stage.text)
+        window = stage.app.screen.query_one("Vertical").region
+        assert window.x >= 40
+        assert window.bottom <= stage.app.main.prompt.region.y
+
+
+@pytest.mark.parametrize("size", [(20, 5), (60, 15)])
+async def test_the_bar_is_in_view_on_a_small_screen(stage_of, size):
+    async with stage_of(size=size) as stage:
+        await stage.type("/theme\n")
+        await stage.until(lambda: "Theme" in stage.text)
+        await stage.pilot.press("pagedown")
+        await stage.until(lambda: "terminal" in stage.text)

@@ -184,6 +184,36 @@ async def test_a_slash_completes_commands(stage_of):
         assert "Check terminal" not in stage.text
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("see @nowhere", "No file matches @nowhere"), ("/nosuch", "No command begins with /nosuch")],
+)
+async def test_tab_stays_where_nothing_completes_the_word_and_says_so(stage_of, typed, said):
+    async with stage_of() as stage:
+        await stage.type(typed)
+        await stage.pilot.press("tab")
+        await stage.until(lambda: said in stage.text)
+        await stage.type("x")
+        assert stage.app.main.prompt.text == f"{typed}x"
+
+
+@pytest.mark.parametrize("typed", ["see @shop/cart.py", "/effort high"])
+async def test_tab_goes_on_behind_a_word_that_is_whole(stage_of, typed):
+    async with stage_of() as stage:
+        await stage.type(typed)
+        await stage.pilot.press("tab")
+        await stage.until(lambda: stage.app.main.prompt.text == f"{typed} ")
+        assert stage.app.focused is stage.app.main.prompt
+
+
+async def test_tab_leaves_a_word_whose_list_was_closed(stage_of):
+    async with stage_of() as stage:
+        await stage.type("@shop")
+        await stage.until(lambda: "@shop/cart.py" in stage.text)
+        await stage.pilot.press("escape", "tab")
+        await stage.until(lambda: stage.app.focused is not stage.app.main.prompt)
+
+
 async def test_an_at_sign_completes_files_anywhere_in_the_text(stage_of):
     async with stage_of() as stage:
         await stage.type("look at @mon")
@@ -413,11 +443,11 @@ async def test_tab_completes_the_word_as_it_is_not_as_the_list_was(stage_of):
         await stage.until(lambda: stage.app.main.prompt.text == "@shop/money.py ")
 
 
-async def test_tab_moves_the_keyboard_where_nothing_completes_the_word(stage_of):
+async def test_tab_moves_the_keyboard_where_no_word_is_to_be_completed(stage_of):
     async with stage_of() as stage:
-        post(stage, *"@nothing", "tab")
+        post(stage, *"nothing", "tab")
         await stage.until(lambda: stage.app.focused is stage.app.main.transcript)
-        assert stage.app.main.prompt.text == "@nothing"
+        assert stage.app.main.prompt.text == "nothing"
 
 
 async def test_escape_right_behind_a_word_that_is_being_completed_stops_nothing(stage_of):
