@@ -16,7 +16,6 @@ from codeagent.cli.typed_ahead import Keyboard, read_typed
 from codeagent.core.first_words import (
     ASK_BACKGROUND,
     GREETING,
-    IDLE_HINTS,
     MARKER,
     NAME,
     PLACEHOLDER,
@@ -101,8 +100,9 @@ class FirstFrame:
         parts += [_at(2, 1), rule]
         for number, line in enumerate(GREETING.splitlines()):
             parts += [_at(4 + number, 4), muted, line]
-        gap = columns - 2 - len(STARTING) - len(IDLE_HINTS)
-        parts += [_at(lines - 1, 1), rule, _at(lines, 2), muted, STARTING, " " * gap, IDLE_HINTS]
+        hints = self._look.hints
+        gap = columns - 2 - len(STARTING) - len(hints)
+        parts += [_at(lines - 1, 1), rule, _at(lines, 2), muted, STARTING, " " * gap, hints]
         return "".join(parts) + self._prompt()
 
     def _prompt(self) -> str:

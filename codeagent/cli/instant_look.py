@@ -5,6 +5,7 @@ import sys
 from _collections_abc import Mapping  # collections.abc would load all of collections
 
 from codeagent.config.terminal_colours import AUTO, FEW, FULL, colours_of, has_no_colour, theme_for
+from codeagent.core.first_words import IDLE_HINTS
 
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _ANSI = (
@@ -13,14 +14,18 @@ _ANSI = (
 )
 _GREY_BELOW = 0.15  # saturation under which a colour becomes a grey, as Rich has it
 _LARGEST = 65_536
+_HINTED = {"send", "palette", "help"}
+"""The keys that are named below the prompt, by their names in the settings."""
 
 
 class InstantLook:
     """Colours by their names in a theme, as this terminal is told them; with 0 ``colours``, without any."""
 
-    def __init__(self, palette: Mapping[str, str], colours: int) -> None:
+    def __init__(self, palette: Mapping[str, str], colours: int, hints: str = IDLE_HINTS) -> None:
+        """``hints`` are the keys that the last line names."""
         self._palette = palette
         self._colours = colours
+        self.hints = hints
 
     def style(self, text: str, background: str = "background", *, bold: bool = False) -> str:
         """The sequence that switches to a colour of text on a background, both named as in a theme."""
@@ -73,7 +78,9 @@ def nearest_of_256(red: int, green: int, blue: int) -> int:
 def find_look(environ: Mapping[str, str]) -> InstantLook | None:
     """The look that the app will have; None when that is not plain to see."""
     config, state = _folders(environ)
-    name = theme_for(_wanted_theme(f"{config}/config.toml"), environ, f"{state}/background")
+    settings = _read(f"{config}/config.toml")
+    wanted = dict(_strings(settings, table="ui")).get("theme", AUTO)
+    name = theme_for(wanted, environ, f"{state}/background")
     package = __file__.rpartition("/cli/")[0]
     for folder in (f"{config}/themes", f"{package}/themes", f"{package}/../themes"):
         if text := _read(f"{folder}/{name}.toml"):
@@ -86,7 +93,9 @@ def find_look(environ: Mapping[str, str]) -> InstantLook | None:
     is_readable = all(_is_colour(palette.get(name, "")) for name in needed)
     if not is_readable or (colours == FEW and not palette["background"].startswith("ansi_")):
         return None
-    return InstantLook(palette, 0 if has_no_colour(environ) else colours)
+    changed = {name for name, _ in _strings(settings, table="keys")}
+    hints = "" if changed & _HINTED else IDLE_HINTS  # the app knows what to say then
+    return InstantLook(palette, 0 if has_no_colour(environ) else colours, hints)
 
 
 def _is_colour(value: str) -> bool:
@@ -108,10 +117,6 @@ def _folders(environ: Mapping[str, str]) -> tuple[str, str]:
     return f"{config}/codeagent", f"{state}/codeagent"
 
 
-def _wanted_theme(path: str) -> str:
-    return dict(_strings(_read(path), table="ui")).get("theme", AUTO)
-
-
 def _strings(text: str, table: str) -> list[tuple[str, str]]:
     """The plain strings of one table of a TOML file, each on a line of its own."""
     found: list[tuple[str, str]] = []
@@ -122,7 +127,7 @@ def _strings(text: str, table: str) -> list[tuple[str, str]]:
         if line.startswith("["):
             here = line.strip().strip("[]").strip()
         elif equals and here == table and value[:1] in {'"', "'"}:
-            found.append((key.strip(), value[1:].partition(value[0])[0]))
+            found.append((key.strip(" \t\"'"), value[1:].partition(value[0])[0]))
     return found
 
 

@@ -10,6 +10,7 @@ from rich.color import Color, ColorSystem
 from codeagent.cli.first_frame import opens_app
 from codeagent.cli.instant_look import find_look, nearest_of_256
 from codeagent.config.places import find_places
+from codeagent.core.first_words import IDLE_HINTS
 
 
 @pytest.mark.parametrize(
@@ -82,3 +83,15 @@ def test_no_colour_is_no_colour(tmp_path):
     style = look({"CODEAGENT_HOME": str(tmp_path), "NO_COLOR": "1"})
     assert "3" not in style
     assert "4" not in style
+
+
+@pytest.mark.parametrize(
+    ("keys", "hints"),
+    [("", IDLE_HINTS), ('editor = "f5"', IDLE_HINTS), ('help = "f5"', ""), ('"send" = "ctrl+enter"', "")],
+)
+def test_keys_that_the_person_changed_are_named_by_the_app_alone(tmp_path, keys, hints):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/config.toml").write_text(f"[keys]\n{keys}\n")
+    found = find_look({"TERM": "xterm-256color", "COLORTERM": "truecolor", "CODEAGENT_HOME": str(tmp_path)})
+    assert found is not None
+    assert found.hints == hints

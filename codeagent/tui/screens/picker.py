@@ -114,7 +114,7 @@ class Picker(Window[str | None]):
     ) -> None:
         """``on_look`` is told of every value that the bar stands on; ``takes_any`` lets a value be typed freely.
 
-        What ``on_look`` changes is looked at: the list leaves half of the screen's width to it.
+        What ``on_look`` changes is looked at: the list leaves half of the screen's width to it, where it has no note.
         ``grows`` gives fuller lists while it is open, and is closed with it; a ``note`` stands below the list.
         """
         super().__init__()
@@ -122,7 +122,8 @@ class Picker(Window[str | None]):
         self._items = items
         self._current = current
         self._on_look = on_look
-        self.set_class(on_look is not None, "-beside")
+        self._is_beside = on_look is not None and not note
+        self.set_class(self._is_beside, "-beside")
         self._takes_any = takes_any
         self._grows = grows
         self._note = note
@@ -177,7 +178,7 @@ class Picker(Window[str | None]):
     def _width(self) -> int:
         """Cells of the window with its margins."""
         width = min(self.size.width, _WIDEST)
-        if self._on_look is None:
+        if not self._is_beside:
             return width
         return min(max(width // 2, _NARROWEST_BESIDE) if width < _ROOMY else width * 3 // 5, width)
 
@@ -185,9 +186,9 @@ class Picker(Window[str | None]):
         """Breaks the rows anew."""
         is_low = self.size.height < _LOW
         self.set_class(is_low, "-low")
-        room = self.size.height if is_low else (self.size.height - _BELOW - (self._on_look is not None)) * 4 // 5
+        room = self.size.height if is_low else (self.size.height - _BELOW - self._is_beside) * 4 // 5
         self._list.styles.max_height = min(max(room - _FRAME - _NOTE * bool(self._note), 1), _MOST_ROWS)
-        if self._on_look is not None:
+        if self._is_beside:
             self.query_one(Vertical).styles.width = self._width - _MARGINS
         for number, item in enumerate(self._shown):
             self._list.replace_option_prompt_at_index(number, self._row(item))
@@ -223,7 +224,7 @@ class Picker(Window[str | None]):
         width = min(longest, _WIDEST_VALUE) + 3
         value = Content(" ".join(show_invisible(item.value).split()))
         room = max(self._width - _AROUND - taken, 10)
-        if not item.detail or (self._on_look is not None and room - width < _NARROWEST):
+        if not item.detail or (self._is_beside and room - width < _NARROWEST):
             return value.truncate(room, ellipsis=True)
         detail = Content.styled(show_invisible(item.detail), "$text-muted")
         if room - width < _NARROWEST:

@@ -25,11 +25,33 @@ class _Editor(TextField):
 
 
 class _Sentence(Input):
-    """One line; a paste of several becomes one, and none of it is lost. A step is a whole character."""
+    """One line; a paste of several becomes one, and none of it is lost. A step is a whole character.
 
-    BINDINGS: ClassVar[list[BindingType]] = [replace(QUIT, action="quit_or_delete")]
+    What was typed is taken back word by word with the key that does so in the prompt.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [replace(QUIT, action="quit_or_delete"), UNDO]
     opened_by = ""
     opened_at = 0.0
+
+    def open(self) -> None:
+        """Begins with nothing typed, and nothing to take back."""
+        self.value = ""
+        self._before: list[tuple[str, int]] = []
+        self._goes_on_at = -1
+
+    def replace(self, text: str, start: int, end: int) -> None:
+        """As Textual has it; what stood there before each word, and before all else, can be had back."""
+        if not (start == end == self._goes_on_at and len(text) == 1 and not text.isspace()):
+            self._before.append((self.value, self.cursor_position))
+        super().replace(text, start, end)
+        self._goes_on_at = self.cursor_position if len(text) == 1 else -1
+
+    def action_undo(self) -> None:
+        """Takes the last edit back."""
+        if self._before:
+            self.value, self.cursor_position = self._before.pop()
+            self._goes_on_at = -1
 
     def _on_key(self, event: events.Key) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - Textual calls that of each class
         if event.character == self.opened_by and event.time < self.opened_at + _HABIT_SECONDS:
@@ -107,7 +129,7 @@ class AnswerText(Vertical):
             self._sentence = _Sentence(select_on_focus=False)
             self._sentence.cursor_blink = False
             await self.mount(self._sentence)
-        self._sentence.value = ""
+        self._sentence.open()
         self._sentence.placeholder = hint
         self._sentence.opened_by, self._sentence.opened_at = opened_by, events.Focus().time
         self._show(self._sentence)

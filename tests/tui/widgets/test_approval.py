@@ -126,6 +126,19 @@ async def test_t_denies_with_a_sentence_for_the_model(stage_of, ask_diff):
         assert asking.answers["c1"] == Deny(feedback="y n Y keep it")
 
 
+async def test_the_sentence_is_taken_back_word_by_word(stage_of, ask_diff):
+    asking = Asking(ask_diff())
+    async with stage_of(asking) as stage:
+        await ask(stage)
+        await stage.press_slowly("t")
+        await stage.type("keep all this")
+        await stage.pilot.press("ctrl+u", "ctrl+underscore")
+        await stage.until(lambda: "keep all this" in stage.text)
+        await stage.pilot.press("ctrl+underscore", "enter")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers["c1"] == Deny(feedback="keep all")
+
+
 async def test_escape_leaves_the_sentence_and_not_the_turn(stage_of, ask_diff):
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
