@@ -9,6 +9,9 @@ from codeagent.tui.widgets.markdown_stream import MarkdownStream, Part
 _MOST_WAITING = 65_536
 """Characters of text; all of a reply of megabytes would take long to be cut into blocks."""
 
+_LONGEST_HEADER = 1_000
+"""A longer line that begins like the header of a table is shown before it is known whether it is one."""
+
 
 class LiveReply:
     """Writes a streamed reply to the end of a column.
@@ -118,7 +121,7 @@ class LiveReply:
 
     def _show_tail(self) -> None:
         part = self._stream.tail
-        if not part.source.strip() or _is_beginning_of_fence(part.source):
+        if not part.source.strip() or _is_beginning_of_fence(part.source) or _is_beginning_of_table(part.source):
             return
         block = self._live_code() or TextBlock(part.source, number=part.number)
         if self._tail is None:
@@ -149,3 +152,15 @@ def _is_beginning_of_fence(text: str) -> bool:
     """Whether the text may turn out to open or close a fence with what comes next; until then it is not shown."""
     text = text.lstrip(" ")
     return "\n" not in text and (text.startswith("```") or not text.strip("`"))
+
+
+def _is_beginning_of_table(text: str) -> bool:
+    """Whether the text may turn out to be a table with what comes next: its first line, and part of the rule below."""
+    head, newline, rule = text.lstrip(" ").partition("\n")
+    if not head.startswith("|") or len(head) > _LONGEST_HEADER:
+        return False
+    return not newline or ("\n" not in rule and not rule.strip("|:- ") and not _is_whole_rule(head, rule))
+
+
+def _is_whole_rule(head: str, rule: str) -> bool:
+    return rule.rstrip().endswith("|") and rule.count("|") >= head.count("|")

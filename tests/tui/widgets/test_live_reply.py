@@ -128,3 +128,31 @@ def test_text_that_was_held_back_is_told_of_when_the_reply_ends():
     reply.write("``")
     reply.flush()
     assert (len(column), reply.end(), len(column)) == (0, 0, 1)
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_table_is_never_shown_as_it_is_written(step):
+    text = "Before.\n\n| name | size |\n| :-- | --: |\n| one | 12 |\n"
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    for start in range(0, len(text), step):
+        reply.write(text[start : start + step])
+        reply.flush()
+        rows = shown(column)
+        assert not any("| name" in row or "--" in row for row in rows), rows
+    assert rows[0].strip() == "Before."
+    assert rows[-3].split() == ["name", "size"]
+
+
+@pytest.mark.parametrize("text", ["| no table", "| no table\nsince this is none", "| no | table |\n--- so", "| a |\n"])
+def test_what_only_begins_like_a_table_is_shown_in_the_end(text):
+    column = streamed(text, 1)
+    assert " ".join(shown(column)).split() == text.split()
+
+
+def test_a_long_line_that_begins_like_a_table_is_shown_as_it_comes():
+    column = Column(INKS, 40)
+    reply = LiveReply(column, None)
+    reply.write("| " + "word " * 300)
+    reply.flush()
+    assert shown(column)
