@@ -195,7 +195,7 @@ def test_a_chosen_theme_is_previewed_and_kept_and_auto_suits_the_terminal(place)
     with place.open(environ={"COLORFGBG": "0;15"}) as terminal:
         terminal.wait("claude-test")
         terminal.type("/theme\r")
-        terminal.wait("as the terminal is")
+        terminal.wait("dark-contrast")
         terminal.pump(0.5)
         assert b"48;2;20;22;26m" not in terminal.raw
         terminal.type("dark-con\r")
