@@ -372,4 +372,4 @@ def _nobody_there(verdict: Verdict) -> str:
         return f"{verdict.because} Nobody is there to ask; {verdict.remedy} would allow it."
     if verdict.is_opaque:
         return f"{verdict.because} Nobody is there to ask; plain commands without expansions can be allowed by rules."
-    return f"{verdict.because} Nobody is there to ask, and no rule can allow it."
+    return f"{verdict.because} Nobody is there to ask, and no rule for just this can allow it."

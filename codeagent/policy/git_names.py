@@ -40,6 +40,11 @@ def shown_names(folder: Path, words: Sequence[str], named: Sequence[str]) -> tup
     return None if found is None else (*_behind_colons(named), *found)
 
 
+def are_commits(folder: Path, named: Sequence[str]) -> bool:
+    """Whether all of ``named`` surely stand for commits, or paths that limit them, and none for a file's contents."""
+    return not any(":" in word for word in named) and (not named or _objects(folder, named) == tuple(named))
+
+
 def is_pattern(word: str) -> bool:
     """Whether git takes a word that is no commit for a pattern of paths (``is_glob_special`` in git's ctype.c)."""
     return not _PATTERN_SIGNS.isdisjoint(word)

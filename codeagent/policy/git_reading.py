@@ -22,6 +22,7 @@ _PATCHES = names(
     "p u U W L c m patch patch-with-raw patch-with-stat unified word-diff color-words word-diff-regex function-context"
     " binary cc combined-all-paths remerge-diff diff-merges submodule check inter-hunk-context line-prefix"
 )
+_MANY = names("all branches tags remotes glob bisect")
 _MAY_HOLD_KEYS = re.compile(r"extraheader|token|password|secret|credential|cookie|proxy|\.key", re.IGNORECASE)
 _ADDRESS = re.compile(r"url|insteadof|remote$", re.IGNORECASE)
 _WITHOUT_PATHS = names("branch tag describe remote stash reflog shortlog config for-each-ref var worktree")
@@ -246,7 +247,9 @@ def _read(words: Sequence[Word], given: Given, base: Word | None) -> Reading | s
     if isinstance(reading, str) or not _shows_contents(command, given):
         return reading
     revisions = given.operands[: given.after_dashes]
-    return replace(reading, shows_tracked=True, limits=given.paths, git_words=tuple(words), revisions=revisions)
+    lists = command == "show" and bool(given.names & _SUMMARIES) and not given.names & (_PATCHES | _MANY)
+    reading = replace(reading, shows_tracked=True, lists_commits=lists, limits=given.paths)
+    return replace(reading, git_words=tuple(words), revisions=revisions)
 
 
 def _grep(given: Given) -> Given | str:
@@ -307,7 +310,7 @@ def _gets(given: Given) -> bool:
 
 def _shows_contents(command: str, given: Given) -> bool:
     """Whether file contents may be among what is printed."""
-    if command == "show" and any(not _A_COMMIT.fullmatch(word.text) for word in given.operands):
+    if command == "show" and (given.names & _MANY or any(not _A_COMMIT.fullmatch(one.text) for one in given.operands)):
         return True  # it may be the name of a file's contents, which are printed whatever the options
     is_stash = command == "stash" and given.operands[:1] != () and given.operands[0].text == "show"
     if (command in {"diff", "show"} or is_stash) and not given.names & _SUMMARIES:

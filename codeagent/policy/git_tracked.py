@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from codeagent.core.approvals import Access, Decision
 from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
-from codeagent.policy.git_names import shown_names
+from codeagent.policy.git_names import are_commits, shown_names
+from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet
 from codeagent.workspace.git_index import tracked
 from codeagent.workspace.git_places import is_there
@@ -43,7 +44,22 @@ def tracked_secret(folder: Path, limits: Sequence[Path], sandbox: PathSandbox, *
     return ""
 
 
-def shown_contents(
+def shown_by_git(reading: Reading, folder: Path, sandbox: PathSandbox, rules: RuleSet) -> Iterator[Finding]:
+    """What stands against what git knows by name now, and what is in the commits and changes that it would show."""
+    is_known = all(word.is_known for word in reading.git_words)
+    named = [word.text for word in reading.revisions]
+    if reading.lists_commits and is_known and are_commits(folder, named):
+        return
+    limits = [folder / word.text for word in reading.limits if word.is_fixed]
+    if secret := tracked_secret(folder, limits if len(limits) == len(reading.limits) else [], sandbox):
+        yield ask_each_time(f"it may show {secret}, which git knows and which may hold secrets.")
+    if is_known and (
+        found := _shown_contents(folder, [word.text for word in reading.git_words], named, sandbox, rules)
+    ):
+        yield found
+
+
+def _shown_contents(
     folder: Path, words: Sequence[str], named: Sequence[str], sandbox: PathSandbox, rules: RuleSet
 ) -> Finding | None:
     """What stands against a git command that shows commits or changes, told by the files that are in them.

@@ -16,7 +16,7 @@ from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_contents import contents_shown
 from codeagent.policy.git_programs import settings_with_key
-from codeagent.policy.git_tracked import shown_contents, tracked_secret
+from codeagent.policy.git_tracked import shown_by_git
 from codeagent.policy.glob_names import spend_on
 from codeagent.policy.path_words import (
     PLAIN_PATH,
@@ -128,23 +128,10 @@ class NamedPaths:
                     yield from self._tree(word, folder, reading)
         if reading.shows_tracked:
             for folder in folders:
-                yield from self._shown_by_git(reading, folder)
+                yield from shown_by_git(reading, folder, self._sandbox, self._rules)
         settings = next(filter(None, map(settings_with_key, folders if reading.shows_addresses else ())), None)
         if settings:
             yield ask_each_time(f"it shows addresses, and a key may stand in {self._sandbox.show(settings)}.")
-
-    def _shown_by_git(self, reading: Reading, folder: Path) -> Iterator[Finding]:
-        """What git knows by name now, and what is in the commits and changes that it would show."""
-        limits = [folder / word.text for word in reading.limits if word.is_fixed]
-        secret = tracked_secret(folder, limits if len(limits) == len(reading.limits) else [], self._sandbox)
-        if secret:
-            yield ask_each_time(f"it may show {secret}, which git knows and which may hold secrets.")
-        if all(word.is_known for word in reading.git_words):
-            words = [word.text for word in reading.git_words]
-            named = [word.text for word in reading.revisions]
-            found = shown_contents(folder, words, named, self._sandbox, self._rules)
-            if found:
-                yield found
 
     def redirected(self, redirection: Redirection, places: Places | None) -> Iterator[Finding]:
         """What stands against a file that the shell opens for writing."""

@@ -18,6 +18,7 @@ class Reading:
     ``is_shallow``: of a folder only the files right in it are read; ``skips_hidden``: hidden ones
     are left out, unless an ignore file brings them back; ``names_only``: files are listed, not read.
     ``shows_tracked``: contents of any file that git knows, in ``limits`` when there are any;
+    ``lists_commits``: of commits only names are shown, so that nothing is where only commits are named;
     ``git_words`` is then the git command, its name first, and ``revisions`` what it names before ``--``.
     ``globs`` are all words in whose place the shell puts file names, wherever they stand.
     Files of the names ``steered_by`` choose which program runs. ``shows_addresses``: where other repositories are.
@@ -33,6 +34,7 @@ class Reading:
     skips_hidden: bool = False
     names_only: bool = False
     shows_tracked: bool = False
+    lists_commits: bool = False
     limits: tuple[Word, ...] = ()
     git_words: tuple[Word, ...] = ()
     revisions: tuple[Word, ...] = ()

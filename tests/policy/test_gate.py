@@ -165,7 +165,7 @@ async def test_without_a_person_what_must_be_asked_each_time_names_no_rule(root)
     (root / ".env").write_text("x")
     decision = await Desk(root, allow=["bash(*)", "read"]).check("bash", command="cat .env")
     assert isinstance(decision, Denied)
-    assert "no rule can allow it" in decision.reason
+    assert "no rule for just this can allow it" in decision.reason
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,32 @@ def test_a_list_of_stashes_or_moves_asks_nothing(kept, command):
     assert check_command(command, Question(), kept).decision is Decision.ALLOW
 
 
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        *(
+            (f"git show {words}", Decision.ALLOW)
+            for words in (
+                "--name-only start",
+                "--stat start main",
+                "-s start",
+                "--name-status start~0",
+                "--stat harmless",
+            )
+        ),
+        *(
+            (f"git show {words}", Decision.ASK)
+            for words in (
+                *("--name-only a-file", "--stat a-file-with-words", "--stat start:.env", "-s start a-file"),
+                *("--stat -p start", "--stat --all", "--name-only :.env", "--stat HEAD~2:settings.txt a-file"),
+            )
+        ),
+    ],
+)
+def test_a_list_of_what_commits_changed_shows_no_contents(history, command, decision):
+    assert check_command(command, Question(), history).decision is decision
+
+
 @pytest.fixture(scope="module")
 def cleaned(tmp_path_factory):
     """A repository in which files with settings held keys and do so no more."""
