@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
+from rich.cells import cell_len
+from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.strip import Strip
 from textual.widgets import Input, TextArea
 from textual.widgets.input import Selection
 
@@ -16,6 +19,11 @@ from codeagent.tui.widgets.text_field import TextField, edge_after, edge_before
 
 _HABIT_SECONDS = 0.25
 """The key that opened the field, pressed again so soon, was meant for what was there before."""
+
+
+def _cut(cell: Strip) -> Strip:
+    """A mark in place of a cell, drawn as that is."""
+    return Strip([Segment("…", segment.style) for segment in cell][:1], 1)
 
 
 class _Editor(TextField):
@@ -57,6 +65,16 @@ class _Sentence(Input):
         if event.character == self.opened_by and event.time < self.opened_at + _HABIT_SECONDS:
             event.stop()
             event.prevent_default()
+
+    def render_line(self, y: int) -> Strip:
+        """The part of the line that is in view, with a mark where more of it is on that side."""
+        strip, width, left = super().render_line(y), self.size.width, round(self.scroll_offset.x)
+        cursor = cell_len(self.value[: self.cursor_position]) - left
+        if left and cursor > 0:
+            strip = Strip.join([_cut(strip.crop(0, 1)), strip.crop(1)])
+        if cell_len(self.value) > left + width and cursor < width - 1:
+            strip = Strip.join([strip.crop(0, width - 1), _cut(strip.crop(width - 1, width))])
+        return strip
 
     async def action_quit_or_delete(self) -> None:
         """As in the prompt: quits while nothing is typed, else deletes the character under the cursor."""

@@ -19,8 +19,11 @@ from codeagent.tui.widgets.markdown_inline import inline_pieces
 from codeagent.tui.widgets.table_lines import Table, table_lines
 
 _WIDEST_PROSE = 100
+"""Cells of what is read line by line, and of the rules between it."""
+
 _WIDEST_GROUND = 116
-"""Cells of the ground of code on the widest screen, so that it ends where panels do; a longer line goes on."""
+"""Cells of the ground of code and of tables on the widest screen, which end where panels do; longer code goes on."""
+
 _LONGEST = 40_000
 """Characters of one paragraph, table or list item, and of a summary: it is looked through in half a second at worst."""
 _MOST = 200_000
@@ -120,7 +123,7 @@ class _Page:
             case "fence" | "code_block":
                 return code_block_lines(token.content.removesuffix("\n"), token.info, width, inks)
             case "table_open":
-                return table_lines(self._table(group), width, inks)
+                return table_lines(self._table(group), min(width, _WIDEST_GROUND), inks)
             case "hr":
                 return [Line(pieces=(Piece("─" * min(width, _WIDEST_PROSE), inks.rule, "---"),))]
             case "bullet_list_open" | "ordered_list_open" | "blockquote_open":

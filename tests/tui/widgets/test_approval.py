@@ -508,6 +508,19 @@ async def test_escape_leaves_the_editor_and_a_second_e_brings_back_what_was_type
         assert asking.answers["c1"] == Approve(edited="pytest -q")
 
 
+async def test_a_long_sentence_for_the_model_shows_where_it_goes_on(stage_of, ask_diff):
+    async with stage_of(Asking(ask_diff())) as stage:
+        await ask(stage)
+        await stage.press_slowly("t")
+        field = stage.app.focused
+        await stage.type("begin " + "word " * 30 + "end")
+        await stage.until(lambda: re.search(r"│ …[wor d]+ end", stage.text))
+        await stage.pilot.press("home")
+        await stage.until(lambda: re.search(r"│ begin word [wor d]+… *│", stage.text))
+        field.value = "short"
+        await stage.until(lambda: re.search(r"│ short +│", stage.text))
+
+
 async def test_tab_moves_on_from_the_editor_and_back_to_it(stage_of, ask_command):
     async with stage_of(Asking(ask_command("pytest"))) as stage:
         await ask(stage)

@@ -201,3 +201,9 @@ def test_of_wide_signs_fewer_are_drawn_as_each_takes_longer():
 def test_of_megabytes_without_an_end_the_beginning_is_drawn_and_the_rest_counted(source):
     assert_takes_less(0.6, partial(markdown_lines, source, 95, INKS))
     assert drawn(source, 95)[-1] == f"… {len(source) - 200_000:,} more characters: /copy takes them too"
+
+
+def test_a_wide_table_ends_where_code_and_panels_do():
+    source = f"| a | b |\n| - | - |\n| {'word ' * 60} | {'more ' * 60} |\n"
+    table, code = (max(line.width for line in markdown_lines(text, 190, INKS)) for text in (source, "```\nx\n```\n"))
+    assert table == code
