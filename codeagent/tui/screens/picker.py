@@ -79,7 +79,7 @@ class Picker(Window[str | None]):
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
     }
     Picker.-beside { align: right bottom; }
-    Picker.-beside > Vertical { margin-bottom: 3; }
+    Picker.-beside > Vertical { margin: 0 1 3 0; }
     Picker.-low > Vertical { max-height: 100%; margin: 0 1; }
     Picker Input, Picker Input:focus { border: none; height: 1; padding: 0; background: $surface; }
     Picker.-few Input, Picker.-few Input:focus { height: 0; }
