@@ -147,3 +147,9 @@ async def test_a_very_narrow_top_line_leaves_out_rather_than_cuts_twice(stage_of
         header.show(replace(header.heading, root=Path("/tmp/work/projd7rwcuo"), branch="main"))
         await stage.pilot.pause()
         assert stage.text.splitlines()[0].split() == ["codeagent", "ask"]
+
+
+async def test_beside_a_window_nothing_is_said_to_be_starting(stage_of):
+    async with stage_of() as stage:
+        assert "starting…" in await shown(stage, Status())
+        assert "starting…" not in await shown(stage, Status(is_covered=True))
