@@ -7,9 +7,10 @@ quotes for all of them but not for Python, and sets have several forms.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import chain
 
 _MOST_ALTERNATIVES = 64
 _LONGEST = 1_000
@@ -17,6 +18,17 @@ _GROUP = re.compile(r"\{([^{}]*)\}")
 _PLAIN_SET = re.compile(r"\[\w+\]", re.ASCII)
 _UNCERTAIN = re.compile(r"[{}]|\\[,/]")
 _PLAIN_FOLDER = re.compile(r"\w[\w.-]*", re.ASCII)
+_TYPES: Mapping[str, tuple[str, ...]] = {
+    "py": ("*.py", "*.pyi", "*.pyw"),
+    "js": ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.vue"),
+    "ts": ("*.ts", "*.tsx", "*.mts", "*.cts"),
+    "rust": ("*.rs",),
+    "go": ("*.go",),
+    "css": ("*.css", "*.scss"),
+    "swift": ("*.swift",),
+}
+"""Of the types of ripgrep those that are plain endings, as any version has them. What adds types is not let through."""
+
 _EVERYTHING = ((frozenset[str](), "*"),)
 
 
@@ -32,6 +44,11 @@ def of_names(pattern: str) -> str:
     """The part of a pattern that is about the file's own name, wherever the file is."""
     folders, _, name = pattern.rstrip("/").rpartition("/")
     return "*" if "{" in folders else name or "*"
+
+
+def of_types(types: Sequence[str]) -> tuple[str, ...]:
+    """The patterns of the types that ``rg -t`` names; none when one of them is not known here."""
+    return tuple(chain.from_iterable(_TYPES[one] for one in types)) if all(one in _TYPES for one in types) else ()
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from codeagent.core.text import names_secret
 from codeagent.policy.awk_reading import read_awk
 from codeagent.policy.git_reading import read_git
-from codeagent.policy.name_patterns import of_names
+from codeagent.policy.name_patterns import of_names, of_types
 from codeagent.policy.options import Allowed, Given, names, read_options
 from codeagent.policy.read_only_table import DEEP, TABLE, Operands, Row
 from codeagent.policy.reading import Reading
@@ -149,6 +149,7 @@ def _read_by(name: str, row: Row, given: Given) -> Reading | str:
     is_deep = is_deep or any(
         value.text not in {"read", "skip"} for value in given.of("d", "directories") if "grep" in name
     )
+    only = only or of_types([value.text for value in given.of("t", "type") if name == "rg"])
     lists = name in {"ls", "du"} and bool(given.names & {"L", "dereference"})
     if (is_deep or lists or name == "rg") and not operands and not given.names & {"type-list"}:
         operands = (Word("."),)

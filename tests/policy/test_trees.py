@@ -247,3 +247,23 @@ def test_an_ignore_file_with_many_stars_holds_nothing_up_and_leaves_nothing_out(
     (root / f"{'a' * 200}.pem").write_text("x")
     (root / ".ignore").write_text(f"{pattern}\n")
     assert outcome("rg x", root) == "ask"
+
+
+@pytest.mark.parametrize("options", ["-t py", "-tpy", "--type py", "--type=rust -t go", "-t ts -i"])
+def test_a_type_that_leaves_the_secret_out_needs_no_question(root, options):
+    (root / "id_rsa").write_text("x")
+    assert outcome(f"rg {options} x", root) == "allow"
+    assert outcome(f"rg {options} x src", root) == "allow"
+
+
+@pytest.mark.parametrize(
+    "options", ["-t all", "-t json -t py", "-T py", "-t py -g '*'", "-t py -u -g 'id_*'", '-t "$T"']
+)
+def test_any_other_type_may_let_the_secret_in(root, options):
+    (root / "id_rsa").write_text("x")
+    assert outcome(f"rg {options} x", root) == "ask"
+
+
+def test_a_type_does_not_hold_for_a_file_that_is_named(root):
+    (root / "id_rsa").write_text("x")
+    assert outcome("rg -t py x id_rsa", root) == "ask"
