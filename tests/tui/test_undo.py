@@ -201,7 +201,7 @@ async def test_what_was_taken_back_is_told_once_whether_the_rewind_stays_or_not(
         await command(stage, "/redo")
         await stage.until(lambda: "Bring back 2 calls" in stage.text)
         await stage.pilot.press("y")
-        await stage.until(lambda: "The conversation is whole again" in stage.text)
+        await stage.until(lambda: "The conversation is whole again" in stage.text and "Brought back" in stage.text)
         assert stage.text.count("Took back 2 calls") == 1
         assert stage.text.count("Brought back 2 calls") == 1
 
