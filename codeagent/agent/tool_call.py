@@ -179,12 +179,12 @@ class CallRun:
             return await self._decide_and_run(plan, claims, place)
 
     async def _ask_ahead(self, plan: Plan, gate: AheadGate) -> Allowed | Denied | None:
-        """What a person says beside earlier calls to what runs after them; None when nobody has to be asked yet."""
+        """What a person says beside earlier calls to what runs after them; None when nobody has to be asked yet.
+
+        The call has not started with that: new words of the person skip it, its question included.
+        """
         self._show(plan)
-        self.phase = Phase.DECIDING
-        answered = await self._settled(plan, gate.ask_ahead)
-        self.phase = Phase.WAITING
-        return answered
+        return await self._settled(plan, gate.ask_ahead)
 
     async def _decide_and_run(self, plan: Plan, claims: Sequence[Touch], place: AsyncExitStack) -> ToolResult:
         """Steps 8 to 11, again from the preview when the file changed under a question or a run ends in an offer."""

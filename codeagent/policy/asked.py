@@ -8,6 +8,8 @@ from codeagent.core.approvals import ApprovalRequest, Decision, Mode, Verdict
 from codeagent.core.protocols import Allowed, Plan
 from codeagent.core.values import value
 from codeagent.policy.command_case import CommandCase
+from codeagent.policy.led_to import LedTo, leads_elsewhere, led_to
+from codeagent.policy.surely_written import files_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +19,7 @@ class Meaning:
     verdict: Verdict
     overlooked: tuple[str, ...]
     files_run: object
+    led_to: LedTo | None
 
     def is_still(self, now: Meaning) -> bool:
         """Whether nothing more would be asked about; a rule that allows a part of it by now changes nothing."""
@@ -24,17 +27,26 @@ class Meaning:
         return (
             asks <= set(self.verdict.parts)
             and (bool(now.verdict.parts) or now.verdict.because == self.verdict.because)
-            and now.verdict.writes == self.verdict.writes
             and now.overlooked == self.overlooked
             and now.files_run == self.files_run
+            and not _leads_elsewhere(self.led_to, now.led_to)
         )
+
+
+def _leads_elsewhere(asked: LedTo | None, now: LedTo | None) -> bool:
+    return asked is not now if asked is None or now is None else leads_elsewhere(asked, now)
 
 
 def meaning_of(case: CommandCase | None) -> Meaning | None:
     """The meaning of a command; None for other calls, which a plan says all about."""
     if case is None:
         return None
-    return Meaning(verdict=case.verdict, overlooked=case.overlooked, files_run=case.files_run())
+    return Meaning(
+        verdict=case.verdict,
+        overlooked=case.overlooked,
+        files_run=case.seen_by(files_run),
+        led_to=case.seen_by(led_to),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +56,7 @@ class Question:
     request: ApprovalRequest
     mode: Mode
     meaning: Meaning | None
+    why_again: str = ""
 
     def is_still(self, now: Meaning | None) -> bool:
         """Whether the call would still do what was asked about."""
@@ -59,8 +72,13 @@ class Yes(Allowed):
     question: Question
 
     def holds(self, plan: Plan, question: Question) -> bool:
-        """Whether that is what would be asked about now."""
-        return self.plan.preview == plan.preview and self.question.is_still(question.meaning)
+        """Whether that is what would be asked about now, and nothing more would be warned of."""
+        warned = set(self.question.request.warnings) | {self.question.why_again, question.why_again}
+        return (
+            self.plan.preview == plan.preview
+            and warned.issuperset(question.request.warnings)
+            and self.question.is_still(question.meaning)
+        )
 
 
 class Again:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from typing import TypeVar
 
 from codeagent.core.approvals import Decision, Mode, Verdict, VerdictPart
 from codeagent.core.protocols import Cover
@@ -27,12 +28,14 @@ from codeagent.policy.run_in_texts import RunInTexts
 from codeagent.policy.services_named import NamedServices
 from codeagent.policy.shell_script import Direction, Problem, SimpleCommand
 from codeagent.policy.shell_words import Word
-from codeagent.policy.surely_written import files_run, surely_written
+from codeagent.policy.surely_written import surely_written
 from codeagent.policy.trees import whole_reading
 from codeagent.policy.undoable import Undoable
 from codeagent.policy.verdicts import ORDER, sentence
 from codeagent.policy.versions import chosen_by, steering_files
 from codeagent.policy.wrappers import base_name
+
+Seen = TypeVar("Seen")
 
 _WRITERS = frozenset(
     {"tee", "touch", "truncate", "cp", "mv", "rm", "rmdir", "mkdir", "ln", "chmod", "chown", "chgrp", "dd", "install"}
@@ -234,13 +237,13 @@ class CommandCase:
             except TooMuch:
                 return (TOO_MUCH,)
 
-    def files_run(self) -> object:
-        """What tells the files that it runs from others that are put in their places."""
+    def seen_by(self, look: Callable[[Sequence[Command], NamedPaths], Seen]) -> Seen | None:
+        """What ``look`` finds at the places that the command names; None where that is too much."""
         with self.effort.drawn_on():
             try:
-                return files_run(self.analysis.commands, self._paths)
+                return look(self.analysis.commands, self._paths)
             except TooMuch:
-                return TOO_MUCH
+                return None
 
     def _overlooked(self) -> Iterator[str]:
         for command in self.analysis.commands:

@@ -304,7 +304,7 @@ class ToolGate:
         request = self._request(call, plan, verdict, case)
         if why_again:
             request = replace(request, warnings=(why_again, *request.warnings))
-        return Question(request=request, mode=mode, meaning=meaning)
+        return Question(request=request, mode=mode, meaning=meaning, why_again=why_again)
 
     def _request(self, call: ToolCall, plan: Plan, verdict: Verdict, case: CommandCase | None) -> ApprovalRequest:
         preview, touches = plan.preview, plan.touches

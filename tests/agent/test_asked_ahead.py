@@ -171,6 +171,57 @@ async def test_a_link_that_an_earlier_command_made_is_asked_about_again(tmp_path
     assert not (tmp_path / "elsewhere/x").exists()
 
 
+EXCHANGED = {
+    "another folder by a link": ("rm -r build; ln -s keep build", "rm build/*"),
+    "another folder by its name": ("rm -r build; mv keep build", "rm -rf build/d"),
+    "a folder behind an option": ("rm -r build; ln -s keep build", "touch --reference=build/d out"),
+    "a link in the place of a file": ("rm file; ln -s keep/mine file", "echo more >> file"),
+    "a new link": ("ln -s keep new", "rm new/mine"),
+    "work that would be lost by now": ("echo mine > file", "git checkout -- file"),
+}
+
+
+@pytest.mark.parametrize(("first", "second"), EXCHANGED.values(), ids=EXCHANGED)
+async def test_a_yes_is_none_to_other_places_or_greater_losses(tmp_path, first, second):
+    for name in ("build", "build/d", "keep", "keep/d"):
+        (tmp_path / name).mkdir()
+    for name in ("build/x", "keep/mine", "keep/d/mine", "file"):
+        (tmp_path / name).write_text(name)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(tmp_path)]
+    for words in (["init", "-q"], ["add", "file"], ["commit", "-qm", "1"]):
+        await (await asyncio.create_subprocess_exec(*git, *words)).wait()
+    room = Room(tmp_path, runs("c1", first), runs("c2", second))
+    turn = room.send()
+    await room.asked("c1", "c2")
+    await room.answer_ahead("c2", Approve())
+    room.answer("c1", Approve())
+    await room.asked("c2", times=2)
+    room.answer("c2", Deny())
+    await turn
+
+
+EXPECTED = {
+    "a folder that comes": ("mkdir build", "cd build && touch x"),
+    "a file that comes": ("mkdir -p build && echo 1 >> build/out", "echo 2 >> build/out"),
+    "what a folder holds": ("touch keep/new", "mkdir keep/newer"),
+    "a file that is read": ("echo 1 > file", "cp file copy"),
+}
+
+
+@pytest.mark.parametrize(("first", "second"), EXPECTED.values(), ids=EXPECTED)
+async def test_a_yes_holds_where_earlier_commands_did_what_they_were_for(tmp_path, first, second):
+    (tmp_path / "keep").mkdir()
+    (tmp_path / "file").touch()
+    room = Room(tmp_path, runs("c1", first), runs("c2", second))
+    turn = room.send()
+    await room.asked("c1", "c2")
+    await room.answer_ahead("c2", Approve())
+    room.answer("c1", Approve())
+    await turn
+    assert room.questions("c2") == 1
+    assert room.stage.results()["c2"].outcome is Outcome.OK
+
+
 async def test_a_folder_that_an_earlier_command_makes_is_there_for_the_next(tmp_path):
     room = Room(tmp_path, runs("c1", "mkdir d"), runs("c2", "touch x", cwd="d"))
     turn = room.send()
@@ -234,9 +285,9 @@ async def test_what_the_person_changed_in_a_command_is_what_runs(tmp_path):
 
 async def test_new_words_skip_what_was_let_run_but_has_not_begun(tmp_path):
     go = tmp_path / "go"
-    room = Room(tmp_path, runs("c1", "until [ -e go ]; do sleep 0.01; done; touch over"), THREE[1])
+    room = Room(tmp_path, runs("c1", "until [ -e go ]; do sleep 0.01; done; touch over"), *THREE[1:])
     turn = room.send()
-    await room.asked("c1", "c2")
+    await room.asked("c1", "c2", "c3")
     await room.answer_ahead("c2", Approve())
     room.answer("c1", Approve())
     await room.stage.until(lambda event: isinstance(event, ToolRunning))
@@ -244,6 +295,7 @@ async def test_new_words_skip_what_was_let_run_but_has_not_begun(tmp_path):
     go.touch()
     await turn
     assert room.stage.results()["c2"].outcome is Outcome.SKIPPED
+    assert room.stage.results()["c3"].outcome is Outcome.SKIPPED
     assert not (tmp_path / "out").exists()
 
 

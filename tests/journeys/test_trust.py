@@ -101,8 +101,9 @@ def test_unanswered_nothing_of_a_hostile_project_takes_effect(hostile, model_ser
     with hostile.open() as terminal:
         terminal.wait(QUESTION)
         terminal.wait(r"tab transcript\s*$")
-        children = subprocess.run(["pgrep", "-P", str(terminal.pid)], capture_output=True, text=True, check=False)
-        assert children.stdout == ""
+        children = subprocess.run(["pgrep", "-aP", str(terminal.pid)], capture_output=True, text=True, check=False)
+        # what would give the terminal back is all there is
+        assert [child for child in children.stdout.splitlines() if " -s -S -P -c " not in child] == []
         terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_for_exit() == 0
     assert_nothing_happened(hostile, evil, owned)

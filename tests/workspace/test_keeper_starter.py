@@ -254,7 +254,7 @@ async def test_a_command_inherits_what_the_program_has_and_not_its_signals(tmp_p
     assert files == "[0, 1, 2, 3]"  # the last is the folder it lists
     assert blocked == "0000000000000000 0027 0"
     assert ignored == str([int(number) for number in PYTHON_IGNORES])
-    assert limits == f"5 512 {adjusted}"
+    assert limits == f"{os.nice(0) + 5} 512 {adjusted}"
     assert place == f"True /dev/null {tmp_path}"
 
 
