@@ -170,7 +170,8 @@ class NamedPaths:
                 if is_writer:
                     yield from self._ends(word, Access.WRITE, folders)
                     yield from self._changed_by_glob(word, folders)
-                continue
+                if "=~" not in word.text and ":~" not in word.text:
+                    continue
             for text in candidates(word):
                 for folder in folders:
                     yield from self._mention(text, folder, is_writer=is_writer)

@@ -19,6 +19,7 @@ _OPTION_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|[\w-]+=|@|file://)?(?P<path
 _MOST_ABOVE = 4
 _GLOB = re.compile(r"[*?\[]")
 _BELOW_HOME = re.compile(r"(?:.*[=:@])?\$(?:HOME|\{HOME\})(?P<end>/[\w@%+:,./~-]+)", re.DOTALL)
+_HOME_IN_VALUE = re.compile(r"[=:](~(?:/[\w@%+,./-]*)?)(?=:|$)")
 _INSTEAD = re.compile(r"\$\{\w+:?[-+=]([\w@%+:,./~-]+)\}")
 _BELOW_UNKNOWN = re.compile(r".*(?:\$\w+|[})`])(?P<end>/[\w@%+:,./~-]+)", re.DOTALL)
 
@@ -94,7 +95,8 @@ def is_telling(text: str) -> bool:
 def known_ends(word: Word) -> Iterator[str]:
     """The path that a word ends with, such as ``./.env`` of ``"$PWD/.env"``; one below ``$HOME`` is known whole.
 
-    Also what stands in the place of a variable that is not set: ``.env`` of ``${x:-.env}``.
+    Also what stands in the place of a variable that is not set: ``.env`` of ``${x:-.env}``,
+    and each part of a value that begins with a tilde: ``~/.ssh`` of ``a=~/.ssh``.
     """
     text = "" if word.is_known else word.text.replace('"', "")
     if found := _BELOW_HOME.fullmatch(text):
@@ -102,6 +104,7 @@ def known_ends(word: Word) -> Iterator[str]:
     elif found := _BELOW_UNKNOWN.fullmatch(text):
         yield f".{found['end']}"
     yield from _INSTEAD.findall(text)
+    yield from _HOME_IN_VALUE.findall(text)
 
 
 def exists(folder: Path, text: str) -> bool:

@@ -8,10 +8,19 @@ from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
 
+from codeagent.policy.brace_count import TOO_MANY_WORDS, makes_too_many
 from codeagent.policy.effort import spend
 from codeagent.policy.shell_loops import Loops
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
-from codeagent.policy.shell_words import Piece, Word, ansi_c, inside_double_quotes, unquoted_pieces, words_of
+from codeagent.policy.shell_words import (
+    Piece,
+    Word,
+    ansi_c,
+    inside_double_quotes,
+    unquoted,
+    unquoted_pieces,
+    words_of,
+)
 
 _PART = 8
 """What reading takes for each quoted or unquoted part of a word: very many make very many things to remember."""
@@ -84,6 +93,8 @@ class WordReader:
             self._source.problem("it is not certain where a comment begins", is_hidden=True)
         pieces: list[Piece] = []
         self._pieces(node, text, pieces)
+        if "{" in text and makes_too_many(unquoted(pieces)):
+            self._source.problem(TOO_MANY_WORDS)
         return words_of(pieces, text)
 
     def read_name(self, node: Node) -> Sequence[Word]:

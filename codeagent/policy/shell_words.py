@@ -15,12 +15,15 @@ _EXPANDED = re.compile(r"\$\{?([A-Za-z_]\w*)(?![\w+]|:\+)")
 _MOST_BRACE_WORDS = 256
 _LONGEST_BRACE_WORD = 1_000
 _CHARACTERS_IN_ONE = 4
-_BRACE = re.compile(r"\{[^{}]*(?:,|\.\.)")
+_BRACE_RANGES = re.compile(r"\{[^{}]*\.\.")
 _BRACE_RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
 _GLOB = re.compile(r"[*?\[]")
 _UNUSUAL_GLOB = re.compile(r"\[[:.=]|[?*+@!]\(")
 _SIGN_IN_SET = re.compile(r"[]\[!^*?\\/.:=-]")
 _SET = re.compile(r"\[[!^]?\]?(?P<inside>[^]/\0]*)(?P<end>\0|[]/]|\Z)")
+_NAMED_VALUE = re.compile(r"[^\W\d]\w*(?:\+?=|\[.*=)", re.DOTALL)
+_TILDE_IN_VALUE = re.compile(r"[=:]~")
+_HALF_QUOTED_TILDE = re.compile(r"~[^/:\0]*\0")
 _ANSI_C = re.compile(
     r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{1,2})|u(?P<short>[0-9a-fA-F]{1,4})"
     r"|U(?P<long>[0-9a-fA-F]{1,8})|(?P<letter>[abeEfnrtv\\'\"?])|(?P<odd>c|x\{))",
@@ -93,8 +96,11 @@ class Piece:
 
 def words_of(pieces: Sequence[Piece], source: str) -> list[Word]:
     """The word or, after brace expansion, words made of ``pieces``; ``source`` is how they were written."""
-    plain = "".join(piece.text if not piece.is_quoted else "\0" for piece in pieces)
-    if "{" in plain and "}" in plain and _BRACE.search(plain):
+    plain = unquoted(pieces)
+    if _may_expand_tilde(plain):
+        return [Word(source, is_known=False, may_split="{" in plain, glob=source if _GLOB.search(plain) else "")]
+    inside = plain[plain.find("{") : plain.rfind("}") + 1] if "{" in plain else ""
+    if inside and ("," in inside or _BRACE_RANGES.search(inside)):
         expanded = _braces(pieces)
         if expanded is None:
             return [Word(source, is_known=False, may_split=True)]
@@ -102,7 +108,27 @@ def words_of(pieces: Sequence[Piece], source: str) -> list[Word]:
     return [_word(pieces, source)]
 
 
+def unquoted(pieces: Sequence[Piece]) -> str:
+    """The text with a NUL for each part that is quoted or unknown."""
+    return "".join(piece.text if piece.is_known and not piece.is_quoted else "\0" for piece in pieces)
+
+
+def _may_expand_tilde(plain: str) -> bool:
+    """Whether a home folder may stand inside the word, or not even at its beginning.
+
+    Bash puts one into each argument like ``a=~/x`` or ``a=x:~``, other shells and its POSIX
+    mode do not; ``~"/x"`` is a name like any other.
+    """
+    if "~" not in plain:
+        return False
+    if _NAMED_VALUE.match(plain) and _TILDE_IN_VALUE.search(plain):
+        return True
+    return _HALF_QUOTED_TILDE.match(plain) is not None
+
+
 def _word(pieces: Sequence[Piece], source: str) -> Word:
+    if _may_expand_tilde(unquoted(pieces)):
+        return Word(source, is_known=False)
     is_glob = any(piece.is_known and not piece.is_quoted and _GLOB.search(piece.text) for piece in pieces)
     if not all(piece.is_known for piece in pieces):
         may_split = is_glob or any(not piece.is_known and not piece.is_quoted for piece in pieces)
@@ -176,7 +202,27 @@ def _braces(pieces: Sequence[Piece]) -> list[list[Piece]] | None:
     characters = [
         Piece(character, is_quoted=piece.is_quoted) for piece in pieces for character in (piece.text or ("",))
     ]
-    return _expand(characters, depth=0)
+    if not _is_plainly_nested(characters):
+        return None
+    expanded = _expand(characters, depth=0)
+    # Nothing at all is no word: ``{,a}`` is one. Where none is left the word as a whole is left unknown.
+    return [variant for variant in expanded if variant] or None if expanded else None
+
+
+def _is_plainly_nested(characters: list[Piece]) -> bool:
+    """Whether each brace has its other one and a comma or two dots between them: bash pairs others in its own ways."""
+    opened: list[bool] = []
+    for before, now in pairwise((Piece(""), *characters)):
+        if now.is_quoted:
+            continue
+        if now.text == "{":
+            opened.append(False)
+        elif now.text == "}":
+            if not opened or not opened.pop():
+                return False
+        elif opened and (now.text == "," or (now.text == before.text == "." and not before.is_quoted)):
+            opened[-1] = True
+    return not opened
 
 
 def _expand(characters: list[Piece], depth: int) -> list[list[Piece]] | None:
@@ -255,6 +301,8 @@ def _joined(characters: list[Piece]) -> list[Piece]:
     """Neighbours of the same kind put together again."""
     joined: list[Piece] = []
     for character in characters:
+        if not character.text and not character.is_quoted:
+            continue
         if joined and joined[-1].is_quoted == character.is_quoted:
             joined[-1] = Piece(joined[-1].text + character.text, is_quoted=character.is_quoted)
         else:

@@ -453,12 +453,43 @@ def test_words_are_unquoted_as_bash_does(written, meant):
         ("x{,y}", ("x", "xy")),
         ("\\{a,b}", ("{a,b}",)),
         ("{a", ("{a",)),
+        ("{,a}", ("a",)),
+        ("{,''}", ("",)),
+        ("a{0}..{1}", ("a{0}..{1}",)),
     ],
 )
 def test_braces_are_expanded_as_bash_does(written, meant):
     assert names(f"p {written}") == [("p", *meant)]
     bash = subprocess.run(["bash", "-c", f"printf '%s\\n' {written}"], capture_output=True, text=True, check=True)
     assert bash.stdout == "".join(f"{word}\n" for word in meant)
+
+
+@pytest.mark.parametrize("written", ["{,}", "{a/}b,}", "0{},b~b}", "{0}:,}{a,b}", "{{a,b}"])
+def test_braces_that_bash_pairs_in_its_own_way_are_not_known(written):
+    assert [word.is_known for word in analyze(f"p {written}").commands[0].words] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("written", "is_opaque"),
+    [
+        ("{1..999999999}", True),
+        ("{00..99999}", True),
+        ("{1..99999999999..7}", True),
+        ("{a..z}{a..z}{a..z}{a..z}", True),
+        ("{a,{1..99999}}", True),
+        ("$x{1..99999}", True),
+        ("$(p {1..99999})", True),
+        ("{a,b}" * 13, True),
+        ("{1..1000}", False),
+        ("{1..100000..100}", False),
+        ("{a..z}{a..z}", False),
+        ("'{1..999999999}'", False),
+        ("{1..99999'9'}", False),
+    ],
+)
+def test_words_too_many_to_be_held_are_doubted(written, is_opaque):
+    assert analyze(f"echo {written}").is_opaque is is_opaque
+    assert analyze(f"for i in {written}; do p; done").is_opaque is is_opaque
 
 
 def looked_at_anew(command):
