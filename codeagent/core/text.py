@@ -11,7 +11,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import heappop, heappush
 
 from codeagent.core.seldom import seldom
 
@@ -104,14 +103,11 @@ _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("gsk_",), r"\bgsk_[A-Za-z0-9]{20,}"),
     (("xai-",), r"\bxai-[A-Za-z0-9]{20,}"),
     (("dop_v1_",), r"\bdop_v1_[a-f0-9]{40,}"),
-    (("eyJ",), r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    (("eyJ",), r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,})+"),
     (("://",), r"(://)[^\s/@:\"']*+:[^\s/@\"']++(?=@)"),
     (("://",), r"(?:(?<=(?i:http))|(?<=(?i:https)))(://)[\w.~%!$&*+=-]++(?=@)"),
     (("https://hooks.slack.com/",), r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{8,}"),
-    (
-        ("https://discord", "https://ptb.", "https://canary."),
-        r"https://[a-z.]*discord(?:app)?\.com/api/webhooks/\d+/[\w-]{16,}",
-    ),
+    (("https://",), r"https://[\w.-]*discord(?:app)?\.com/api/webhooks/\d+/[\w-]{16,}"),
     (("bearer ", "Bearer "), r"([Bb]earer )[A-Za-z0-9._~+/-]{16,}=*"),
     (
         ("extraheader", "extraHeader", "ExtraHeader", "EXTRAHEADER"),  # of git's settings, with the name of the header
@@ -119,7 +115,7 @@ _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("authorization", "Authorization", "AUTHORIZATION"),
-        r"((?i:authorization)\\{0,3}[\"']?[ \t]*+[:=][ \t]*+\\{0,3}[\"']?(?i:basic|bearer|token)[ \t]+)[\w.~+/-]{8,}=*",
+        r"((?i:authorization)\\{0,3}[\"']?[ \t]*+[:=][ \t]*+\\{0,3}[\"']?(?i:basic|bearer|token)[ \t]+)[\w.~+/-]{8,}={0,2}",
     ),
 )
 """Kinds of key: what one may begin with, and how it looks. What stands in round brackets before a key stays."""
@@ -258,9 +254,9 @@ class Redactor:
         """The text with each secret replaced by ``[redacted]``."""
         text, end = self.redact_known(text), 0
         kept: list[str] = []
-        for found in _keys_in(text):
-            kept += (text[end : found.start()], found[found.lastindex] if found.lastindex else "", REDACTED)
-            end = found.end()
+        for start, after in sorted((one.end(1) if one.lastindex else one.start(), one.end()) for one in _keys_in(text)):
+            kept += (text[end:start], REDACTED) if start >= end else ()
+            end = max(end, after)
         return "".join((*kept, text[end:])) if kept else text
 
     def redact_known(self, text: str) -> str:
@@ -273,17 +269,17 @@ class Redactor:
 
 
 def _keys_in(text: str, kinds: Sequence[tuple[tuple[str, ...], str]] = _KEY_SHAPES) -> Iterator[re.Match[str]]:
-    """What looks like a key, tried only where one may begin: a search through megabytes would hold up all threads."""
-    marks = ((kind, mark) for kind, (marks, _) in enumerate(kinds) for mark in marks)
-    waiting = sorted((at, kind, mark) for kind, mark in marks if (at := text.find(mark)) >= 0)
-    end = 0
-    while waiting:
-        at, kind, mark = heappop(waiting)
-        if at >= end and (found := re.compile(kinds[kind][1], re.DOTALL).match(text, at)):
-            yield found
-            end = found.end()
-        if (after := text.find(mark, max(at + 1, end))) >= 0:
-            heappush(waiting, (after, kind, mark))
+    """What looks like a key, tried only where one may begin: a search through megabytes would hold up all threads.
+
+    One may overlap another of a different kind, or go on where another of its kind ends.
+    """
+    for mark, shape in ((mark, shape) for marks, shape in kinds for mark in marks):
+        at, end = text.find(mark), 0
+        while at >= 0:
+            if found := re.compile(shape, re.DOTALL).match(text, at):
+                yield found
+                end = found.end()
+            at = text.find(mark, max(at + 1, end - len(mark) - 2))  # 2: base64 may end in so many =
 
 
 def _overlap(text: str, form: str) -> int:

@@ -6,11 +6,12 @@ import time
 from functools import partial
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codeagent.core.text import (
     _KEY_SHAPES,
+    _keys_in,
     Redactor,
     clean,
     counted,
@@ -372,11 +373,46 @@ PARTS = st.sampled_from(
 )
 
 
-@given(st.lists(PARTS, max_size=12).map("".join))
-def test_a_text_is_searched_for_the_kinds_of_key_it_can_hold_with_the_same_outcome_as_for_all(text):
-    of_any_kind = re.compile("|".join(shape for _, shape in _KEY_SHAPES), re.DOTALL)
-    kept = of_any_kind.sub(lambda found: (found[found.lastindex] if found.lastindex else "") + "[redacted]", text)
-    assert Redactor().redact(text) == kept
+KEYS = st.sampled_from(
+    [
+        "xapp-AAAAAAAAAAAA",
+        "ghp_" + "0aF" * 12,
+        "sk-ant-" + "0aF" * 8,
+        "eyJ0aF0aF0aF0aF.eyJ1bG1bG1bG1bG.2cH2cH2cH2cH",
+        "Bearer 3dI3dI3dI3dI3dI3",
+        "bearer 4eJ4eJ4eJ4eJ4eJ4",
+        "Authorization: Basic 5fK5fK5fK5",
+        "authorization=token 6gL6gL6gL6gL6gL6gL6",
+        "extraHeader = X-Key: 7hM7hM7hM7hM",
+        "https://x.discord.com/api/webhooks/123/8iN8iN8iN8iN8iN8iN8i",
+        "https://hooks.slack.com/services/9jO9jO9jO9jO",
+        "https://me:0kP0kP0kP0kP@host",
+        "https://1lQ1lQ1lQ1lQ1lQ@host",
+    ]
+)
+BETWEEN = st.sampled_from(["", "/", ".", "=", "-", "_", " ", "\n", '"', ":", "x"])
+
+
+@given(st.lists(PARTS | KEYS | BETWEEN, max_size=14).map("".join))
+@example("xapp-AAAAAAAAAAAAbearer 4eJ4eJ4eJ4eJ4eJ4")
+@example("Authorization: Basic 5fK5fK5fK5/Bearer 3dI3dI3dI3dI3dI3dI3dI")
+@example("xapp-eyJ0aF0aF0aF0aF.eyJ1bG1bG1bG1bG.eyJ2cH2cH2cH2cH.3dI3dI3dI3dI")
+def test_a_search_where_keys_may_begin_takes_no_less_than_one_through_the_whole_text(text):
+    shapes = "|".join(shape for _, shape in _KEY_SHAPES)
+    shapes = shapes.replace("([Bb]earer )", "(?<=[Bb]earer )").replace("|(://)", "|(?<=://)")
+    ours = {at for found in _keys_in(text) for at in _places(found)}
+    assert all(ours.issuperset(_places(found)) for found in re.finditer(shapes, text, re.DOTALL))
+    assert sum(map(len, Redactor().redact(text).split("[redacted]"))) == len(text) - len(ours)
+
+
+def _places(found):
+    """Where the characters stand that are taken out."""
+    return range(found.end(found.lastindex) if found.lastindex else found.start(), found.end())
+
+
+def test_a_key_in_the_address_of_any_subdomain_is_taken_out():
+    for host in ("discord.com", "discordapp.com", "x.discord.com", "ptb.discord.com", "a-1.b_2.discord.com"):
+        assert Redactor().redact(f"post to https://{host}/api/webhooks/123/{'0aF' * 8}!") == "post to [redacted]!"
 
 
 @pytest.mark.parametrize(("count", "words"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (1_200, "1,200 files")])
