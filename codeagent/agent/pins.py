@@ -13,6 +13,7 @@ from codeagent.core.context import Pin, PinsChanged
 from codeagent.core.errors import CodeagentError
 from codeagent.core.events import AgentEvent
 from codeagent.core.messages import AssistantMessage, Message, ResultsMessage
+from codeagent.core.text import Redactor
 
 _FILE = re.compile(r"@(?P<path>.+?)(?::(?P<first>\d+)(?:-(?P<last>\d+))?)?")
 _LONGEST_LABEL = 70
@@ -121,4 +122,4 @@ def pinnable(messages: Sequence[Message]) -> tuple[Pin, ...]:
 
 def _label(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_LABEL else f"{line[: _LONGEST_LABEL - 1]}…"
+    return line if len(line) <= _LONGEST_LABEL else f"{line[: Redactor().cut(line, _LONGEST_LABEL - 1)]}…"

@@ -34,6 +34,7 @@ from codeagent.core.errors import JournalError, StaleFile, ToolError
 from codeagent.core.events import ToolEnded, ToolPreviewed, ToolProgressed, ToolRunning, ToolStarted
 from codeagent.core.messages import TextBlock, ToolCall, ToolResult
 from codeagent.core.protocols import Allowed, Denied, Gate, Hook, Interruption, Locks, Plan, ToolBox, ToolContext
+from codeagent.core.text import Redactor
 
 _log = logging.getLogger(__name__)
 _WATCH_SECONDS = 0.3
@@ -90,7 +91,7 @@ class CallRun:
     def title(self) -> str:
         """The call in a few words, on one line."""
         title = " ".join(f"{self.call.name} {self.label[: 2 * _LONGEST_TITLE]}".split())
-        return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
+        return title if len(title) <= _LONGEST_TITLE else f"{title[: Redactor().cut(title, _LONGEST_TITLE - 1)]}…"
 
     @property
     def is_leaving(self) -> bool:
@@ -298,7 +299,10 @@ class CallRun:
 
     def _progressed(self, text: str) -> None:
         if self.phase is Phase.RUNNING:
-            self._shown = (self._shown + text)[-_LONGEST_TAIL:]
+            shown = self._shown + text
+            if len(shown) > 2 * _LONGEST_TAIL:
+                shown = shown[Redactor().cut(shown, len(shown) - _LONGEST_TAIL, keeps_end=True) :]
+            self._shown = shown
             self._shop.record.tell(ToolProgressed(call_id=self.call.id, text=text))
 
     async def _end(self, result: ToolResult, reminder: str) -> ToolResult:

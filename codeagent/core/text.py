@@ -115,7 +115,7 @@ _KEY_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("authorization", "Authorization", "AUTHORIZATION"),
-        r"((?i:authorization)\\{0,3}[\"']?[ \t]*+[:=][ \t]*+\\{0,3}[\"']?(?i:basic|bearer|token)[ \t]+)[\w.~+/-]{8,}={0,2}",
+        r"((?i:authorization)\\{0,3}[\"']?[ \t]*+[:=][ \t]*+\\*+[\"']?(?i:basic|bearer|token)[ \t]+)[\w.~+/-]{8,}=?=?",
     ),
 )
 """Kinds of key: what one may begin with, and how it looks. What stands in round brackets before a key stays."""
@@ -263,16 +263,21 @@ class Redactor:
         """The text with each of the known secrets replaced; what only has the shape of a key stays."""
         return self._known.sub(REDACTED, text) if any(form in text for form in self._forms) else text
 
+    def cut(self, text: str, at: int, *, keeps_end: bool = False) -> int:
+        """Where to cut instead of ``at``, so that what is kept, the start or the end, holds no part of a secret."""
+        known = self._known.finditer(text) if self._forms else ()
+        for start, end in sorted((found.span() for found in (*known, *_keys_in(text))), reverse=not keeps_end):
+            if start < at < end:
+                at = end if keeps_end else start
+        return at
+
     def begun(self, text: str) -> int:
         """How many characters at the end of the text may be the beginning of a known secret."""
         return max((_overlap(text, form) for form in self._forms), default=0)
 
 
 def _keys_in(text: str, kinds: Sequence[tuple[tuple[str, ...], str]] = _KEY_SHAPES) -> Iterator[re.Match[str]]:
-    """What looks like a key, tried only where one may begin: a search through megabytes would hold up all threads.
-
-    One may overlap another of a different kind, or go on where another of its kind ends.
-    """
+    """What looks like a key, tried only where one may begin: a search through megabytes would hold up all threads."""
     for mark, shape in ((mark, shape) for marks, shape in kinds for mark in marks):
         at, end = text.find(mark), 0
         while at >= 0:

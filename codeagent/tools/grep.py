@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from codeagent.core.approvals import Access, Touch
+from codeagent.core.cut_texts import begun_before
 from codeagent.core.diff import split_lines
 from codeagent.core.errors import CodeagentError, FileProblem
 from codeagent.core.messages import SearchDetails, ToolResult
@@ -186,7 +187,7 @@ def _show(hit: Hit) -> Line:
     start = max(0, (hit.column or 0) - _BEFORE_MATCH)
     if len(hit.text) <= _LONGEST_LINE or not start:
         return show_line(hit.number, hit.text, _LONGEST_LINE)
-    part = show_line(hit.number, hit.text[start:], _LONGEST_LINE)
+    part = show_line(hit.number, hit.text[begun_before(hit.text, start) :], _LONGEST_LINE)
     return Line(number=hit.number, text=f"…{part.text}", is_whole=False)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codeagent.core.cut_texts import shortened
 from codeagent.core.diff import FileDiff
 from codeagent.core.messages import Details, Outcome, TextBlock, ToolResult
 from codeagent.core.text import counted, has_invisible, storable
@@ -38,7 +39,9 @@ def show_line(number: int, text: str, limit: int = LONGEST_LINE) -> Line:
     text = text.rstrip("\r\n")
     if len(text) <= limit:
         return Line(number=number, text=text, is_whole=True)
-    return Line(number=number, text=f"{text[:limit]}… [{counted(len(text) - limit, 'more character')}]", is_whole=False)
+    kept = shortened(text, limit)
+    more = counted(len(text) - len(kept), "more character")
+    return Line(number=number, text=f"{kept}… [{more}]", is_whole=False)
 
 
 def numbered(lines: Sequence[Line]) -> str:
@@ -65,7 +68,7 @@ def short_diff(diff: FileDiff) -> str:
 
 def _cut(text: str) -> str:
     text = text.rstrip("\r\n")
-    return text if len(text) <= _LONGEST_DIFF_LINE else f"{text[:_LONGEST_DIFF_LINE]}…"
+    return text if len(text) <= _LONGEST_DIFF_LINE else f"{shortened(text, _LONGEST_DIFF_LINE)}…"
 
 
 def line_ranges(ranges: Sequence[tuple[int, int]]) -> str:

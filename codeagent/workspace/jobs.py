@@ -186,7 +186,7 @@ class _Running:
 
     def __post_init__(self) -> None:
         self._all = Captured(limit=_KEPT, log=self.log, secrets=self.secrets)
-        self._fresh = Captured(limit=MODEL_CHARACTERS)
+        self._fresh = Captured(limit=MODEL_CHARACTERS, secrets=self.secrets)
 
     @property
     def is_over(self) -> bool:
@@ -264,7 +264,7 @@ class _Running:
     def look(self) -> Look:
         """What is new, which then is new no more."""
         with self._lock:
-            fresh, self._fresh = self._fresh, Captured(limit=MODEL_CHARACTERS)
+            fresh, self._fresh = self._fresh, Captured(limit=MODEL_CHARACTERS, secrets=self.secrets)
             self._is_end_known = self._over.is_set()
         output, is_cut = fresh.kept()
         return Look(job=self.now(), output=output, is_cut=is_cut, log_problem=self._all.log_problem)

@@ -27,7 +27,7 @@ class OutputLog:
         self._path = path
         self._secrets = tuple(secret.encode("utf-8", "replace").decode(_BYTES) for secret in secrets)
         self._redactor = Redactor(self._secrets)
-        self._waiting = b""
+        self._waiting: bytes = b""
         self._file = -1
         self._written = 0
         self.problem = ""
@@ -44,9 +44,10 @@ class OutputLog:
         if end:
             self._write(self._without_keys(data[:end]))
         elif len(data) > 2 * _LONGEST_LINE:  # a line without an end: what is cut off holds whole keys or none
-            data = self._without_keys(data)
-            self._waiting = data[-_LONGEST_KEY:]
-            self._write(data[:-_LONGEST_KEY])
+            text = data.decode(_BYTES)
+            end = self._redactor.cut(text, len(text) - _LONGEST_KEY) or len(text)
+            self._waiting = data[end:]
+            self._write(self._without_keys(data[:end]))
 
     def close(self, *, is_kept: bool) -> None:
         """No more output will come; the file is removed unless it is to be kept."""

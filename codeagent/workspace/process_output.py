@@ -7,7 +7,8 @@ from codecs import IncrementalDecoder, getincrementaldecoder
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codeagent.core.text import counted
+from codeagent.core.cut_texts import without_cut_start
+from codeagent.core.text import Redactor, counted
 from codeagent.workspace.output_log import OutputLog
 
 _LIVE_BYTES = 8_192
@@ -69,7 +70,7 @@ class Captured:
             if not is_flood:
                 return self._decoder.decode(data)
             self._decoder.reset()
-            return "\n…\n" + self._decoder.decode(_without_broken_start(data[-_LIVE_BYTES:]))
+            return "\n…\n" + without_cut_start(self._decoder.decode(_without_broken_start(data[-_LIVE_BYTES:])))
 
     def kept(self) -> tuple[str, bool]:
         """Start and end of the output, and whether something between had to be left out (a line says what)."""
@@ -82,9 +83,13 @@ class Captured:
             if len(text) <= self.limit:
                 return text, False
         size = dropped + len(tail) + (len(head) if dropped else 0)
-        third = self.limit // 3
-        start = _ends_near_newline(head.decode("utf-8", "replace")[:third])
-        end = _starts_near_newline(_without_broken_start(tail).decode("utf-8", "replace")[third - self.limit :])
+        third, redactor = self.limit // 3, Redactor(self.secrets)
+        start = head.decode("utf-8", "replace")
+        start = start[: redactor.cut(start, _end_near_newline(start, third))]
+        end = _without_broken_start(tail).decode("utf-8", "replace")
+        end = without_cut_start(end) if dropped else end
+        at = _start_near_newline(end, max(0, len(end) + third - self.limit))
+        end = end[redactor.cut(end, at, keeps_end=True) :]
         lines = max(0, total_newlines - start.count("\n") - end.count("\n"))
         left_out = max(0, size - len(start.encode()) - len(end.encode()))
         # ASCII: one `…` doubles what a text takes
@@ -151,11 +156,9 @@ def _without_broken_start(data: bytearray) -> bytearray:
     return data[skip:]
 
 
-def _ends_near_newline(text: str) -> str:
-    at = text.rfind("\n", len(text) - _NEAR if len(text) > _NEAR else 0)
-    return text[: at + 1] if at >= 0 else text
+def _end_near_newline(text: str, at: int) -> int:
+    return text.rfind("\n", max(0, min(at, len(text)) - _NEAR), at) + 1 or at
 
 
-def _starts_near_newline(text: str) -> str:
-    at = text.find("\n", 0, _NEAR)
-    return text[at + 1 :] if at >= 0 else text
+def _start_near_newline(text: str, at: int) -> int:
+    return text.find("\n", at, at + _NEAR) + 1 or at

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from codeagent.core.text import (
     _KEY_SHAPES,
-    _keys_in,
     Redactor,
+    _keys_in,
     clean,
     counted,
     has_disguised,

@@ -67,3 +67,13 @@ def test_it_ends_at_its_cap(tmp_path):
     log.close(is_kept=True)
     assert (tmp_path / "log").stat().st_size == LOG_CAP
     assert "it ends after" in log.problem
+
+
+@pytest.mark.parametrize("size", [511, 4_093, 65_536])
+def test_no_part_of_a_key_in_a_line_without_an_end_is_written(tmp_path, size):
+    text = " ".join(f"ghp_{number:05d}{'0aF' * 30}" for number in range(3_000)).encode()
+    log = OutputLog(tmp_path / "log")
+    for start in range(0, len(text), size):
+        log.add(text[start : start + size])
+    log.close(is_kept=True)
+    assert set((tmp_path / "log").read_text().split(" ")) == {"[redacted]"}

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from codeagent.core.text import Redactor
 from codeagent.workspace.process_output import Captured
 
 
@@ -58,3 +59,38 @@ def test_a_key_is_not_logged_however_it_is_cut(tmp_path, size):
         captured.add(data[start : start + size])
     captured.close(keep_log=True)
     assert log.read_bytes() == data.replace(key.encode(), b"[redacted]")
+
+
+KEYS = [f"ghp_{number:05d}{'0aF' * 10}" for number in range(400)]
+
+
+@pytest.mark.parametrize("limit", [600, 650, 700, 1_001, 2_003])
+@pytest.mark.parametrize("gap", [" ", "=", "\n", " \n"])
+def test_no_part_of_a_key_stays_where_the_middle_is_left_out(gap, limit):
+    text = f"{'x ' * 73}{gap.join(KEYS)}"
+    captured = Captured(limit=limit)
+    for start in range(0, len(text), 997):
+        captured.add(text[start : start + 997].encode())
+    kept, is_cut = captured.kept()
+    assert is_cut
+    assert "0aF" in kept
+    assert "0aF" not in Redactor().redact(kept)
+
+
+def test_no_part_of_a_block_or_of_a_known_secret_stays_where_the_middle_is_left_out():
+    block = "-----BEGIN RSA PRIVATE KEY-----\n" + "0aF0aF0aF\n" * 100 + "-----END RSA PRIVATE KEY-----\n"
+    secret = "correct horse battery staple"
+    for limit in range(600, 900, 7):
+        for text in ("words of mine\n" + block * 20 + "the end\n", f"mine {secret} " * 300):
+            captured = Captured(limit=limit, secrets=(secret,))
+            captured.add(text.encode())
+            kept = Redactor((secret,)).redact(captured.kept()[0])
+            assert "0aF" not in kept
+            assert not {"correct", "horse", "battery", "staple"}.intersection(kept.split())
+
+
+def test_no_part_of_a_key_is_shown_where_a_flood_is_cut():
+    captured = Captured(limit=100)
+    for start in range(0, 400, 37):
+        captured.add((" ".join(KEYS * 3) + " " * start).encode())
+        assert "0aF" not in Redactor().redact(captured.take_live())
