@@ -11,6 +11,7 @@ from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import HEADERS, HOOKS, timeouts
 from codeagent.providers.failures import Service
 from codeagent.providers.left_aside import import_only
+from codeagent.providers.network import route_to
 
 import_only(
     "anthropic",
@@ -80,7 +81,7 @@ class AnthropicConnection:
                 max_retries=0,
                 timeout=timeouts(self._limits),
                 # the SDK's own choice, but one that says nothing on the terminal where it cannot be made
-                http_client=anthropic.DefaultAsyncHttpxClient(event_hooks=HOOKS),
+                http_client=anthropic.DefaultAsyncHttpxClient(event_hooks=HOOKS, **route_to(self._url)),
             )
         except (httpx2.InvalidURL, ValueError, OSError) as error:
             raise self.service.unreachable(error) from error

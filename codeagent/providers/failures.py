@@ -8,8 +8,6 @@ import re
 import socket
 import ssl
 from collections.abc import Mapping
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
@@ -19,21 +17,21 @@ from codeagent.core.seldom import seldom
 from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
 from codeagent.providers.left_out import window_in
+from codeagent.providers.network import Proxy, deepest, is_of_certificates, is_refused, proxy_to, tls_reason, words_of
 from codeagent.providers.sse import as_list, as_object, as_text, parse_object, retry_after
 
 _LONGEST_MESSAGE = 600
 _LONGEST_QUOTE = 200
 _LONGEST_PAGE = 20_000
 _LONGEST_TITLE = 120
-_TELLING = (httpx2.TimeoutException, httpx2.UnsupportedProtocol, httpx2.ProxyError, httpx2.ProtocolError)
 _PAGE = seldom(r"\s*<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TITLE = seldom(r"<(title|h1)\b[^>]*>(?P<words>[^<]*\w[^<]*)</\1>", re.IGNORECASE)
 _TAG = seldom(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _SHORTEST_SECRET = 6  # less, such as the "none" for a server without a key, may be a word of any message
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"})
-_NUMBER = seldom(r"^\[Errno -?\d+\] ")
 _RETRIES_AT_NOBODY = 3  # some seconds: enough for a server that is being started again
 _LAST_PORT = 65_535
+_PROXY_WANTS_NAME = 407
 _BUSY = frozenset({408, 409, 425, 429, 499})
 _STATUS_OF_TYPE = {
     "invalid_request_error": 400,
@@ -110,7 +108,8 @@ class Service:
 
     def refused(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:
         """The error for an HTTP status other than success; ``body`` as it came."""
-        kind, said = _error_of(parse_object(body.strip().removeprefix("[").removesuffix("]")) or body)
+        told = parse_object(body.strip().removeprefix("[").removesuffix("]"))
+        kind, said = _error_of(told or body)
         said = self._safe(said)
         wait = retry_after(headers)
         if location := headers.get("location", "") if 300 <= status < 400 else "":  # noqa: PLR2004
@@ -130,6 +129,8 @@ class Service:
             )
         should_retry = headers.get("x-should-retry")
         is_busy = (status in _BUSY or status >= 500) and status != 501  # noqa: PLR2004
+        if not told and (proxy := self._speaking_proxy):
+            return self._refused_at_proxy(proxy, status, said, is_busy=is_busy, wait=wait)
         if should_retry != "false" and (is_busy or should_retry == "true"):
             trouble = f"{self.name} {_trouble(status)}{_quoted(said)}"
             return ProviderUnavailable(trouble, status=status, retry_after=wait)
@@ -152,7 +153,7 @@ class Service:
 
     def unreachable(self, error: BaseException) -> ProviderError:  # noqa: PLR0911 - one return a cause
         """The error for a request that got no answer."""
-        cause = _deepest(error)
+        cause = deepest(error)
         if (misfit := self._misfit(error)) is not None:
             return misfit
         if isinstance(cause, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in str(cause):
@@ -165,11 +166,8 @@ class Service:
         if isinstance(cause, httpx2.TimeoutException | TimeoutError):
             return ProviderUnavailable(f"{self.place} did not answer in time.")
         if isinstance(cause, httpx2.ProxyError):
-            return ProviderUnavailable(
-                f"The proxy on the way to {self.place} refused{_quoted(self._safe(str(cause)))}",
-                hint=self._check_proxy,
-            )
-        if _is_refused(error):
+            return self._no_tunnel(self._safe(str(cause)))
+        if is_refused(error):
             hint = self._check_proxy if self._is_proxied else f"Start the server there, or change {self.url_variable}."
             return ProviderUnavailable(
                 f"Nothing answers at {self._first_hop}: the connection was refused.",
@@ -182,37 +180,37 @@ class Service:
             )
         if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError | ConnectionError):
             return Unanswered(f"{self.place} closed the connection without an answer.")
-        if _tls_reason(cause) in _NO_TLS:
+        if tls_reason(cause) in _NO_TLS:
             return ProviderRejected(
-                f"{self.place} does not speak HTTPS{_quoted(self._safe(_words_of(cause)))}",
+                f"{self.place} does not speak HTTPS{_quoted(self._safe(words_of(cause)))}",
                 hint=f"Check {self.url_variable}: a server of your own may want http://.",
             )
         hop = self._first_hop[:1].upper() + self._first_hop[1:] if self._is_proxied else self.place
         is_unknown = isinstance(cause, socket.gaierror)
         return ProviderUnavailable(
-            f"{hop} cannot be {'found' if is_unknown else 'reached'}{_quoted(self._safe(_words_of(cause)))}",
+            f"{hop} cannot be {'found' if is_unknown else 'reached'}{_quoted(self._safe(words_of(cause)))}",
             hint=self._check_proxy if self._is_proxied else f"Check the network, and {self.url_variable} if it is set.",
             most_retries=_RETRIES_AT_NOBODY if is_unknown else None,
         )
 
     def _misfit(self, error: BaseException) -> ProviderRejected | None:
         """The error where the environment's certificates, proxy or additions let no request be sent at all."""
-        cause = _deepest(error)  # the words for a header would quote what may be secret
+        cause = deepest(error)  # the words for a header would quote what may be secret
         if isinstance(cause, UnicodeEncodeError | httpx2.LocalProtocolError) and self._has_host:
             return ProviderRejected(
                 f"What the environment adds to requests for {self.place} cannot be sent.",
                 hint="Check the variables for its tokens, organization and headers: each is one line of plain text.",
             )
-        if _is_of_certificates(error):
+        if is_of_certificates(error):
             named = clean(os.environ.get("SSL_CERT_FILE", "")) or "nothing that is there"
             return ProviderRejected(
-                f"SSL_CERT_FILE names {named}, which cannot be read as certificates{_quoted(_words_of(error))}",
+                f"SSL_CERT_FILE names {named}, which cannot be read as certificates{_quoted(words_of(error))}",
                 hint="Set it to a file of certificates, or unset it.",
             )
-        if isinstance(error, ValueError | httpx2.InvalidURL) and self._has_host and self._is_proxied:
+        if isinstance(error, ValueError | httpx2.InvalidURL) and self._has_host and (proxy := proxy_to(self.url)):
             return ProviderRejected(
                 f"The proxy for {self.place} has no usable address.",
-                hint="Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY: they start with http://, https:// or socks5://.",
+                hint=f"Check {proxy.named_by}: it starts with http://, https:// or socks5://.",
             )
         return None
 
@@ -229,16 +227,49 @@ class Service:
 
     @property
     def _is_proxied(self) -> bool:
-        """Whether the environment sends requests through a proxy."""
-        address, proxies = urlsplit(self.url), getproxies()
-        return bool(proxies.get(address.scheme) or proxies.get("all")) and not proxy_bypass(address.hostname or "")
+        return proxy_to(self.url) is not None
 
     @property
     def _check_proxy(self) -> str:
-        scheme = urlsplit(self.url).scheme
-        names = (f"{scheme}_proxy", f"{scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
-        found = next(filter(os.environ.get, names), "the proxy in the system's settings")
-        return f"Check {found} and NO_PROXY."
+        proxy = proxy_to(self.url)
+        return f"Check {proxy.named_by if proxy else 'the proxy'} and NO_PROXY."
+
+    @property
+    def _speaking_proxy(self) -> Proxy | None:
+        """The proxy that may have answered in the place of the service; through https it cannot."""
+        return None if self.url.lower().startswith("https:") else proxy_to(self.url)
+
+    def _refused_at_proxy(
+        self, proxy: Proxy, status: int, said: str, *, is_busy: bool, wait: float | None
+    ) -> ProviderError:
+        """The error for an answer that is not in the words of a model service, and came through a proxy."""
+        if status == _PROXY_WANTS_NAME:
+            return self._unknown_to_proxy(proxy)
+        both = f"{self.place}, or the proxy on the way to it,"
+        if is_busy:
+            trouble = f"{both} {_trouble(status)}{_quoted(said)}"
+            return ProviderUnavailable(trouble, hint=self._check_proxy, status=status, retry_after=wait)
+        text = f"{both} refused the request (HTTP {status}){_quoted(said)}"
+        return ProviderRejected(text, hint=self._check_proxy, status=status)
+
+    def _no_tunnel(self, said: str) -> ProviderError:
+        """The error where a proxy lets no connection through; ``said`` begins with its status, if it speaks HTTP."""
+        proxy, status = proxy_to(self.url), int(said[:3]) if said[:3].isdecimal() else 0
+        if proxy and status == _PROXY_WANTS_NAME:
+            return self._unknown_to_proxy(proxy)
+        text = f"The proxy on the way to {self.place} refused{_quoted(said)}"
+        if 400 <= status < 500 and status not in _BUSY:  # noqa: PLR2004
+            return ProviderRejected(text, hint=self._check_proxy, status=status)
+        return ProviderUnavailable(text, hint=self._check_proxy)
+
+    def _unknown_to_proxy(self, proxy: Proxy) -> ProviderRejected:
+        is_named = "@" in proxy.address
+        wish = "does not accept the name and the password" if is_named else "wants a name and a password"
+        return ProviderRejected(
+            f"The proxy on the way to {self.place} {wish} (HTTP {_PROXY_WANTS_NAME}).",
+            hint=f"Check {proxy.named_by}: it holds them as in http://NAME:PASSWORD@HOST:PORT.",
+            status=_PROXY_WANTS_NAME,
+        )
 
     def broke_off(self, error: BaseException | None = None) -> ProviderUnavailable:
         """The error for a stream that ended before the reply was whole."""
@@ -251,7 +282,9 @@ class Service:
         kind = "a web page" if _PAGE().match(start) else content_type.partition(";")[0] or "no content type"
         return ProviderRejected(
             f"{self.place} answered with {kind}, not with a model's reply{_quoted(self._safe(start)[:_LONGEST_QUOTE])}",
-            hint=f"Check the base URL ({self.url_variable}).",
+            hint=" ".join(
+                (f"Check the base URL ({self.url_variable}).", self._check_proxy if self._speaking_proxy else "")
+            ),
         )
 
     @property
@@ -353,48 +386,6 @@ def _trouble(status: int) -> str:
             return f"failed (HTTP {status})"
 
 
-def _is_of_certificates(error: BaseException) -> bool:
-    """Whether the certificates to trust could not be loaded, before any connection; those come inside other errors."""
-    if isinstance(error, ssl.SSLError):
-        return "NO_CERTIFICATE_OR_CRL_FOUND" in str(error) or "PEM lib" in str(error)
-    return isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError)
-
-
-def _tls_reason(cause: BaseException) -> str:
-    """The name that OpenSSL has for a failure; an error made in Python has none."""
-    return (getattr(cause, "reason", None) or "") if isinstance(cause, ssl.SSLError) else ""
-
-
-def _words_of(cause: BaseException) -> str:
-    """What the system says of a failure, without its numbers: in words of its own, and in small letters."""
-    if isinstance(cause, ssl.SSLError):
-        return _tls_reason(cause).replace("_", " ").lower()
-    if isinstance(cause, OSError) and cause.strerror:
-        return cause.strerror[:1].lower() + cause.strerror[1:]
-    return "" if isinstance(cause, UnicodeError) else _NUMBER().sub("", str(cause))
-
-
 def _quoted(said: str) -> str:
     said = said.strip().rstrip(".")
     return f": {said}." if said else "."
-
-
-def _is_refused(error: BaseException | None) -> bool:
-    """Whether nobody listens at the address, or at any of several."""
-    if error is None or isinstance(error, ConnectionRefusedError):
-        return error is not None
-    if isinstance(error, BaseExceptionGroup):
-        return all(map(_is_refused, error.exceptions))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] - a group of any errors
-    return _is_refused(error.__cause__ or error.__context__)
-
-
-def _deepest(error: BaseException) -> BaseException:
-    """The httpx or ssl error behind what an SDK raised."""
-    found = error
-    while (cause := found.__cause__ or found.__context__) is not None:
-        if isinstance(found, _TELLING):
-            break
-        found = cause
-        if isinstance(found, ssl.SSLError | OSError):
-            break
-    return found

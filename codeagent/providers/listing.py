@@ -14,6 +14,7 @@ from codeagent.core.errors import ProviderError, ProviderUnavailable
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.failures import Service
+from codeagent.providers.network import route_to
 from codeagent.providers.sse import as_object, as_text, parse_object
 
 _MOST = 1_000
@@ -73,7 +74,7 @@ def _names(answer: _Answer) -> tuple[str, ...]:
 
 
 async def _ask_alone(base_url: str, headers: Mapping[str, str], seconds: float) -> _Answer:
-    async with httpx2.AsyncClient() as client:
+    async with httpx2.AsyncClient(**route_to(base_url)) as client:
         return await _asked(client, base_url, headers, seconds)
 
 

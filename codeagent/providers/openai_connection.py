@@ -13,6 +13,7 @@ from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import HEADERS, HOOKS, timeouts
 from codeagent.providers.failures import Service
 from codeagent.providers.left_aside import import_only
+from codeagent.providers.network import route_to
 
 import_only("openai", ("_client", "AsyncOpenAI"), ("_exceptions", "OpenAIError"), ("_exceptions", "APIStatusError"))
 import openai  # noqa: E402 - as far as the line above went
@@ -89,7 +90,7 @@ class OpenAIConnection:
                 base_url=self._url,
                 max_retries=0,
                 timeout=timeouts(self._limits),
-                http_client=openai.DefaultAsyncHttpxClient(event_hooks=HOOKS),
+                http_client=openai.DefaultAsyncHttpxClient(event_hooks=HOOKS, **route_to(self._url)),
             )
         except (httpx2.InvalidURL, openai.OpenAIError, ValueError, OSError) as error:
             raise self.service.unreachable(error) from error

@@ -15,7 +15,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple, Protocol
 
 from codeagent.core.messages import meant_tool
-from codeagent.providers.prose import Prose
+from codeagent.providers.pieces import Prose
 from codeagent.providers.written_calls import Found, WrittenCall, find_addressed, find_calls, harmony_head
 
 _THINKING = {"<think>": "</think>", "<thinking>": "</thinking>", "[THINK]": "[/THINK]"}

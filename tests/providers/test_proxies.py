@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import socketserver
 import ssl
@@ -13,6 +14,8 @@ import pytest
 
 from codeagent.core.errors import ProviderRejected, ProviderUnavailable
 from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.listing import list_models
+from codeagent.providers.network import proxy_to
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.server.replies import say
@@ -239,6 +242,143 @@ async def test_an_address_that_is_no_proxys_is_told_at_once_without_its_password
     provider_at, ask_for, monkeypatch, address
 ):
     monkeypatch.setenv("HTTPS_PROXY", address)
-    with pytest.raises(ProviderRejected, match=rf"proxy for https://{HOST} has no usable address.*ALL_PROXY") as told:
+    with pytest.raises(ProviderRejected, match=rf"proxy for https://{HOST} has no usable address.*HTTPS_PROXY") as told:
         await ask_for(provider_at("https"))
     assert "pass-word" not in str(told.value)
+
+
+class Refusing(socketserver.BaseRequestHandler):
+    """A proxy that gives everybody the answer of its server."""
+
+    def handle(self):
+        self.server.asked.append(self.request.recv(65_536))
+        self.request.sendall(self.server.answer)
+
+
+@pytest.fixture
+def refusing():
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Refusing) as server:
+        server.asked, server.url = [], f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def answer(status, page):
+    return f"HTTP/1.1 {status} Sorry\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n\r\n{page}".encode()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("protocol", ["messages", "chat", "responses"])
+async def test_what_is_said_to_this_machine_goes_through_no_proxy(
+    refusing, model_server, ask_for, monkeypatch, host, protocol
+):
+    refusing.answer = answer(403, "no")
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, refusing.url)
+    url = model_server.url.replace("127.0.0.1", host)
+    match protocol:
+        case "messages":
+            provider = AnthropicProvider("claude-test", "key", url)
+        case "chat":
+            provider = OpenAIChatProvider("chat-test", "key", f"{url}/v1")
+        case _:
+            provider = OpenAIProvider("gpt-test", "key", f"{url}/v1")
+    model_server.reply(say("Straight."))
+    assert (await ask_for(provider)).text == "Straight."
+    await asyncio.to_thread(list_models, f"{url}/v1", {"Authorization": "Bearer key"}, seconds=5.0)
+    await provider.aclose()
+    assert refusing.asked == []
+
+
+async def test_a_proxy_that_makes_no_sense_does_not_matter_on_this_machine(model_server, ask_for, monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", "nonsense://proxy")
+    provider = AnthropicProvider("claude-test", "key", model_server.url)
+    model_server.reply(say("Straight."))
+    assert (await ask_for(provider)).text == "Straight."
+    await provider.aclose()
+
+
+@pytest.mark.parametrize(
+    ("url", "left_out", "is_proxied"),
+    [
+        ("http://model.test/v1", "", True),
+        ("http://127.8.8.8:1/v1", "", False),
+        ("http://127.1:1/v1", "", False),
+        ("http://[::1]:1/v1", "", False),
+        ("http://[::ffff:127.0.0.1]/v1", "", False),
+        ("http://LOCALHOST./v1", "", False),
+        ("http://0.0.0.0:11434/v1", "", False),
+        ("http://localhost.model.test/v1", "", True),
+        ("http://128.0.0.1/v1", "", True),
+        ("http://model.test/v1", "[::1", True),
+        ("http://model.test/v1", "[::1],ü.de", True),
+        ("http://ü.de/v1", "[::1],ü.de", False),
+        ("http://model.test/v1", " other , Model.Test ", False),
+        ("http://a.model.test/v1", "model.test", False),
+        ("http://a.model.test/v1", "*.model.test", False),
+        ("http://amodel.test/v1", "model.test", True),
+        ("http://model.test:81/v1", "model.test:81", False),
+        ("http://model.test/v1", "model.test:81", True),
+        ("http://model.test/v1", "http://model.test", False),
+        ("http://model.test/v1", "https://model.test", True),
+        ("http://10.1.2.3/v1", "10.0.0.0/8", False),
+        ("http://[fd00::1]/v1", "fd00::/8", False),
+        ("http://model.test/v1", "a,*", False),
+    ],
+)
+def test_what_goes_through_a_proxy(monkeypatch, url, left_out, is_proxied):
+    monkeypatch.setenv("HTTP_PROXY", "proxy.test:3128")
+    monkeypatch.setenv("NO_PROXY", left_out)
+    found = proxy_to(url)
+    assert (found is not None) is is_proxied
+    if found:
+        assert (found.address, found.named_by) == ("http://proxy.test:3128", "HTTP_PROXY")
+
+
+@pytest.mark.parametrize("left_out", ["[::1]", "ü.de", "*.x,[::1"])
+async def test_an_odd_exception_leaves_the_proxy_in_use(
+    proxy, model_server, provider_at, ask_for, monkeypatch, left_out
+):
+    monkeypatch.setenv("HTTP_PROXY", proxy.url)
+    monkeypatch.setenv("NO_PROXY", left_out)
+    model_server.reply(say("Through."))
+    assert (await ask_for(provider_at("http"))).text == "Through."
+    assert proxy.asked
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "told"),
+    [
+        (407, ProviderRejected, r"The proxy on the way to .* wants a name and a password.*Check HTTP_PROXY"),
+        (403, ProviderRejected, r"or the proxy on the way to it, refused .*HTTP 403.*: Blocked.*Check HTTP_PROXY"),
+        (502, ProviderUnavailable, r"or the proxy on the way to it, failed .*HTTP 502.*: Blocked.*Check HTTP_PROXY"),
+    ],
+)
+async def test_an_answer_that_may_be_the_proxys_names_it(
+    refusing, provider_at, ask_for, monkeypatch, status, kind, told
+):
+    refusing.answer = answer(status, "<html><title>Blocked</title></html>")
+    monkeypatch.setenv("HTTP_PROXY", refusing.url)
+    with pytest.raises(kind, match=told):
+        await ask_for(provider_at("http"))
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "told"),
+    [
+        (407, ProviderRejected, "does not accept the name and the password"),
+        (403, ProviderRejected, "refused: 403 Sorry"),
+        (502, ProviderUnavailable, "refused: 502 Sorry"),
+    ],
+)
+async def test_only_a_busy_proxy_is_asked_again_for_a_tunnel(
+    refusing, provider_at, ask_for, monkeypatch, status, kind, told
+):
+    refusing.answer = answer(status, "")
+    monkeypatch.setenv("HTTPS_PROXY", refusing.url.replace("//", "//me:pass-word@"))
+    with pytest.raises(kind, match=rf"The proxy on the way to https://{HOST} {told}.*Check HTTPS_PROXY") as raised:
+        await ask_for(provider_at("https"))
+    assert "pass-word" not in str(raised.value)
