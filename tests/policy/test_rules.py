@@ -209,6 +209,11 @@ def test_a_rule_that_fits_no_file_is_refused(tool, pattern):
         Rule.parse(f"{tool}({pattern})")
 
 
+@pytest.mark.parametrize("pattern", ["[a~~]", "[a&&b]", "[a||b]", "[[a]"])
+def test_a_set_that_python_warns_of_is_read_in_silence(pattern):
+    assert Rule.parse(f"read(src/{pattern})").match_path(Path("/w/src/a"), Path("/w"), strictly=True)
+
+
 @given(st.text(alphabet="ab*?[]!#-/.\\ ~Z^", min_size=1, max_size=12))
 def test_a_rule_on_files_that_is_taken_can_be_asked_about_any_file(pattern):
     try:
