@@ -3,6 +3,8 @@
 import pytest
 from textual import events
 
+from codeagent.tui.widgets.drawn_question import TOO_SMALL
+
 TINY = (20, 5)
 
 WINDOWS = {
@@ -109,3 +111,38 @@ async def test_a_command_begins_in_view_whatever_is_said_of_it_and_all_of_that_f
         await stage.until(lambda: "! Runs as root." in stage.text)
         await stage.pilot.resize_terminal(80, 24)
         await stage.until(lambda: "… + 1 more" not in stage.text and "$ rm -rf" in stage.text)
+
+
+async def test_nothing_says_any_more_that_there_is_no_room_once_there_is(stage_of, ask_diff):
+    async def turn(emit, approver):
+        await approver.ask(ask_diff())
+
+    async with stage_of(turn, size=(80, 24)) as stage:
+        await stage.type("go\n")
+        dialog = stage.app.main.approval
+        await stage.until(lambda: dialog.has_focus and dialog.answers_to(events.Focus().time))
+        await stage.press_slowly("t")
+        await stage.until(lambda: not dialog.is_at_question)
+        await stage.pilot.press(*"no")
+        await stage.pilot.resize_terminal(*TINY)
+        await stage.until(lambda: dialog.is_cramped)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.app.main.status.status.remark == TOO_SMALL)
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.until(lambda: not stage.app.main.status.status.remark)
+
+
+async def test_the_end_of_a_long_reason_stays_in_view_where_the_window_is_narrower(stage_of, ask_diff):
+    async def turn(emit, approver):
+        await approver.ask(ask_diff())
+
+    async with stage_of(turn, size=(80, 24)) as stage:
+        await stage.type("go\n")
+        dialog = stage.app.main.approval
+        await stage.until(lambda: dialog.has_focus and dialog.answers_to(events.Focus().time))
+        await stage.press_slowly("t")
+        await stage.until(lambda: not dialog.is_at_question)
+        stage.app.post_message(events.Paste("a long reason " * 4 + "the end"))
+        await stage.until(lambda: "the end" in stage.text)
+        await stage.pilot.resize_terminal(40, 14)
+        await stage.until(lambda: "the end" in stage.text and "…" in stage.text)

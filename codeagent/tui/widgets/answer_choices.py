@@ -71,6 +71,15 @@ class View(StrEnum):
     CRAMPED = "the window is too small"
 
 
+SENTENCES = frozenset({View.REFUSING, View.EXPLAINING})
+"""The views in which a sentence for the model is typed."""
+
+HINTS = {View.REFUSING: "why not, for the model", View.EXPLAINING: "why not the other hunks; empty is fine"}
+"""What stands in the empty line for it."""
+
+TYPING = SENTENCES | {View.EDITING}
+"""The views in which something is typed."""
+
 OTHER_LINES = frozenset({View.STORING, View.ASKING_WHY})
 """The views in which other lines stand in place of the question's own."""
 

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.widgets import Input, TextArea
 from textual.widgets.input import Selection
@@ -42,9 +43,10 @@ class _Sentence(Input):
     opened_by = ""
     opened_at = 0.0
 
-    def open(self) -> None:
-        """Begins with nothing typed, and nothing to take back."""
-        self.value = ""
+    def open(self, begun: str) -> None:
+        """Goes on behind what was begun before, with nothing to take back."""
+        self.value = begun
+        self.cursor_position = len(begun)
         self._before: list[tuple[str, int]] = []
         self._goes_on_at = -1
 
@@ -65,6 +67,10 @@ class _Sentence(Input):
         if event.character == self.opened_by and event.time < self.opened_at + _HABIT_SECONDS:
             event.stop()
             event.prevent_default()
+
+    def on_resize(self) -> None:
+        """The cursor stays in view."""
+        self.scroll_to_region(Region(self._cursor_offset, 0, 1, 1), force=True, animate=False)
 
     def render_line(self, y: int) -> Strip:
         """The part of the line that is in view, with a mark where more of it is on that side."""
@@ -141,13 +147,13 @@ class AnswerText(Vertical):
         self._editor: TextArea | None = None
         self._unedited = ""
 
-    async def ask_sentence(self, hint: str, *, opened_by: str = "") -> None:
-        """Shows an empty line to type in; the key it was ``opened_by``, pressed once more, is no sentence."""
+    async def ask_sentence(self, hint: str, *, begun: str, opened_by: str = "") -> None:
+        """Shows a line to type in, with what was begun before; the key that opened it, pressed again, is none."""
         if self._sentence is None:
             self._sentence = _Sentence(select_on_focus=False)
             self._sentence.cursor_blink = False
             await self.mount(self._sentence)
-        self._sentence.open()
+        self._sentence.open(begun)
         self._sentence.placeholder = hint
         self._sentence.opened_by, self._sentence.opened_at = opened_by, events.Focus().time
         self._show(self._sentence)
@@ -195,11 +201,16 @@ class AnswerText(Vertical):
 
     @property
     def sentence(self) -> str:
-        """The sentence as typed, which an answer pressed again by habit is not."""
+        """The sentence, which an answer pressed again by habit is not."""
+        return self.begun.strip()
+
+    @property
+    def begun(self) -> str:
+        """The same as typed so far, with the space before the next word."""
         if self._sentence is None:
             return ""
-        typed, key = self._sentence.value.strip(), self._sentence.opened_by
-        is_habit = len(key) == 1 and not typed.casefold().strip(key.casefold())
+        typed, key = self._sentence.value, self._sentence.opened_by
+        is_habit = len(key) == 1 and not typed.strip().casefold().strip(key.casefold())
         return "" if is_habit else typed
 
     @property

@@ -14,18 +14,16 @@ from textual.widgets import Input, TextArea
 from codeagent.core.approvals import Answer, Approve, Deny, Scope
 from codeagent.core.keys import Place
 from codeagent.tui.keys import bindings
-from codeagent.tui.widgets.answer_choices import OTHER_LINES, SCOPES, View, leaves_reasons, works_in
+from codeagent.tui.widgets.answer_choices import HINTS, OTHER_LINES, SCOPES, View, leaves_reasons, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.diff_layout import Side
-from codeagent.tui.widgets.drawn_question import TOO_SMALL, WIDE, Room
+from codeagent.tui.widgets.drawn_question import CHANGING, TOO_SMALL, WIDE, Room
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.question_body import QuestionBody
 from codeagent.tui.widgets.question_pane import ABOVE, NEVER, QuestionPane
 
 _OF_CHANGE = 4
 """So many rows of a change are in view at least when lines around it are shown."""
-
-_OTHER = {Side.BELOW: Side.BESIDE, Side.BESIDE: Side.BELOW}
 
 CLICK_SECONDS = 0.4
 """A click that comes sooner after a question came into view was meant for what was there before."""
@@ -59,15 +57,14 @@ class ApprovalDialog(QuestionPane):
         question = self._questions.current
         if question is None:
             return
+        self._keep_typed()
         was, self._view = self._view, view
         if was not in OTHER_LINES and view in OTHER_LINES:
             self._left_at = self._body.scroll_offset.y
         match view:
-            case View.REFUSING:
-                await self._text.ask_sentence("why not, for the model")
-            case View.EXPLAINING:
-                hint = "why not the other hunks; empty is fine"
-                await self._text.ask_sentence(hint, opened_by=self._keys_of["approve"])
+            case View.REFUSING | View.EXPLAINING:
+                by = self._keys_of["approve"] if view is View.EXPLAINING else ""
+                await self._text.ask_sentence(HINTS[view], begun=self._reasons.of(question, view), opened_by=by)
             case View.EDITING:
                 draft = self._edits.of(question)
                 await self._text.edit(question.proposal or "", draft=draft, line=question.line_of_hunk)
@@ -125,6 +122,7 @@ class ApprovalDialog(QuestionPane):
     def _decide(self, question: OpenQuestion, answer: Answer) -> None:
         """An edited text is kept until it is sure that it was taken."""
         self._edits.keep(question, answer.edited if isinstance(answer, Approve) else None)
+        self._reasons.take(question.request.call_id)
         self._questions.remove(question.ticket)
         self.post_message(self.Answered(question.ticket, answer))
 
@@ -170,16 +168,21 @@ class ApprovalDialog(QuestionPane):
         event.stop()
         self.post_message(self.Typed())
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
         """The sentence is typed."""
         event.stop()
-        self.action_send_reason()
+        await self.action_send_reason()
 
-    def action_send_reason(self) -> None:
+    async def action_send_reason(self) -> None:
         """Gives the answer with the sentence that is typed."""
         question, reason, deny = self._questions.current, self._text.sentence, self._keys_of["deny"]
-        if self._view is View.EXPLAINING and reason == deny:
+        if self.is_just_changed:
+            self._remark(CHANGING)
+        elif self._view is View.EXPLAINING and reason == deny:
             self._remark(f"{deny} answers at the question, and is no reason")
+        elif self._view is View.EXPLAINING and question is not None and not question.left_out:
+            await self._show(View.QUESTION)
+            self._remark("The file changed: choose the hunks again, your sentence is kept")
         elif question is not None:
             self._answer(Deny(feedback=reason) if self._view is View.REFUSING else question.yes(feedback=reason))
 
@@ -207,8 +210,8 @@ class ApprovalDialog(QuestionPane):
         question, edited = self._questions.current, self._text.edited
         if question is None:
             return
-        if question.is_called_off or self.is_just_changed:
-            self._remark("The file changed just now: look, then press again")
+        if self.is_just_changed:
+            self._remark(CHANGING)
         elif edited is None:
             await self.action_back()
             self._remark(f"Nothing was changed: {self._keys_of['approve']} approves it as it is")
@@ -222,12 +225,11 @@ class ApprovalDialog(QuestionPane):
         await self._show(View.QUESTION if self._view is View.ASKING_WHY else View.ASKING_WHY)
 
     async def action_back(self) -> None:
-        """Back to the question; an edited proposal is kept for the next time."""
-        if (question := self._questions.current) and self._view is View.EDITING:
-            self._edits.keep(question, self._text.edited)
-            if question.is_called_off:
-                self._take_out(question)
-                return
+        """Back to the question; what was typed is kept for the next time."""
+        if (question := self._questions.current) and question.is_called_off:
+            self._keep_typed()
+            self._take_out(question)
+            return
         self._text.hide()
         await self._show(View.QUESTION)
 
@@ -362,7 +364,7 @@ class ApprovalDialog(QuestionPane):
             self._remark(f"Side by side needs a screen of {WIDE} columns")
             return
         before = self._body.scroll_offset.y
-        self._keep_in_view(question.hunk, lambda: self.choose_side(_OTHER[self._side]))
+        self._keep_in_view(question.hunk, lambda: self.choose_side(self._side.other))
         where = (question.ticket, question.hunk)
         if self._stood is not None and self._stood[:3] == (*where, before):
             self._body.go_on_at(self._stood[3])

@@ -38,6 +38,11 @@ class Side(StrEnum):
     BELOW = "one below the other"
     BESIDE = "side by side"
 
+    @property
+    def other(self) -> Side:
+        """The other way."""
+        return Side.BESIDE if self is Side.BELOW else Side.BELOW
+
 
 Entry = tuple[int, int]
 """The places, in the lines of a hunk, of the old and of the new line that stand in one row."""

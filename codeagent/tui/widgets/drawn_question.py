@@ -23,6 +23,9 @@ FRAME = 2
 TOO_SMALL = "make the window larger to answer"
 """What is said where a question and its keys have no room; no answer counts there."""
 
+CHANGING = "The file changed just now: look, then press again"
+"""What is said where an answer may be meant for what was there before."""
+
 WIDE = 120
 """From so many columns on, old and new can stand side by side."""
 

@@ -30,7 +30,7 @@ class OpenQuestion:
     ``unread`` are the lines never in view (None: not looked at yet), ``seen_rows`` and ``seen_changes`` what was in
     view of it as it was laid out, ``was_warned`` that the person knows of them, ``is_anew`` that another
     program changed what was shown before; ``order`` is the place of its call among the calls. ``is_called_off``: its
-    file changed while the proposal is being edited, so that no answer counts until it is asked anew. ``around`` holds
+    file changed while something is typed about it, so that no answer counts until it is asked anew. ``around`` holds
     the lines around the hunks, shown ``unfolded`` times more; ``counts`` are the lines that come and go.
     ``is_turned`` says that its warnings were laid out behind what they are about.
     """
@@ -210,8 +210,13 @@ class OpenQuestions:
         return next((one for one in self._all if one.ticket == ticket), None)
 
     def called_off(self, call_id: str) -> OpenQuestion | None:
-        """The one about that call whose file changed while it is being edited."""
+        """The one about that call whose file changed while something is being typed about it."""
         return next((one for one in self._all if one.is_called_off and one.request.call_id == call_id), None)
+
+    @property
+    def called_off_calls(self) -> set[str]:
+        """The calls of all such."""
+        return {one.request.call_id for one in self._all if one.is_called_off}
 
     def replace(self, question: OpenQuestion, by: OpenQuestion) -> None:
         """Puts another one in its place."""
@@ -240,6 +245,39 @@ class OpenQuestions:
     def switch(self, by: int) -> None:
         """Brings another one into view, round the ends."""
         self._at = (self._at + by) % len(self._all)
+
+
+class KeptReasons:
+    """The sentences that the person began and did not send, by call, one for each view that asks for one."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, dict[str, str]] = {}
+
+    @property
+    def calls(self) -> set[str]:
+        """The calls with a sentence."""
+        return set(self._texts)
+
+    @property
+    def texts(self) -> list[str]:
+        """All of them, the oldest first."""
+        return [text for kept in self._texts.values() for text in kept.values()]
+
+    def of(self, question: OpenQuestion, view: str) -> str:
+        """What was begun there before."""
+        return self._texts.get(question.request.call_id, {}).get(view, "")
+
+    def keep(self, question: OpenQuestion, view: str, text: str) -> None:
+        """Keeps a sentence in place of the one before; an empty one is none."""
+        kept = {name: before for name, before in self.take(question.request.call_id).items() if name != view}
+        if text.strip():
+            kept[view] = text
+        if kept:
+            self._texts[question.request.call_id] = kept
+
+    def take(self, call_id: str) -> dict[str, str]:
+        """Those about a call, which are the caller's from now on."""
+        return self._texts.pop(call_id, {})
 
 
 class KeptEdits:
@@ -278,7 +316,7 @@ class KeptEdits:
             self._texts[question.request.call_id] = text
             self._subjects[question.request.call_id] = question.subject
 
-    def take(self, call_id: str) -> tuple[str, str] | None:
+    def take(self, call_id: str) -> tuple[str, ...]:
         """The line that says what the text is, and the text, which are the caller's from now on; no empty one."""
         text = self._texts.pop(call_id, "")
-        return (f"{first_line_of_edit(self._subjects[call_id])}\n", text) if text.strip() else None
+        return (f"{first_line_of_edit(self._subjects[call_id])}\n", text) if text.strip() else ()

@@ -23,7 +23,7 @@ from codeagent.tui.later import vi_keys
 from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
 from codeagent.tui.widgets.editing_keys import EDITS
 from codeagent.tui.widgets.prompt_text import PromptText
-from codeagent.tui.widgets.typed_before import TypedBefore
+from codeagent.tui.widgets.typed_before import MovedHere, TypedBefore
 
 Complete = Callable[[Completing], Awaitable[tuple[Suggestion, ...]]]
 """Finds the suggestions for a word."""
@@ -33,6 +33,9 @@ _MOST_SECONDS = 1.0
 DRAFT_SECONDS = 1.0
 """What is typed sooner after a draft came back was meant for an empty prompt, where Enter does nothing."""
 
+
+MOVED_SECONDS = 1.0
+"""Without such a pause what is typed still belongs to the text that moved here, and so does Enter."""
 
 _ELSEWHERE = frozenset({"page-up", "page-down", "find", "copy-or-quit", "suspend"})
 
@@ -94,6 +97,7 @@ class Prompt(PromptText):
         self._typed_before = TypedBefore()
         self._draft = ""
         self._draft_counts_at = 0.0
+        self._rests_at = 0.0
         self._dismissed: Completing | None = None
         self._suggested_for: Completing | None = None
         self._suggesting: Worker[None] | None = None
@@ -230,6 +234,18 @@ class Prompt(PromptText):
         self._make_way(event.time)
         self.insert_typed(event.text)
 
+    def on_moved_here(self, event: MovedHere) -> None:
+        """Puts it behind what stands here; Enter that follows at once was meant for where it was."""
+        event.stop()
+        self._make_way(event.time)
+        for text in event.texts:
+            self.move_cursor(self.document.end)
+            if self.text and not self.text.endswith("\n"):
+                self._insert("\n")
+            self.insert_typed(text)
+        self.post_message(self.Remarked("It was not used: your text is in the prompt"))
+        self._rests_at = events.Focus().time + MOVED_SECONDS
+
     def on_typed_text(self, event: TypedText) -> None:
         """Characters that were typed before the prompt was there, as if they came one by one."""
         event.stop()
@@ -249,6 +265,8 @@ class Prompt(PromptText):
             self.clear_typed()
             self.post_message(self.DraftBack(is_in_history=True))
         self._draft = ""
+        if time < self._rests_at:  # the sentence that moved here goes on
+            self._rests_at = time + MOVED_SECONDS
 
     def _submit(self) -> None:
         if self._completions.is_open and self._completions.was_moved:
@@ -265,7 +283,12 @@ class Prompt(PromptText):
 
     def _send(self, *, is_later: bool) -> None:
         text = self.full_text.strip()
-        if not text or self._is_new_draft(events.Focus().time):
+        now = events.Focus().time
+        if not text or self._is_new_draft(now):
+            return
+        if now < self._rests_at:
+            self._rests_at = 0.0
+            self.post_message(self.Remarked("Your text moved here just now: press again to send it"))
             return
         self._typed_before.add(text)
         self.load_text("")

@@ -16,15 +16,16 @@ from textual.widget import Widget
 from codeagent.core.approvals import ApprovalRequest, DiffPreview
 from codeagent.core.keys import Place, keys_in_words
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.answer_choices import View, choices_of
+from codeagent.tui.widgets.answer_choices import SENTENCES, TYPING, View, choices_of
 from codeagent.tui.widgets.answer_keys import AnswerKeys, Choice
 from codeagent.tui.widgets.answer_text import AnswerText
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.drawn_question import FRAME, DrawnQuestion, Room, fitting_rows, rows_left
 from codeagent.tui.widgets.lines import Line
-from codeagent.tui.widgets.open_questions import KeptEdits, OpenQuestion, OpenQuestions
+from codeagent.tui.widgets.open_questions import KeptEdits, KeptReasons, OpenQuestion, OpenQuestions
 from codeagent.tui.widgets.question_body import QuestionBody
 from codeagent.tui.widgets.question_title import question_title
+from codeagent.tui.widgets.typed_before import MovedHere
 
 REACTION_SECONDS = 0.25
 """A key that comes sooner after the dialog took the keyboard by itself was meant for what was there before."""
@@ -82,7 +83,7 @@ class QuestionPane(Vertical, can_focus=True):
         self._home = home
         self._palette = palette
         self._questions = OpenQuestions()
-        self._edits = KeptEdits()
+        self._edits, self._reasons = KeptEdits(), KeptReasons()
         self._left_at, self._is_warning = 0, False
         self._view = View.QUESTION
         self._side = Side.BELOW
@@ -117,10 +118,6 @@ class QuestionPane(Vertical, can_focus=True):
         return self._view is View.QUESTION
 
     @property
-    def _is_sentence_in_view(self) -> bool:
-        return self._view in {View.REFUSING, View.EXPLAINING}
-
-    @property
     def has_keyboard(self) -> bool:
         """Whether keys go to the dialog or to a field in it, as of now (``has_focus`` lags behind)."""
         focused = self.screen.focused if self.is_attached else None
@@ -149,11 +146,11 @@ class QuestionPane(Vertical, can_focus=True):
         question = OpenQuestion(ticket=ticket, request=request, order=order, is_anew=is_anew)
         if (held := self._questions.called_off(request.call_id)) is not None:
             self._questions.replace(held, question)
-            self._go_on_editing(question)
+            self._go_on_typing(question)
             return
         is_shown = self._questions.add(question, is_early=is_early)
         # what was asked for comes before what nobody looked at yet
-        if self._edits.is_asked_about(question) and not self.is_listening:
+        if self._edits.is_asked_about(question) and not self.is_listening and self.is_at_question:
             is_shown = self._questions.show(question)
         (self._turn if is_shown else self._redraw)()
         if self._edits.of(question) is not None:
@@ -162,45 +159,45 @@ class QuestionPane(Vertical, can_focus=True):
     def close_question(self, ticket: int, *, may_return: bool = False) -> None:
         """Closes a question, answered or not; a change that ``may_return`` is asked anew or its call ends.
 
-        Nothing that was typed is lost: an open edit stays open until then, a sentence goes on in the prompt.
+        Nothing that was typed is lost: what is being typed stays open until then, and goes to the prompt after that.
         """
         question = self._questions.find(ticket)
         if question is None:
             return
-        is_current = question is self._questions.current
+        self._keep_typed()
         returns = may_return and isinstance(question.request.preview, DiffPreview)
-        words = self._text.sentence if is_current and self._is_sentence_in_view else ""
-        if is_current and self._view is View.EDITING:
-            self._edits.keep(question, self._text.edited)
-            if returns:
-                question.is_called_off = True
-                return
+        if returns and question is self._questions.current and self._view in TYPING:
+            question.is_called_off = True
+            return
         self._take_out(question)
-        if words:
-            self._home.post_message(events.Paste(words))  # the rest of the sentence is typed there
         if not returns:
             self.end_call(question.request.call_id)
 
     def end_call(self, call_id: str, *, is_done: bool = False) -> None:
         """A call is over; what was typed in place of its proposal goes to the prompt, unless that ``is_done``."""
         if (held := self._questions.called_off(call_id)) is not None:
-            self._edits.keep(held, self._text.edited)
+            self._keep_typed()
             self._take_out(held)
-        if (kept := self._edits.take(call_id)) and not is_done:
-            for text in kept:  # each by itself: what it is stays in view where the prompt folds the rest
-                self._home.post_message(events.Paste(text))
-            self.post_message(self.Remarked("It was not used: your text is in the prompt"))
+        reasons, edit = self._reasons.take(call_id), self._edits.take(call_id)
+        if texts := (*reasons.values(), *(() if is_done else edit)):
+            self._home.post_message(MovedHere(texts))
 
     def end_calls(self) -> None:
         """No call is left."""
-        for call_id in {one.request.call_id for one in self._questions if one.is_called_off} | self._edits.calls:
+        for call_id in self._questions.called_off_calls | self._edits.calls | self._reasons.calls:
             self.end_call(call_id)
 
     def typed(self) -> list[str]:
         """What is typed at the questions and was not sent, or not used yet."""
+        self._keep_typed()
+        return [*self._reasons.texts, *self._edits.texts]
+
+    def _keep_typed(self) -> None:
+        """What stands in the field is kept for its question."""
         if (question := self._questions.current) and self._view is View.EDITING:
             self._edits.keep(question, self._text.edited)
-        return [*([self._text.sentence] if self._is_sentence_in_view else ()), *self._edits.texts]
+        elif question and self._view in SENTENCES:
+            self._reasons.keep(question, self._view, self._text.begun)
 
     def _take_out(self, question: OpenQuestion) -> None:
         if self._questions.remove(question.ticket):
@@ -208,13 +205,15 @@ class QuestionPane(Vertical, can_focus=True):
         elif self._questions:
             self._redraw()
 
-    def _go_on_editing(self, question: OpenQuestion) -> None:
-        """The file changed under an edit: the text stays as it is typed, and what it is compared with is new."""
+    def _go_on_typing(self, question: OpenQuestion) -> None:
+        """The file changed under what is typed: the text stays, and what it is compared with, or about, is new."""
         self.shown_at = events.Focus().time
-        is_edited = self._text.edited is not None
-        self._text.rebase(question.proposal or "")
+        stays = "The file changed: your text stays"
+        if self._view is View.EDITING:
+            is_edited = self._text.edited is not None
+            stays = "Your text stays, and is compared with the new file" if is_edited else "This is the new proposal"
+            self._text.rebase(question.proposal or "")
         self._redraw()
-        stays = "Your text stays, and is compared with the new file" if is_edited else "This is the new proposal"
         self.post_message(self.Remarked(stays))
 
     def set_palette(self, palette: Palette) -> None:
@@ -239,8 +238,8 @@ class QuestionPane(Vertical, can_focus=True):
     @property
     def is_just_changed(self) -> bool:
         """Whether another program changed the question so recently that an answer may be meant for what was there."""
-        question = self._questions.current
-        return question is not None and question.is_anew and events.Focus().time < self.shown_at + self._reaction
+        question, is_new = self._questions.current, events.Focus().time < self.shown_at + self._reaction
+        return question is not None and (question.is_called_off or (question.is_anew and is_new))
 
     def answers_to(self, time: float) -> bool:
         """Whether a key pressed at ``time`` (Textual's clock) was pressed at a dialog that had the keyboard."""
@@ -314,11 +313,13 @@ class QuestionPane(Vertical, can_focus=True):
         self._body.display = self._view is not View.EDITING
         self._show_keys(question)
         self._keys.styles.margin = ((air := self._room.air), 0, 0, 0)
-        above_words = air * self._is_sentence_in_view
+        above_words = air * (self._view in SENTENCES)
         self._text.styles.margin = (above_words, 0, 0, 0)
         around = FRAME + self._keys.rows(width + 1) + air + above_words
-        self._least = around + 1 + self._is_sentence_in_view
-        self.is_cramped = rows_left(self) < self._least
+        self._least = around + 1 + (self._view in SENTENCES)
+        was_cramped, self.is_cramped = self.is_cramped, rows_left(self) < self._least
+        if was_cramped and not self.is_cramped:
+            self.post_message(self.Remarked(""))  # that there is no room
         self._keys.display = not self.is_cramped
         self.set_class(self.is_cramped, "-cramped")
         self._drawing.rows = fitting_rows(self._room.lines, self._room.lines, rows_left(self) - air) + air - around
@@ -343,8 +344,7 @@ class QuestionPane(Vertical, can_focus=True):
 
     def _show_keys(self, question: OpenQuestion) -> None:
         """The keys stand out while they do what stands beside them; a field for words takes its own at once."""
-        is_typing = self._is_sentence_in_view or self._view is View.EDITING
-        is_live = self.has_keyboard and (is_typing or self.answers_to(events.Focus().time))
+        is_live = self.has_keyboard and (self._view in TYPING or self.answers_to(events.Focus().time))
         self._keys.show(self._choices(question, self._view), is_live=is_live)
 
     def _redraw_lines(self) -> None:

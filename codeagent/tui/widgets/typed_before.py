@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from textual.message import Message
+
 _EDIT = re.compile(r"My edit of (.+), which was not used:$", re.MULTILINE)
 
 
@@ -21,6 +23,15 @@ def part_from_edits(draft: str) -> tuple[str, dict[str, str]]:
     return words.rstrip("\n"), {
         found[1]: draft[found.start() : end].rstrip("\n") for found, end in zip(starts, ends, strict=False)
     }
+
+
+class MovedHere(Message):
+    """What was typed elsewhere, where nothing can be typed any more, goes on here."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Of ``texts`` each is by itself: what one begins with stays in view where the rest is folded."""
+        super().__init__()
+        self.texts = texts
 
 
 class TypedBefore:
