@@ -14,7 +14,6 @@ from pathlib import Path
 
 from codeagent import __version__
 from codeagent.config.places import find_places
-from codeagent.core.errors import CodeagentError
 from codeagent.core.text import Redactor, secrets_in
 from codeagent.keys import find_keys
 from codeagent.workspace.private import make_private_folder, open_private
@@ -31,12 +30,12 @@ def report_fault(fault: BaseException, environ: Mapping[str, str]) -> str:
     said = f"A fault of the program ended it: {type(fault).__name__}."
     if isinstance(fault, OSError) and fault.errno in _NO_ROOM:
         return f"Nothing more can be written: {fault.strerror}. Free some room; codeagent -c goes on with the session."
-    with suppress(OSError):
+    with suppress(Exception):  # a report that fails would hide the fault
         make_private_folder(path.parent)
         try:
             with open_private(path, os.O_EXCL) as file:
                 file.write(Redactor((*secrets_in(environ), *_kept_keys(environ))).redact(text))
-        except OSError:
+        except Exception:
             path.unlink(missing_ok=True)
             raise
         said += f" The report is in {path}; the session is saved, codeagent -c goes on with it."
@@ -47,7 +46,7 @@ def _kept_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The keys that the program keeps; none where they cannot be read."""
     try:
         return find_keys(environ, find_places(environ)).secrets()
-    except (CodeagentError, OSError):
+    except Exception:  # noqa: BLE001 - a keyring is somebody else's program
         return ()
 
 

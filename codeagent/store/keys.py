@@ -70,12 +70,17 @@ class KeyStore:
         return _silence.is_set()
 
     def get(self, service: str, patience: float = PATIENCE) -> StoredKey | None:
-        """The key of a service; the keyring's, if it gives one in that many seconds, goes before the file's."""
+        """The key of a service; the file's, else the keyring's if it gives one in that many seconds.
+
+        The file has one only where the keyring did not take it, so that it is the newer.
+        """
+        found = read_private(self._file).get(service)
+        if isinstance(found, str) and found.strip():
+            return StoredKey(secret=found, place=str(self._file))
         if secret := self._in_keyring(service, patience):
             _handed_out.add(secret)
             return StoredKey(secret=secret, place=IN_KEYRING)
-        found = read_private(self._file).get(service)
-        return StoredKey(secret=found, place=str(self._file)) if isinstance(found, str) and found else None
+        return None
 
     def at_hand(self) -> tuple[str, ...]:
         """The keys in the file, and those that a keyring has given in this run; it never waits."""
@@ -116,14 +121,15 @@ class KeyStore:
                 keyring.delete_password(_NAME, service)
             return ""
 
+        if self._forget(service):
+            places.append(str(self._file))
         if self._in_keyring(service, PATIENCE):
             try:
                 _ask(remove).result(PATIENCE)
             except Exception as error:
-                raise ConfigError("The keyring did not let the key go.", hint="Remove it there.") from error
-            places.append(IN_KEYRING)
-        if self._forget(service):
-            places.append(str(self._file))
+                gone = f"The key is gone from {self._file}, but your" if places else "Your"
+                raise ConfigError(f"{gone} keyring did not let its key go.", hint="Remove it there.") from error
+            places.insert(0, IN_KEYRING)
         if self.is_silent and not places:
             hint = "Unlock it, and try again."
             raise ConfigError("Your keyring does not answer; what it holds was not removed.", hint=hint)
@@ -136,6 +142,8 @@ class KeyStore:
             keyring = self._find_keyring()
             found = keyring.get_password(_NAME, service) if keyring is not None else ""
             _silence.clear()
+            if found and not isinstance(found, str):  # pyright: ignore[reportUnnecessaryIsInstance] - other people's
+                raise TypeError("The keyring gave something that is no text.")
             return found or ""
 
         asked = _asked.get(service)
@@ -176,8 +184,10 @@ def _ask(question: Callable[[], str]) -> Future[str]:
     def wait() -> None:
         try:
             answer.set_result(question())
-        except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
+        except Exception as error:  # noqa: BLE001 - it is raised where the answer is waited for
             answer.set_exception(error)
+        except BaseException as error:  # noqa: BLE001 - a keyring that wants to end the program does not
+            answer.set_exception(RuntimeError(f"The keyring raised {type(error).__name__}."))
 
     threading.Thread(target=wait, name="keyring", daemon=True).start()
     return answer

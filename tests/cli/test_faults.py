@@ -3,7 +3,9 @@
 import logging
 import stat
 
+import keyring
 import pytest
+from keyring.backend import KeyringBackend
 
 from codeagent.cli.faults import report_fault, start_log
 from codeagent.config.places import find_places
@@ -91,3 +93,30 @@ def test_what_is_logged_goes_to_a_private_file_without_secrets(logged, tmp_path,
     assert "very-secret-key" not in log.read_text()
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     assert capfd.readouterr().err == ""
+
+
+class Bytes(KeyringBackend):
+    """A keyring that gives what is no text."""
+
+    priority = 1
+
+    def get_password(self, service, username):
+        return b"sk-ant-bytes-0123"
+
+    def set_password(self, service, username, password):
+        raise NotImplementedError
+
+    delete_password = get_password
+
+
+def test_a_report_is_written_whatever_a_keyring_gives(tmp_path, monkeypatch):
+    for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
+    before = keyring.get_keyring()
+    keyring.set_keyring(Bytes())
+    try:
+        said = report_fault(RuntimeError("it failed"), {})
+    finally:
+        keyring.set_keyring(before)
+    (report,) = tmp_path.rglob("fault-*")
+    assert str(report) in said

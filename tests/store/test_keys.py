@@ -94,6 +94,24 @@ def test_a_locked_keyring_is_no_end(store, ring, tmp_path):
     assert store.remove("openai") == (str(tmp_path / "keys.json"),)
 
 
+def test_a_key_that_the_keyring_did_not_take_goes_before_the_old_one_that_it_holds(store, ring, tmp_path, monkeypatch):
+    ring.held = {("codeagent", "openai"): "old-key-0123"}
+    monkeypatch.setattr(ring, "set_password", raising(KeyringError("read only")))
+    monkeypatch.setattr(ring, "delete_password", raising(KeyringError("read only")))
+    assert store.keep("openai", "new-key-0123") == str(tmp_path / "keys.json")
+    assert store.get("openai").secret == "new-key-0123"
+    with pytest.raises(ConfigError, match=r"gone from .*keys\.json, but your keyring did not let its key go.*Remove"):
+        store.remove("openai")
+    assert store.get("openai").secret == "old-key-0123"
+
+
+@pytest.mark.parametrize("answer", [lambda: b"sk-bytes-0123", lambda: sys.exit(7)])
+def test_a_keyring_that_gives_no_text_or_wants_to_end_the_program_has_no_key(store, ring, monkeypatch, answer):
+    monkeypatch.setattr(ring, "get_password", lambda *_: answer())
+    assert store.get("openai") is None
+    assert store.at_hand() == tuple(keys._handed_out)
+
+
 def test_why_a_key_is_not_in_the_keyring_is_said(store, ring, stuck, monkeypatch):
     monkeypatch.setattr(ring, "set_password", raising(KeyringLocked("locked")))
     store.keep("openai", "k")
