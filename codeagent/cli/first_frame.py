@@ -11,7 +11,7 @@ from sys import setswitchinterval
 
 from codeagent.cli.instant_look import InstantLook, find_look
 from codeagent.cli.quick_signal import DEFAULT, SIGSTOP, SIGTSTP, SIGWINCH, on_signal
-from codeagent.cli.terminal_guard import ENTER, TerminalGuard
+from codeagent.cli.terminal_guard import ENTER, TerminalGuard, TerminalWatch
 from codeagent.cli.typed_ahead import Keyboard, read_typed
 from codeagent.core.first_words import (
     ASK_BACKGROUND,
@@ -56,6 +56,11 @@ class FirstFrame:
         """The terminal's attributes before the program was started."""
         return self._guard.before
 
+    @property
+    def watch(self) -> TerminalWatch | None:
+        """What gives the terminal back should the program die without doing so."""
+        return self._guard.watch
+
     def show(self) -> None:
         """Draws, takes what was typed already, and goes on taking keys on a thread."""
         self._guard.__enter__()
@@ -67,6 +72,7 @@ class FirstFrame:
         self._take_in(self._keyboard.read_waiting())
         setswitchinterval(_QUICK)
         self._keyboard.start(self._take_in)
+        self._guard.begin_watch(is_raw=True)
 
     def take_keys(self) -> bytes:
         """All that was typed, once; from here on the app reads the terminal."""

@@ -9,7 +9,7 @@ def _number(name: str) -> int:
 
 
 SIGTERM, SIGHUP, SIGINT, SIGQUIT = map(_number, ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"))
-SIGTSTP, SIGSTOP, SIGWINCH = map(_number, ("SIGTSTP", "SIGSTOP", "SIGWINCH"))
+SIGTSTP, SIGSTOP, SIGWINCH, SIGKILL = map(_number, ("SIGTSTP", "SIGSTOP", "SIGWINCH", "SIGKILL"))
 DEFAULT = _number("SIG_DFL")
 
 

@@ -7,7 +7,6 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from codeagent.cli.opening import watch_terminal
 from codeagent.cli.terminal_guard import TerminalGuard
 from codeagent.config.first_look import first_look
 from codeagent.config.places import Places
@@ -38,14 +37,10 @@ def run(path: Path, speed: float, places: Places) -> int:
         reduced_motion=look.reduced_motion,
     )
     with TerminalGuard() as guard:
-        watch = watch_terminal(guard.before)
-        if watch is not None:
-            app.watched_by(watch.tell)
-        try:
-            app.run()
-        finally:
-            if watch is not None:
-                watch.end()
+        guard.begin_watch()
+        if guard.watch is not None:
+            app.watched_by(guard.watch.tell)
+        app.run()
     if app.fault is not None:
         raise app.fault
     return app.return_code or 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -11,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from codeagent.cli.first_frame import FirstFrame
-from codeagent.cli.opening import OpenDesk, Watch, watch_terminal
+from codeagent.cli.opening import OpenDesk
 from codeagent.cli.terminal_guard import TerminalGuard
 from codeagent.config.first_look import FirstLook, first_look
 from codeagent.config.launch import Launch
@@ -67,13 +66,9 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
     """
     at_end = ExitStack()
     guard = first or TerminalGuard()
-    watch: Watch | None = None
 
     async def connect(emit: Emit, approver: Approver, opening: Opening) -> Desk:
-        nonlocal launch, watch
-        if watch is None and (watch := await asyncio.to_thread(watch_terminal, guard.before)) is not None:
-            at_end.callback(watch.end)
-            app.watched_by(watch.tell)
+        nonlocal launch
         if opening.base_url:
             launch = _with_model(launch, name=opening.model, openai_base_url=opening.base_url)
         desk = await open_desk(_wanted(launch, opening), emit, approver)
@@ -97,6 +92,10 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
     )
     sys.setswitchinterval(_SWITCH_SECONDS)
     with at_end, guard if isinstance(guard, TerminalGuard) else nullcontext():  # the instant prompt has one already
+        if isinstance(guard, TerminalGuard):
+            guard.begin_watch()
+        if guard.watch is not None:
+            app.watched_by(guard.watch.tell)
         result = app.run()
     if app.fault is not None:
         raise app.fault

@@ -8,6 +8,8 @@ WAITS_FOR = "the session to open"
 IDLE_HINTS = "enter send · ctrl+p commands · f1 keys"
 ASK_BACKGROUND = "\x1b]11;?\x1b\\\x1b[c"
 """Asks the terminal for its background; every terminal answers the second question, so an end of waiting is known."""
+BRING_TITLE_BACK = "\x1b[23;2t"
+"""Titles of windows are a stack, as xterm has it."""
 GREETING = """\
 What shall we do?
 

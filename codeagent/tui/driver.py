@@ -25,7 +25,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import WorkerFailed
 
-from codeagent.core.first_words import ASK_BACKGROUND
+from codeagent.core.first_words import ASK_BACKGROUND, BRING_TITLE_BACK
 from codeagent.tui.escapes import ESCAPE, Pasted, Typed
 from codeagent.tui.keys import characters_with_alt
 
@@ -35,8 +35,6 @@ _AS_ONE, _SHOWN = "\x1b[?2026h", "\x1b[?2026l"
 _ALTERNATE_SCREEN = "\x1b[?1049h"
 _MOUSE_PIXELS_OFF = "\x1b[?1016l"
 _KEEP_TITLE = "\x1b[22;2t"
-BRING_TITLE_BACK = "\x1b[23;2t"
-"""Titles of windows are a stack, as xterm has it."""
 
 _SECONDS = 0.1
 _ESCAPE_SECONDS = 0.05  # a terminal sends a key in one piece; only a slow line tears one apart

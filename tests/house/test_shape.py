@@ -17,7 +17,6 @@ LAZY_IMPORTS = {
     "codeagent/__main__.py",
     "codeagent/wiring.py",
     "codeagent/cli/main.py",
-    "codeagent/cli/opening.py",
     "codeagent/policy/later.py",
     "codeagent/tools/later.py",
     "codeagent/tui/command_rooms.py",

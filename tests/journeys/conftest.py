@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -103,3 +103,24 @@ def chat_place(place: Place, model_server: ScriptedServer) -> Place:
         "OPENAI_API_KEY": "test-key-0123456789",
     }
     return Place(root=place.root, home=place.home, environ=environ)
+
+
+HELD = """
+import sys, time
+from pathlib import Path
+
+folder = Path(__file__).parents[1]
+while not (folder / "go").exists():
+    time.sleep(0.005)
+sys.path.remove(str(folder))
+del sys.modules["textual"]
+import textual
+"""
+
+
+def held(place, folder):
+    """The place where the app is not loaded before there is a file ``go`` in the folder."""
+    (folder / "textual").mkdir(parents=True)
+    (folder / "textual/__init__.py").write_text(HELD)
+    paths = f"{folder}{os.pathsep}{place.environ['PYTHONPATH']}"
+    return replace(place, environ={**place.environ, "PYTHONPATH": paths})

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.journeys.conftest import held
 from tests.journeys.terminal import Terminal, cells_after, left_on
 from tests.server.replies import Call, Reply, Say
 
@@ -23,27 +24,6 @@ APP_FRAME = re.compile(rb"\x1b\[\?2026h.*?\x1b\[\?1003h.*?\x1b\[\?2026l", re.DOT
 def wait_for_app(terminal):
     terminal.wait_until(lambda: APP_STANDS in terminal.raw, 30, "no app")
     terminal.pump(0.2)
-
-
-HELD = """
-import sys, time
-from pathlib import Path
-
-folder = Path(__file__).parents[1]
-while not (folder / "go").exists():
-    time.sleep(0.005)
-sys.path.remove(str(folder))
-del sys.modules["textual"]
-import textual
-"""
-
-
-def held(place, folder):
-    """The program where the app is not loaded before there is a file ``go`` in the folder."""
-    (folder / "textual").mkdir(parents=True)
-    (folder / "textual/__init__.py").write_text(HELD)
-    paths = f"{folder}{os.pathsep}{place.environ['PYTHONPATH']}"
-    return replace(place, environ={**place.environ, "PYTHONPATH": paths})
 
 
 def seen(terminal: Terminal, output: bytes):

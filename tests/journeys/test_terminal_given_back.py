@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.conftest import NAP, PROGRAM, sleeping
+from tests.journeys.conftest import NAP, PROGRAM, held, sleeping
 from tests.journeys.terminal import left_on
 
 START = " ".join(PROGRAM)
@@ -67,9 +67,31 @@ def test_a_death_at_once_gives_the_terminal_back_as_it_was(place, name):
         {START}
         until [ "$before" = "$(stty -g)" ]; do sleep 0.05; done
         echo the same
-    """
+        read -r
+    """  # whose end would hang up what still ends itself
     with place.run_script(script) as terminal:
         program, watch = opened(terminal)
+        os.kill(program, getattr(signal, name))
+        wait_until_over(terminal, watch)
+        terminal.wait("the same")
+        assert left_on(terminal.raw) == []
+
+
+@pytest.mark.parametrize("name", KILLS)
+def test_a_death_while_the_app_is_being_loaded_gives_the_terminal_back_too(place, tmp_path, name):
+    script = f"""
+        ulimit -c 0
+        before=$(stty -g)
+        {START}
+        until [ "$before" = "$(stty -g)" ]; do sleep 0.05; done
+        echo the same
+        read -r
+    """  # whose end would hang up what still ends itself
+    with held(place, tmp_path / "held").run_script(script) as terminal:
+        terminal.wait("starting…")
+        (program,) = children(terminal.pid)
+        terminal.wait_until(lambda: bool(children(program, "-f", WATCH)), 15, "nothing minds the terminal, and")
+        watch = watch_of(program)
         os.kill(program, getattr(signal, name))
         wait_until_over(terminal, watch)
         terminal.wait("the same")
