@@ -11,7 +11,7 @@ from codeagent.agent.instructions import Instructions, own_instructions, project
 from codeagent.agent.meter import tokens_of_text
 from codeagent.config.launch import Launch
 from codeagent.config.places import project_config_file
-from codeagent.config.sources import Source, check, project_settings
+from codeagent.config.sources import Source, check, parse, project_settings, unknown_settings
 from codeagent.core.approvals import (
     ApprovalRequest,
     Approve,
@@ -86,7 +86,17 @@ class Brought:
             check(Source(name=str(file), tables=project_settings(file, text)[0], text=text))
         except ConfigError as error:
             return error.message
-        return ""
+        return " ".join(said for said, is_limit in self._unknown() if is_limit)
+
+    def unknown(self) -> tuple[str, ...]:
+        """A sentence for each setting of the project that does not exist; none where that is a fault."""
+        return () if self.fault() else tuple(said for said, _ in self._unknown())
+
+    def _unknown(self) -> tuple[tuple[str, bool], ...]:
+        if (text := settings_of(self.files)) is None:
+            return ()
+        file = project_config_file(self.launch.root)
+        return unknown_settings(Source(name=str(file), tables=parse(file, text), text=text))
 
     @property
     def instructions(self) -> tuple[Instructions, ...]:
@@ -155,7 +165,7 @@ def _settled(found: Brought, level: Level) -> Brought:
     if found.launch.trusts or answered or (answered is None and found.standing.trust is Trust.TRUSTED):
         cut = [f"{one.source}: {one.note}." for one in project_instructions(found.files) if one.note]
         found = replace(found, is_trusted=True)
-        faults = [f"{fault} {UNTIL_MENDED}"] if (fault := found.fault()) else []
+        faults = [f"{fault} {UNTIL_MENDED}"] if (fault := found.fault()) else found.unknown()
         return replace(found, notices=(*found.notices, *map(_warning, (*problems, *faults, *cut))))
     if found.standing.trust is Trust.NOTHING_TO_TRUST:
         return replace(found, notices=(*found.notices, *map(_warning, problems)))

@@ -152,6 +152,37 @@ async def test_broken_settings_that_are_trusted_have_no_effect_and_say_so(launch
     assert said(without_asking(look_at_project(launch))) == [notice.text]
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        (
+            '[permissions]\ndenied = ["bash(ls)"]',
+            "line 2: there is no setting permissions.denied: did you mean",
+        ),
+        (
+            '[Permissions]\ndeny = ["bash(ls)"]',
+            "line 2: there is no setting Permissions.deny: did you mean",
+        ),
+        ('permissions.never = ["bash(ls)"]', "line 1: there is no setting permissions.never."),
+    ],
+)
+async def test_a_misspelt_limit_of_a_trusted_project_is_a_fault_that_says_what_was_meant(launch, text, meant):
+    (launch.root / ".codeagent/config.toml").write_text(text)
+    brought, _ = await brought_by(launch, TRUST)
+    says = f"{launch.root / '.codeagent/config.toml'}, {meant}"
+    assert brought.fault() == (f"{says} permissions.deny?" if meant.endswith("mean") else says)
+    (notice,) = brought.notices
+    assert notice.text == f"{brought.fault()} As limits may be missing, every call is asked about until that is mended."
+
+
+async def test_another_misspelt_setting_of_a_trusted_project_is_told_and_the_others_count(launch):
+    (launch.root / ".codeagent/config.toml").write_text('[model]\neffrot = "low"\nmax_tokens = 9\n[ui]\nvi = true')
+    brought, _ = await brought_by(launch, TRUST)
+    (notice,) = brought.notices
+    assert notice.text.endswith("config.toml, line 2: there is no setting model.effrot: did you mean model.effort?")
+    assert brought.settings is not None
+
+
 @pytest.mark.parametrize("content", [b"\xff", b"x" * 70_000, b"a\0b"])
 async def test_settings_that_are_no_text_are_a_fault_where_the_project_counts(launch, content):
     (launch.root / ".codeagent/config.toml").write_bytes(content)

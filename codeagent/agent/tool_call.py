@@ -171,6 +171,7 @@ class CallRun:
                     return results.denied(call, answered)
                 if answered is not None:
                     plan, self._check = answered.plan, partial(gate.check_again, answered)
+                    self._show(plan)
             await place.enter_async_context(reservation)
             self.phase = Phase.PREPARING
             if plan is None:

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -141,6 +142,20 @@ def split_harmless(tables: Tables) -> tuple[Tables, tuple[str, ...]]:
             else:
                 refused.append(f"{table}.{key}")
     return harmless, tuple(refused)
+
+
+def unknown_settings(source: Source) -> tuple[tuple[str, bool], ...]:
+    """A sentence for each setting that does not exist, and whether a limit of ``[permissions]`` was meant by it."""
+    names = [f"{table}.{key}" for table, values in Settings().model_dump().items() for key in values]
+    found: list[tuple[str, bool]] = []
+    for table, key in ((table, key) for table, values in source.tables.items() for key in values):
+        name = f"{table}.{key}"
+        if name in names or table == "keys":
+            continue
+        near = "".join(get_close_matches(name.lower(), names, n=1, cutoff=0.8))
+        says = f"there is no setting {name}" + (f": did you mean {near}?" if near else ".")
+        found.append((f"{source.place(table, key)}: {says}", (near or name.lower()).startswith("permissions.")))
+    return tuple(found)
 
 
 def without_raised_limits(tables: Tables, own: Tables) -> tuple[Tables, tuple[str, ...]]:

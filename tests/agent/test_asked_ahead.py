@@ -8,7 +8,7 @@ from collections import defaultdict
 import pytest
 
 from codeagent.core.approvals import Approve, Deny, Hold, Mode, Scope
-from codeagent.core.events import ApprovalAsked, ToolEnded, ToolRunning
+from codeagent.core.events import ApprovalAsked, ToolEnded, ToolPreviewed, ToolRunning
 from codeagent.core.messages import Outcome
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
@@ -317,3 +317,18 @@ async def test_nobody_is_asked_where_nobody_is_there_or_nothing_has_to_be(tmp_pa
     assert room.stage.of(ApprovalAsked) == []
     outcomes = {call_id: result.outcome for call_id, result in room.stage.results().items()}
     assert outcomes == {"c1": Outcome.DENIED, "r": Outcome.OK, "c2": Outcome.DENIED}
+
+
+async def test_a_command_that_was_changed_ahead_of_its_turn_is_shown_as_it_will_run(tmp_path):
+    room = Room(tmp_path, *THREE)
+    turn = room.send()
+    await room.asked("c1", "c2", "c3")
+    room.answer("c2", Approve(edited="echo two >> out"))
+    await room.asked("c2", times=2)
+    await room.answer_ahead("c2", Approve())
+    shown = [event.label for event in room.stage.of(ToolPreviewed) if event.call_id == "c2"]
+    assert shown == ["echo 2 >> out", "echo two >> out"]
+    room.answer("c1", Approve())
+    room.answer("c3", Approve())
+    await turn
+    assert (tmp_path / "out").read_text() == "1\ntwo\n3\n"
