@@ -19,6 +19,7 @@ from codeagent.policy.from_root import from_root
 from codeagent.policy.git_programs import configured_programs
 from codeagent.policy.losses import Losses
 from codeagent.policy.named_paths import NamedPaths
+from codeagent.policy.other_folder import elsewhere
 from codeagent.policy.own_processes import OwnProcesses
 from codeagent.policy.own_programs import own_program
 from codeagent.policy.read_only import reading
@@ -366,13 +367,14 @@ class CommandCase:
             whole = known if isinstance(known, Reading) else whole_reading(simple.words)
             against = self._against(simple, known if isinstance(known, Reading) else None, whole)
             may_read = whole is not None or (found is not command and base_name(simple.name) not in _NO_READERS)
+            is_own = found is command or simple.places != command.simple.places
             for one in against:
                 if one.is_unknown and may_read and self._rules.concerns_reading:
                     yield ask_each_time(
                         f"which files {simple.name} reads is only known when it runs, and rules limit that."
                     )
-                # What a wrapper runs is named by the wrapper's own words already, as far as it is known.
-                elif found is command or one.each_time or one.decision is Decision.DENY:
+                # What a wrapper runs is named by the wrapper's own words already, but for another folder.
+                elif is_own or one.each_time or one.decision is Decision.DENY:
                     yield one
         yield from self._paths.unseen()
 
@@ -383,7 +385,8 @@ class CommandCase:
             return
         name, rest = base_name(simple.name), simple.words[1:]
         yield from self._paths.runs_in(simple.places)
-        yield from self._paths.mentioned(rest, simple.places, is_writer=name in _WRITERS)
+        for places in dict.fromkeys((simple.places, elsewhere(rest, simple.places))):
+            yield from self._paths.mentioned(rest, places, is_writer=name in _WRITERS)
         yield from self._paths.changes_git(name, rest, simple.places)
         yield from self._paths.unsaid(simple.words, simple.places)
         for one in self._paths.read(whole, simple.places) if whole else ():

@@ -11,10 +11,11 @@ from functools import lru_cache
 from codeagent.core.text import has_invisible, looks_like_ascii
 from codeagent.policy.effort import Effort, TooMuch, spend
 from codeagent.policy.program_options import program_option
+from codeagent.policy.shell_places import moved
 from codeagent.policy.shell_script import TOO_DEEP, TOO_MANY, Places, Problem, Script, SimpleCommand
 from codeagent.policy.shell_syntax import parse_script
 from codeagent.policy.shell_words import Word
-from codeagent.policy.wrappers import base_name, inside
+from codeagent.policy.wrappers import Inside, base_name, inside
 
 LONGEST = 200_000
 """Characters of a command that are looked through; nobody reads more before saying yes."""
@@ -209,10 +210,17 @@ def _looked_through(simple: SimpleCommand, depth: int) -> Command:
             runs_on = runs_on or script.runs_on
             inner += [_seen(_moved(part, simple.places), depth + 1) for part in script.commands]
         elif found.words:
-            inner.append(
-                _seen(SimpleCommand(found.words, simple.source, places=simple.places, fed=simple.fed), depth + 1)
-            )
+            places = _places(found, simple.places)
+            inner.append(_seen(SimpleCommand(found.words, simple.source, places=places, fed=simple.fed), depth + 1))
     return Command(simple, tuple(inner), tuple(dict.fromkeys(problems)), runs_on)
+
+
+def _places(found: Inside, places: Places | None) -> Places | None:
+    """Where a command runs that a wrapper starts in ``places``."""
+    if found.is_anywhere or found.folder is None:
+        return None if found.is_anywhere else places
+    there = moved((Word("cd"), found.folder), places)
+    return there.success if there else None
 
 
 def _moved(simple: SimpleCommand, start: Places | None) -> SimpleCommand:

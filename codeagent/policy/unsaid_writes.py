@@ -9,16 +9,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
-from codeagent.core.approvals import Access, Decision
+from codeagent.core.approvals import Access, ConcernKind, Decision
 from codeagent.core.errors import PathRefused
 from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.found_files import FINDERS, found_by
 from codeagent.policy.git_writes import GitWrites, git_writes
 from codeagent.policy.options import names
-from codeagent.policy.path_words import tidied
+from codeagent.policy.path_words import PLAIN_PATH, candidates, exists, known_ends, matches, one_by_one, tidied, written
+from codeagent.policy.possibly_written import possibly_written, surely_output
 from codeagent.policy.replaced import may_replace, written_names, written_out
 from codeagent.policy.rules import Rule, RuleSet
 from codeagent.policy.shell_words import Word
@@ -46,6 +48,8 @@ def written_unsaid(
     if any("\0" in word.text for word in words):
         return
     limits = [rule for decision in (Decision.DENY, Decision.ASK) for rule in rules.rules(decision) if _limits(rule)]
+    yield from _into(words, folder, limits, sandbox, rules)
+    yield from _starts(possibly_written(words), folder or sandbox.root, sandbox)
     name = base_name(words[0].text) if words and words[0].is_fixed else ""
     if name == "git" and folder is not None:
         found = git_writes(words[1:], folder)
@@ -64,6 +68,45 @@ def unknown_write(rules: RuleSet) -> Iterator[Finding]:
     for decision in (Decision.DENY, Decision.ASK):
         if rule := next(filter(_limits, rules.rules(decision)), None):
             yield ask_each_time(_UNKNOWN.format(rule))
+
+
+def _into(
+    words: Sequence[Word], folder: Path | None, limits: Sequence[Rule], sandbox: PathSandbox, rules: RuleSet
+) -> Iterator[Finding]:
+    """What rules say of the files into which a command writes what it would print."""
+    found = surely_output(words) if limits else ()
+    texts = written_out(found, folder) if folder else None
+    if texts is None or folder is None:
+        if found:
+            yield ask_each_time(_UNKNOWN.format(limits[0]))
+        return
+    yield from _sure([folder / text for text in texts if text], sandbox, rules, with_starts=False)
+
+
+def _starts(words: Sequence[Word], folder: Path, sandbox: PathSandbox) -> Iterator[Finding]:
+    """What stands against files that are asked about each time when they are written, if these words name some."""
+    for word in one_by_one(words):
+        for text in _meant(word, folder):
+            spend(_PATH)
+            try:
+                concern = sandbox.examine(text, Access.WRITE, base=folder).concern
+            except PathRefused as error:
+                yield ask_each_time(str(error))
+            else:
+                if concern and concern.kind is ConcernKind.SENSITIVE:
+                    yield ask_each_time(concern.reason)
+
+
+def _meant(word: Word, folder: Path) -> Iterator[str]:
+    if not word.is_known:
+        yield from known_ends(word)
+    elif word.glob:
+        yield from islice(matches(word, folder), _MOST)
+    else:
+        yield from candidates(word)
+        known = str(Path(word.text).parent) if "/" in word.text else word.text  # else it may be code
+        if not PLAIN_PATH.fullmatch(word.text) and exists(folder, known):
+            yield written(word)
 
 
 def _limits(rule: Rule) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 
@@ -21,11 +21,16 @@ _SHELL_SETTING = re.compile(r"!|[A-Za-z_]\w*\+?=.*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What a wrapper runs: a command's words or a shell script; ``is_hidden`` when that is not all of it."""
+    """What a wrapper runs: a command's words or a shell script; ``is_hidden`` when that is not all of it.
+
+    ``folder``: it goes there before. ``is_anywhere``: where it runs is only known when it runs.
+    """
 
     words: tuple[Word, ...] = ()
     script: str | None = None
     is_hidden: bool = False
+    folder: Word | None = None
+    is_anywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +38,7 @@ class _Options:
     """A wrapper's own options: ``valued`` ones have a value behind them, ``operands`` stand before the command.
 
     Words like ``setting`` may stand there as well, as many as there are.
+    The value of those in ``moves`` is the folder in which it runs the command.
     """
 
     flags: str = ""
@@ -44,6 +50,7 @@ class _Options:
     adds_words: bool = False
     query: str = ""
     is_shell: str = field(default="")
+    moves: str = ""
 
 
 def _long(names: str) -> frozenset[str]:
@@ -57,6 +64,7 @@ _WRAPPERS: Mapping[str, _Options] = {
         long_flags=_long("askpass background bell preserve-env set-home non-interactive preserve-groups stdin"),
         long_valued=_long("close-from chdir group host prompt chroot role type command-timeout user other-user"),
         setting=_ANY_SETTING,
+        moves="D",
     ),
     "doas": _Options(flags="nL", valued="uC", setting=_ANY_SETTING),
     "env": _Options(
@@ -65,6 +73,7 @@ _WRAPPERS: Mapping[str, _Options] = {
         long_flags=_long("ignore-environment null debug"),
         long_valued=_long("unset chdir"),
         setting=_ANY_SETTING,
+        moves="C",
     ),
     "command": _Options(flags="p", query="vV"),
     "builtin": _Options(),
@@ -183,9 +192,10 @@ def inside(words: Sequence[Word]) -> tuple[Inside, ...]:  # noqa: PLR0911 - one 
     return ()
 
 
-def _wrapped(options: _Options, rest: Sequence[Word]) -> tuple[Inside, ...]:
+def _wrapped(options: _Options, rest: Sequence[Word]) -> tuple[Inside, ...]:  # noqa: PLR0911 - one return a kind
     """Skips a wrapper's own options; any that is not known makes the rest unseen."""
     at = 0
+    folder: Word | None = None
     while at < len(rest) and (rest[at].text.startswith("-") or not rest[at].is_known):
         word = rest[at]
         if not word.is_known:
@@ -197,8 +207,12 @@ def _wrapped(options: _Options, rest: Sequence[Word]) -> tuple[Inside, ...]:
             return ()
         step = _long_step(options, word.text) if word.text.startswith("--") else _short_step(options, word.text[1:])
         value = rest[at + 1] if step == 2 and at + 1 < len(rest) else None  # noqa: PLR2004 - the option and its value
-        if step is None or word.glob or (value and (value.may_split or value.glob)):
+        if step is None or word.glob:
             return (Inside(is_hidden=True),)
+        if value and (value.may_split or value.glob):
+            behind = _wrapped(options, rest[at + step :])
+            return (Inside(is_hidden=True), *(replace(one, is_anywhere=True) for one in behind))
+        folder = _folder(options, word.text, value) or folder
         at += step
     at = _skip_settings(options, rest, at)
     if not all(word.is_fixed for word in rest[at : at + options.operands]):
@@ -209,7 +223,16 @@ def _wrapped(options: _Options, rest: Sequence[Word]) -> tuple[Inside, ...]:
         return _evaluated(command[1:])
     if options.adds_words:
         command = (*_without_placeholders(rest[:at], command), ANYTHING) if command else ()
-    return (Inside(words=command),) if command else ()
+    return (Inside(words=command, folder=folder),) if command else ()
+
+
+def _folder(options: _Options, text: str, value: Word | None) -> Word | None:
+    """The folder to which an option of a wrapper goes, None when it goes nowhere."""
+    if text.startswith("--"):
+        name, equals, stuck = text[2:].partition("=")
+        return (Word(stuck) if equals else value) if options.moves and name == "chdir" else None
+    at = next((at for at, letter in enumerate(text) if letter in options.valued), len(text))
+    return (Word(text[at + 1 :]) if text[at + 1 :] else value) if text[at : at + 1] in {*options.moves} else None
 
 
 def _skip_settings(options: _Options, rest: Sequence[Word], at: int) -> int:
@@ -290,7 +313,8 @@ def _find(rest: Sequence[Word]) -> tuple[Inside, ...]:
             ):
                 end += 1
             command = tuple(ANYTHING if "{}" in word.text else word for word in rest[at + 1 : end])
-            found.append(Inside(words=command, is_hidden=not command))
+            is_anywhere = rest[at].text.endswith("dir")
+            found.append(Inside(words=command, is_hidden=not command, is_anywhere=is_anywhere))
             at = end
         elif not rest[at].is_known and rest[at].may_split:
             found.append(Inside(is_hidden=True))
