@@ -3,6 +3,7 @@
 import pytest
 from textual import events
 
+from codeagent.tui.screens.picker import Picker
 from codeagent.tui.widgets.drawn_question import TOO_SMALL
 
 TINY = (20, 5)
@@ -146,3 +147,26 @@ async def test_the_end_of_a_long_reason_stays_in_view_where_the_window_is_narrow
         await stage.until(lambda: "the end" in stage.text)
         await stage.pilot.resize_terminal(40, 14)
         await stage.until(lambda: "the end" in stage.text and "…" in stage.text)
+
+
+async def test_the_chosen_command_and_the_prompt_are_in_view_on_the_smallest_screen(stage_of):
+    async with stage_of(size=TINY) as stage:
+        await stage.pilot.press("slash")
+        await stage.until(lambda: "/help" in stage.text)
+        assert "› /" in stage.text
+        for _ in range(9):
+            await stage.pilot.press("down")
+            chosen = stage.app.main.completions.chosen.text
+            await stage.until(lambda chosen=chosen: f" {chosen[:9]}" in stage.text)
+            assert "› /" in stage.text
+
+
+async def test_the_theme_that_the_bar_stands_on_stays_in_view_where_the_window_shrinks(stage_of):
+    async with stage_of(size=(80, 24)) as stage:
+        await stage.type("/theme\n")
+        await stage.until(lambda: isinstance(stage.app.screen, Picker))
+        await stage.pilot.press(*["down"] * 4)
+        picker = stage.app.screen
+        chosen = picker._shown[picker._list.highlighted].value
+        await stage.pilot.resize_terminal(*TINY)
+        await stage.until(lambda: chosen[:7] in stage.text)

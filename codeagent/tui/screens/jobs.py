@@ -27,7 +27,7 @@ _REFRESH_SECONDS = 0.5
 _TIME_CELLS = 14
 _WIDEST, _HIGHEST = 120, 22
 _AROUND, _FRAME = 2, 4
-_MOST_ROWS = 8
+_MOST_ROWS, _BORDER = 8, 2
 _FEW_LINES = 6
 _NOTHING = "Nothing runs. Jobs that the agent starts in the background are listed here."
 
@@ -104,7 +104,9 @@ class JobsScreen(Window[None]):
 
     def on_resize(self) -> None:
         """Rows are made for the width, and the window is never higher than the screen."""
-        self.query_exactly_one("JobsScreen > Vertical").styles.max_height = min(self.size.height - _AROUND, _HIGHEST)
+        height = min(self.size.height - _AROUND, _HIGHEST)
+        self.query_exactly_one("JobsScreen > Vertical").styles.max_height = height
+        self._list.styles.max_height = min(max(height - _BORDER, 1), _MOST_ROWS)
         self.action_look()
 
     def action_look(self) -> None:
@@ -117,6 +119,7 @@ class JobsScreen(Window[None]):
         self._list.clear_options()
         self._list.add_options([Option(self._row(work)) for work in self._work])
         self._list.highlighted = at if keys else None
+        self._list.keep_in_view()
         self._show(at)
 
     def action_move(self, by: int) -> None:

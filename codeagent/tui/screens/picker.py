@@ -55,6 +55,14 @@ class Item:
 class OptionRows(OptionList):
     """Textual's list; where the theme has no grounds the chosen line is drawn in reverse."""
 
+    def keep_in_view(self) -> None:
+        """Brings the chosen line back into view once the list has the size that it is given now."""
+        self.call_after_refresh(self.scroll_to_highlight)
+
+    def on_resize(self) -> None:
+        """The chosen line stays in view."""
+        self.keep_in_view()
+
     def render_line(self, y: int) -> Strip:
         """One row of it."""
         strip = super().render_line(y)
@@ -192,6 +200,7 @@ class Picker(Window[str | None]):
             self.query_one(Vertical).styles.width = self._width - _MARGINS
         for number, item in enumerate(self._shown):
             self._list.replace_option_prompt_at_index(number, self._row(item))
+        self._list.keep_in_view()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -21,6 +21,7 @@ from codeagent.core.values import value
 MOST_ROWS = 8
 _ROOMY = (72, 20)
 _LEAST = 24
+_BELOW = 3
 _BAR = " │ "
 _COMMAND = seldom(r"/([\w:-]*)")
 _ARGUMENT = seldom(r"/([\w:-]+)\s+(\S*)")
@@ -162,17 +163,23 @@ class CompletionList(Widget):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
         """One row a suggestion; as many as there can be when a file is shown, so that nothing jumps."""
-        return MOST_ROWS if self._has_room else min(len(self._suggestions), MOST_ROWS)
+        return MOST_ROWS if self._has_room else min(len(self._suggestions), self._most_rows)
+
+    @property
+    def _most_rows(self) -> int:
+        """So many leave the prompt and the status line theirs."""
+        return max(min(MOST_ROWS, self.screen.size.height - _BELOW), 1)
 
     def render(self) -> Content:
         """The rows around the chosen one."""
         first = self._first
-        shown = self._suggestions[first : first + MOST_ROWS]
+        shown = self._suggestions[first : first + self._most_rows]
         longest = max((cell_len(one.text) for one in shown), default=0) + 3
         column = min(longest, max(self.size.width - 20, 10))
         if not self._has_room:
             rows = [self._row(one, column, self.size.width) for one in shown[:-1]]
-            left = f"  {first + len(shown)} of {len(self._suggestions)}" if len(self._suggestions) > MOST_ROWS else ""
+            below = len(self._suggestions) - first - len(shown)
+            left = f"  ↓ {below} more" if below and self.size.width >= _LEAST else ""
             last = [self._row(one, column, self.size.width - len(left)) for one in shown[-1:]]
             rows += [Content.assemble(row, (left, "$text-faint")) for row in last]
         else:
@@ -204,7 +211,8 @@ class CompletionList(Widget):
 
     @property
     def _first(self) -> int:
-        return max(0, min(self._chosen - MOST_ROWS // 2, len(self._suggestions) - MOST_ROWS))
+        rows = self._most_rows
+        return max(0, min(self._chosen - rows // 2, len(self._suggestions) - rows))
 
     @property
     def _path(self) -> str:
