@@ -48,9 +48,10 @@ class RenewedTrust:
                 self._tell(NoticeGiven(text=f"{name} is trusted as you approved it. /new takes it up."))
         return result
 
-    async def dropped(self, call: ToolCall) -> None:
+    async def dropped(self, call: ToolCall) -> str:
         """Nobody knows what was written: the next start asks."""
         self._before.pop(call.id, None)
+        return ""
 
     def _trusted(self) -> tuple[ProjectFile, ...] | None:
         files = read_project(self._root)

@@ -166,9 +166,9 @@ class Soon:
         """The result as it is, or another one in its place."""
         return await self.made.hook.after(call, result)
 
-    async def dropped(self, call: ToolCall) -> None:
-        """The run ended without a result."""
-        await self.made.hook.dropped(call)
+    async def dropped(self, call: ToolCall) -> str:
+        """The run ended without a result; what it did until then, or an empty string."""
+        return await self.made.hook.dropped(call)
 
     # --- between the turns
 

@@ -80,6 +80,7 @@ class CallRun:
         self._limit: float | None = workshop.limits.tool_seconds
         self._seconds = 0.0
         self._shown = ""
+        self._done_until_then = ""
         self._previewed: Plan | None = None
         self._check: Check = workshop.gate.check
         self._running: Plan | None = None
@@ -273,7 +274,7 @@ class CallRun:
         try:
             result = await self._through(inner, plan)
         except BaseException:
-            await outermost.dropped(self.call)
+            self._done_until_then += await outermost.dropped(self.call)
             raise
         return await outermost.after(self.call, result)
 
@@ -309,7 +310,8 @@ class CallRun:
     async def _end(self, result: ToolResult, reminder: str) -> ToolResult:
         # 12. The result is written down and told.
         self.phase = Phase.OVER
-        blocks = storable_blocks((*result.blocks, TextBlock(text=reminder))) or (TextBlock(text="(no output)"),)
+        told = (*result.blocks, TextBlock(text=self._done_until_then), TextBlock(text=reminder))
+        blocks = storable_blocks(told) or (TextBlock(text="(no output)"),)
         result = replace(result, call_id=self.call.id, blocks=blocks)
         try:
             await self._shop.record.keep(ToolEnded(result=result, seconds=self._seconds))

@@ -204,8 +204,11 @@ class Hook(Protocol):
         """The result as it is, or another one in its place."""
         ...
 
-    async def dropped(self, call: ToolCall) -> None:
-        """The run ended without a result: stopped, stale, or by a fault. What ended it goes on afterwards."""
+    async def dropped(self, call: ToolCall) -> str:
+        """The run ended without a result: stopped, stale, or by a fault. What ended it goes on afterwards.
+
+        What it did until then, for the result that is made up for it, or an empty string.
+        """
         ...
 
 

@@ -154,11 +154,11 @@ class Checkpoints:
         found = await self._end_of(begun, is_done=not result.is_error) if begun is not None else None
         return result if begun is None or found is None or begun.name else _with_changes(result, *found)
 
-    async def dropped(self, call: ToolCall) -> None:
-        """The call was stopped: what it did until then is kept all the same."""
+    async def dropped(self, call: ToolCall) -> str:
+        """The call was stopped: what it did until then is kept, and told, all the same."""
         begun = self._begun.get(call.id)
-        if begun is not None:
-            await self._end_of(begun, is_done=False)
+        found = await self._end_of(begun, is_done=False) if begun is not None else None
+        return "" if begun is None or found is None or begun.name else _told(*found)
 
     async def _end_of(self, begun: Pending, *, is_done: bool) -> tuple[Look, tuple[FileDiff, ...]] | None:
         """What a call changed, kept; None when that failed, which is told."""
@@ -252,20 +252,25 @@ class Checkpoints:
 
 def _with_changes(result: ToolResult, look: Look, diffs: Sequence[FileDiff]) -> ToolResult:
     """The result with the changed files in its details, and in a line or two for the model."""
-    notes: list[str] = []
-    if look.changes:
-        notes.append(f"[changed files: {_named(look, diffs)}]")
-    if look.uncovered:
-        names = ", ".join(show_invisible(name) for name in look.uncovered[:_MOST_NAMED])
-        notes.append(f"[too large to be undone: {names}]")
-    if not notes:
+    told = _told(look, diffs)
+    if not told:
         return result
     details = result.details
     if isinstance(details, CommandDetails):
         details = replace(
             details, changes=tuple(diffs), changed_files=len(look.changes), uncovered=look.uncovered[:_MOST_NAMED]
         )
-    return replace(result, blocks=(*result.blocks, TextBlock(text="\n".join(notes))), details=details)
+    return replace(result, blocks=(*result.blocks, TextBlock(text=told)), details=details)
+
+
+def _told(look: Look, diffs: Sequence[FileDiff]) -> str:
+    notes: list[str] = []
+    if look.changes:
+        notes.append(f"[changed files: {_named(look, diffs)}]")
+    if look.uncovered:
+        names = ", ".join(show_invisible(name) for name in look.uncovered[:_MOST_NAMED])
+        notes.append(f"[too large to be undone: {names}]")
+    return "\n".join(notes)
 
 
 def _named_job(job: Job) -> str:

@@ -8,7 +8,7 @@ from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.history import restore
 from codeagent.agent.session import before
 from codeagent.core.errors import NothingToUndo
-from codeagent.core.events import ConversationRestored, ConversationRewound, HistoryAppended
+from codeagent.core.events import ConversationRestored, ConversationRewound, HistoryAppended, ToolEnded
 from codeagent.core.messages import AssistantMessage, Origin, UserMessage
 from tests.agent.stage import Model, Probe, Stage, call, reply
 
@@ -142,6 +142,7 @@ class Watching:
 
     async def dropped(self, call):
         self.log.append("dropped")
+        return "[changed files: created a]"
 
 
 @pytest.mark.parametrize("how", ["stopped", "faulty"])
@@ -161,3 +162,5 @@ async def test_a_hook_hears_of_a_run_without_a_result(how):
             await stage.session.cancel()
         await turn
     assert hook.log == ["before", "dropped"]
+    (result,) = [event.result for event in stage.events if isinstance(event, ToolEnded)]
+    assert result.text.endswith("\n[changed files: created a]")

@@ -376,7 +376,7 @@ async def test_a_stopped_command_leaves_what_it_did_undoable(ground):
     plan = await tool.plan(BashArguments(command="echo x >> a.txt"), ToolContext(call_id="c"))
     await ground.undoing.hook.before(call, plan)
     await plan.run(lambda text: None)
-    await ground.undoing.hook.dropped(call)
+    assert "a.txt" in await ground.undoing.hook.dropped(call)
     (entry,) = ground.store.log.entries
     assert [change.name for change in entry.changes] == ["a.txt"]
 
