@@ -207,7 +207,7 @@ class ToolGate:
             mode = self._mode()
             case, verdict = await asyncio.to_thread(self._looked_at, call, plan, mode)
             if verdict.decision is Decision.DENY:
-                return Denied(reason=_reason(verdict))
+                return Denied(reason=_reason(verdict, was_asked=was_asked))
             if verdict.decision is Decision.ALLOW:
                 if verdict.is_covered and self._cover is not None:
                     self._cover.promise(call.id)
@@ -229,6 +229,8 @@ class ToolGate:
                     return Denied(reason=f"The question was closed without an answer. {answer.reason}".strip())
                 case Approve():
                     decided = await self._approved(plan, question, answer, notes)
+                    if isinstance(decided, Yes) and Mode.PLAN is self._mode() is not mode:
+                        decided = Again(decided.plan, "")
                 case _:
                     assert_never(answer)
             if not isinstance(decided, Again):
@@ -362,7 +364,9 @@ def _proposal(preview: Preview) -> str | None:
     return preview.proposal if isinstance(preview, DiffPreview) else None
 
 
-def _reason(verdict: Verdict) -> str:
+def _reason(verdict: Verdict, *, was_asked: bool) -> str:
+    if was_asked:
+        return f"{verdict.because} The question was asked before that held, so a yes to it does not count."
     return f"{verdict.because} Nobody was asked: the permission rules forbid it."
 
 

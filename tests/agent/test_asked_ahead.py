@@ -332,3 +332,18 @@ async def test_a_command_that_was_changed_ahead_of_its_turn_is_shown_as_it_will_
     room.answer("c3", Approve())
     await turn
     assert (tmp_path / "out").read_text() == "1\ntwo\n3\n"
+
+
+async def test_a_yes_runs_nothing_once_the_mode_is_plan_and_the_result_says_why(tmp_path):
+    room = Room(tmp_path, *THREE)
+    turn = room.send()
+    await room.asked("c1", "c2", "c3")
+    await room.answer_ahead("c2", Approve())
+    room.mode = Mode.PLAN
+    room.answer("c3", Approve())
+    room.answer("c1", Approve())
+    await turn
+    assert room.order == []
+    for result in room.stage.results().values():
+        assert "Plan mode only reads" in result.text
+        assert "a yes to it does not count" in result.text
