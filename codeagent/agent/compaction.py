@@ -39,6 +39,7 @@ _WORDS_SHARE, _MOST_WORDS = 8, 12_000
 _SHOWN = 80  # characters of a summary that is no good
 _MORE_ROOM = 2  # times as much for a summary that did not fit, as of a model that thinks before it writes
 _SHORT = "This is very short for so much: most of the conversation would be lost."
+_ANOTHER = "Another model may do better."
 _GIVEN_UP = "It is not tried by itself again. /compact tries once more, /new starts a new session."
 
 Pay = Callable[[AssistantMessage], Awaitable[None]]
@@ -262,9 +263,9 @@ class Compactor:
             reply = await self._reply(replace(request, max_tokens=most * _MORE_ROOM), pay)
         text = reply.text.strip()
         if reply.stop is StopReason.MAX_TOKENS:
-            raise _NotSummedUp("The summary was cut off by the model's output limit, so it was not used.")
+            raise _NotSummedUp(f"The summary was cut off by the model's output limit, so it was not used. {_ANOTHER}")
         if not text or reply.stop in {StopReason.REFUSAL, StopReason.CONTEXT_EXCEEDED}:
-            raise _NotSummedUp("The model gave no summary of the conversation.")
+            raise _NotSummedUp(f"The model gave no summary of the conversation. {_ANOTHER}")
         return shorten(text, most * _MORE_ROOM * _CHARACTERS)
 
     async def _reply(self, request: ModelRequest, pay: Pay) -> AssistantMessage:

@@ -162,8 +162,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add("--fork", action="store_true", help="with -c or -r: go on with a copy, the session itself stays as it is")
     add("--no-session", dest="keeps_session", action="store_false", help="keep no record of this session")
-    add("--max-steps", type=int, metavar="N", help="requests one turn may take (default 50)")
-    add("--max-cost", type=float, metavar="USD", help="stop when the session has cost more")
+    add("--max-steps", metavar="N", help="requests one turn may take (default 50)")
+    add("--max-cost", metavar="USD", help="stop when the session has cost more")
     add("--version", action="version", version=f"codeagent {__version__}")
     return parser
 

@@ -48,6 +48,7 @@ class Printer:
         self._out = out
         self._notes = notes
         self._trouble = ""
+        self._noted = ""
         self.is_broken = False
         self.problem = ""
         """Why something could not be printed; a reader that went away on purpose is none."""
@@ -93,8 +94,12 @@ class Printer:
             self._out.flush()
 
     def _note(self, event: NoticeGiven) -> None:
-        if event.level is not Level.INFO:
-            self._say(event.text)
+        """Says a notice; where it begins with all of the one before it, what is new."""
+        if event.level is Level.INFO:
+            return
+        if text := event.text.removeprefix(self._noted).strip():
+            self._say(text)
+        self._noted = event.text
 
     def _say(self, text: str) -> None:
         print(f"codeagent: {clean(self.keys.text(text))}", file=self._notes)

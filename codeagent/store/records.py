@@ -98,7 +98,10 @@ def redacted(value: JsonValue, redact: Redact) -> JsonValue:
         case list():
             return [redacted(item, redact) for item in value]
         case dict():
-            return {key: redacted(item, redact) for key, item in value.items()}
+            changed = {key: redacted(item, redact) for key, item in value.items()}
+            if changed.get("kind") == "thinking" and changed != value:
+                changed["signature"] = ""  # it stands for the words as they were; a service refuses it with others
+            return changed
         case _:
             return value
 

@@ -1,5 +1,9 @@
 """The command line: what each flag becomes, and what makes no sense."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from codeagent.cli.command_line import parse_options
@@ -32,7 +36,7 @@ def test_flags_become_the_tables_of_a_settings_file():
             "add_dirs": ["/x"],
         },
         "sandbox": {"level": "off"},
-        "budget": {"max_steps": 3, "max_cost": 0.5},
+        "budget": {"max_steps": "3", "max_cost": "0.5"},
     }
 
 
@@ -56,7 +60,6 @@ def test_the_output_format_is_one_of_three():
         ["-c", "--no-session"],
         ["-p", "x", "-r"],
         ["--no-such-flag"],
-        ["--max-steps", "many"],
     ],
 )
 def test_what_makes_no_sense_is_a_usage_error(words, capsys):
@@ -100,3 +103,13 @@ def test_a_second_prompt_after_two_dashes_is_refused(words, capsys):
     with pytest.raises(SystemExit):
         parse_options(words)
     assert "two prompts" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("flag", "value"), [("--max-cost", "1,5"), ("--max-steps", "few")])
+def test_a_limit_that_is_no_number_is_told_in_one_sentence(tmp_path, flag, value):
+    words = [sys.executable, "-m", "codeagent", "-p", "hi", flag, value]
+    environ = {**os.environ, "CODEAGENT_HOME": str(tmp_path)}
+    done = subprocess.run(words, check=False, env=environ, input="", capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    (told,) = done.stderr.splitlines()
+    assert told.startswith("codeagent: the command line: budget.max_")

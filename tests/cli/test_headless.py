@@ -9,7 +9,7 @@ import pytest
 from codeagent.cli.headless import Printer, exit_code, read_piped, whole_prompt
 from codeagent.cli.options import OutputFormat
 from codeagent.core.errors import ConfigError
-from codeagent.core.events import RetryScheduled, TurnEnd
+from codeagent.core.events import Level, NoticeGiven, RetryScheduled, TurnEnd
 
 
 @pytest.fixture
@@ -50,6 +50,18 @@ def test_an_open_but_silent_pipe_is_given_up(pipe, capsys):
     source, _ = pipe
     assert read_piped(source, must_wait=False) == ""
     assert "silent" in capsys.readouterr().err
+
+
+def test_a_notice_is_told_once_and_then_what_is_new_in_it():
+    notes = io.StringIO()
+    printer = Printer(OutputFormat.TEXT, io.StringIO(), notes)
+    for text in ("No summary.", "No summary.", "No summary. It is given up.", "Another."):
+        printer.emit(NoticeGiven(text=text, level=Level.WARNING))
+    assert notes.getvalue().splitlines() == [
+        "codeagent: No summary.",
+        "codeagent: It is given up.",
+        "codeagent: Another.",
+    ]
 
 
 def test_trouble_is_told_once_however_often_it_is_tried_again():

@@ -42,6 +42,7 @@ from codeagent.core.messages import (
     Outcome,
     StopReason,
     TextBlock,
+    ThinkingBlock,
     ToolCall,
     ToolResult,
     Usage,
@@ -227,6 +228,19 @@ async def test_secrets_are_taken_out_before_anything_is_written(tmp_path):
     await journal.append(TurnStarted(turn=1, text="my key is s3cret"))
     journal.close()
     assert b"s3cret" not in journal.path.read_bytes()
+
+
+async def test_a_thought_that_a_secret_was_taken_out_of_loses_its_signature_and_no_other_does(tmp_path):
+    journal = JournalFile(tmp_path / "a.jsonl", redact=lambda text: text.replace("s3cret", "[redacted]"))
+    thoughts = [ThinkingBlock(text=text, signature="sig", provider="p") for text in ("it is s3cret", "it is not")]
+    message = AssistantMessage(blocks=tuple(thoughts), model="m", stop=StopReason.END_TURN)
+    await journal.append(HistoryAppended(message=message))
+    journal.close()
+    (event,) = read_past(journal.path.read_bytes()).events
+    assert [(block.text, block.signature) for block in event.message.blocks] == [
+        ("it is [redacted]", ""),
+        ("it is not", "sig"),
+    ]
 
 
 async def test_what_is_no_text_is_replaced_and_spoils_nothing(tmp_path):
