@@ -90,7 +90,7 @@ async def test_a_key_for_stop_wins_in_a_sentence_for_the_model(stage_of):
         await stage.type("go\n")
         await until_it_listens(stage)
         await stage.press_slowly("t")
-        await stage.until(lambda: stage.app.main.approval._is_sentence_in_view)
+        await stage.until(lambda: not stage.app.main.approval.is_at_question)
         await stage.type("no")
         await stage.pilot.press("home", "ctrl+k")
         await stage.until(lambda: stage.app.main.approval.is_at_question)
