@@ -27,14 +27,16 @@ _REFRESH_SECONDS = 0.5
 _TIME_CELLS = 14
 _WIDEST, _HIGHEST = 120, 22
 _AROUND, _FRAME = 2, 4
-_MOST_ROWS, _BORDER = 8, 2
-_FEW_LINES = 6
+_MAIN_ROWS = 6  # the heading, the prompt and their rules, which a window that has room leaves whole
+_LOWEST = 13
+_MOST_ROWS = 8
+_OUTPUT_ROWS, _FEWEST_OUTPUT_ROWS = 9, 2  # with the rule above it
 _NOTHING = "Nothing runs. Jobs that the agent starts in the background are listed here."
 
 
 @value
 class Work:
-    """One line of the list; ``stop`` ends it and is None when it has ended."""
+    """One line of the list; ``stop`` ends it and is None when it has ended, ``is_begun`` tells it from what waits."""
 
     key: str
     name: str
@@ -42,6 +44,7 @@ class Work:
     state: str
     tail: str
     stop: Callable[[], Awaitable[None]] | None = None
+    is_begun: bool = True
 
 
 class JobsScreen(Window[None]):
@@ -63,10 +66,8 @@ class JobsScreen(Window[None]):
         }
     }
     JobsScreen VerticalScroll {
-        height: 7; border-top: solid $rule; background: $surface; color: $text-muted; scrollbar-size-vertical: 1;
+        height: auto; border-top: solid $rule; background: $surface; color: $text-muted; scrollbar-size-vertical: 1;
     }
-    JobsScreen.-long > Vertical { height: 100%; }
-    JobsScreen.-long VerticalScroll { height: 1fr; }
     JobsScreen.-idle OptionList { display: none; }
     JobsScreen.-idle VerticalScroll { height: auto; border: none; }
     JobsScreen Static { height: auto; }
@@ -104,23 +105,33 @@ class JobsScreen(Window[None]):
 
     def on_resize(self) -> None:
         """Rows are made for the width, and the window is never higher than the screen."""
-        height = min(self.size.height - _AROUND, _HIGHEST)
-        self.query_exactly_one("JobsScreen > Vertical").styles.max_height = height
-        self._list.styles.max_height = min(max(height - _BORDER, 1), _MOST_ROWS)
         self.action_look()
 
     def action_look(self) -> None:
         """Looks again; the bar stays on the work it stood on, at first the latest that runs."""
         self._work = self._look()
         keys = [work.key for work in self._work]
-        running = [number for number, work in enumerate(self._work) if work.stop is not None]
-        latest = running[-1] if running else len(keys) - 1
+        under_way = [number for number, work in enumerate(self._work) if work.stop is not None]
+        running = [number for number in under_way if self._work[number].is_begun]
+        latest = running[-1] if running else under_way[0] if under_way else len(keys) - 1
         at = keys.index(self._chosen) if self._chosen in keys else latest
         self._list.clear_options()
         self._list.add_options([Option(self._row(work)) for work in self._work])
         self._list.highlighted = at if keys else None
-        self._list.keep_in_view()
+        self._share_rows()
         self._show(at)
+
+    def _share_rows(self) -> None:
+        """The list and one output get the same rows whatever is put out: a window that grows cannot be read."""
+        height = self.size.height
+        most = min(max(height - _MAIN_ROWS, min(height - _AROUND, _LOWEST)), _HIGHEST)
+        self.query_exactly_one("JobsScreen > Vertical").styles.max_height = most
+        rows = max(min(len(self._work), _MOST_ROWS, most - _AROUND), 1)
+        left = min(most - _AROUND - rows, _OUTPUT_ROWS)
+        self._list.styles.max_height = rows
+        self._scroll.display = not self._work or left >= _FEWEST_OUTPUT_ROWS
+        self._scroll.styles.height = left if self._work else "auto"
+        self._list.keep_in_view()
 
     def action_move(self, by: int) -> None:
         """Another line, stopping at the ends."""
@@ -161,8 +172,6 @@ class JobsScreen(Window[None]):
         work = self._work[at]
         self._chosen = work.key
         text = show_invisible(clean(work.tail)).rstrip("\n")
-        if text.count("\n") >= _FEW_LINES:
-            self.add_class("-long")  # and stays so: a window that grows and shrinks cannot be read
         self._output.update(Content(text or ("No output so far." if work.stop is not None else "No output.")))
         self._scroll.scroll_end(animate=False)
 
@@ -194,7 +203,15 @@ def call_work(call: RunningCall, stop: Callable[[], Awaitable[None]]) -> Work:
         state = seconds_text(max(time.monotonic() - call.since, 0.1))
     else:
         state = "asks you" if call.is_waiting else "waits its turn"
-    return Work(key=f"call {call.call_id}", name=call.name, what=call.label, state=state, tail=call.tail, stop=stop)
+    return Work(
+        key=f"call {call.call_id}",
+        name=call.name,
+        what=call.label,
+        state=state,
+        tail=call.tail,
+        stop=stop,
+        is_begun=call.since is not None,
+    )
 
 
 def _job_work(job: Job, stop: Callable[[], Awaitable[None]]) -> Work:

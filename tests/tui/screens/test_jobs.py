@@ -80,11 +80,28 @@ async def test_a_running_call_is_listed_with_its_output_and_can_be_stopped(stage
         assert "bash    make all" in stage.text
         assert "waits its turn" in stage.text
         assert "1 running" in stage.text
-        await stage.pilot.press("up")
-        await stage.until(lambda: "compiling one" in stage.text)
+        assert "compiling one" in stage.text  # not what waits: x would stop that
         await stage.pilot.press("x")
         await stage.until(lambda: stage.conversation.stopped == ["c1"])
         await stage.pilot.press("escape", "escape")
+
+
+@pytest.mark.parametrize(("size", "top"), [((80, 24), 6), ((120, 40), 14), ((60, 15), 1)])
+async def test_the_window_keeps_its_height_whatever_is_put_out_and_leaves_the_rules_whole(stage_of, size, top):
+    def border():
+        lines = stage.text.split("\n")
+        return [number for number, line in enumerate(lines) if "╭" in line or "╰" in line]
+
+    async with stage_of(size=size) as stage:
+        for lines, words in ((1, "tick 1"), (40, "tick 40")):
+            stage.bench.background = [a_job(1, tail="".join(f"tick {number}\n" for number in range(1, lines + 1)))]
+            await stage.pilot.press("ctrl+t")
+            await stage.until(lambda words=words: words in stage.text)
+            first, last = border()
+            assert first == top
+            assert last == top + 11
+            await stage.pilot.press("ctrl+t")
+            await stage.until(lambda: "tick" not in stage.text)
 
 
 async def test_jobs_are_listed_with_time_and_output_and_each_can_be_stopped(stage_of):
@@ -130,4 +147,4 @@ async def test_much_output_fills_the_window_from_side_to_side_and_not_the_screen
         await stage.until(lambda: "line 59" in stage.text)
         window = stage.app.screen.query_one("Vertical").region
         assert (window.x, window.width) == (1, size[0] - 2)
-        assert window.height == 22
+        assert window.height == 12
