@@ -205,10 +205,7 @@ class Hook(Protocol):
         ...
 
     async def dropped(self, call: ToolCall) -> str:
-        """The run ended without a result: stopped, stale, or by a fault. What ended it goes on afterwards.
-
-        What it did until then, for the result that is made up for it, or an empty string.
-        """
+        """What a run without a result (stopped, stale, a fault) did until then, or ""; what ended it goes on."""
         ...
 
 
