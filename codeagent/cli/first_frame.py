@@ -125,9 +125,10 @@ class FirstFrame:
         blank = style("text") + " " * columns
         parts = [_at(row, 1), blank, _at(row, 2), style("accent"), MARKER, style("text"), " ", shown]
         parts += [self._look.cursor(), under_cursor, style("faint"), after, style("text")]
+        parts += [_at(row - 1, 1), blank]
         if typed.sent:
-            sent = " ".join(typed.sent.split())[: columns // 3]
-            parts += [_at(row - 1, 1), blank, _at(row - 1, 4), style("faint"), "queued: ", style("muted"), f"“{sent}”"]
+            sent = " ".join(typed.sent[-1].split())[: columns // 3]
+            parts += [_at(row - 1, 4), style("faint"), "queued: ", style("muted"), f"“{sent}”"]
             parts += [style("faint"), "  waits for ", WAITS_FOR]
         return "".join(parts)
 

@@ -13,10 +13,16 @@ _MOST_BYTES = 65_536
 
 
 class Typed:
-    """What was typed: the ``text`` in the prompt, the message ``sent`` last, the key it ``quits_with``, if any."""
+    """What was typed: the ``text`` in the prompt, the messages ``sent``, the key it ``quits_with``, if any."""
 
     def __init__(self) -> None:
-        self.text = self.sent = self.quits_with = ""
+        self.text = self.quits_with = ""
+        self.sent: list[str] = []
+
+    def call_back(self) -> None:
+        """What was sent is in the prompt again, before what is typed there."""
+        returned, self.sent = "\n\n".join(self.sent), []
+        self.text = "\n".join(filter(None, (returned, self.text)))
 
 
 def read_typed(keys: bytes) -> Typed:
@@ -34,7 +40,10 @@ def read_typed(keys: bytes) -> Typed:
             _press(typed, "\r")
             at += 2
         elif text[at] == _ESCAPE:
-            at = _end_of_sequence(text, at)
+            end = _end_of_sequence(text, at)
+            if end == at + 1:  # the key by itself
+                typed.call_back()
+            at = end
         else:
             _press(typed, text[at])
             at += 1
@@ -50,7 +59,9 @@ def _press(typed: Typed, key: str) -> None:
     if key == "\r" and typed.text.endswith("\\"):
         typed.text = typed.text[:-1] + "\n"
     elif key == "\r":
-        typed.sent, typed.text = typed.text.strip() or typed.sent, "" if typed.text.strip() else typed.text
+        if message := typed.text.strip():
+            typed.sent.append(message)
+            typed.text = ""
     elif key == "\n" or key.isprintable():
         typed.text += key
     elif key in "\x7f\x08":
@@ -60,10 +71,18 @@ def _press(typed: Typed, key: str) -> None:
     elif key == "\x17":  # ctrl+w
         word = typed.text[line:].rstrip()
         typed.text = typed.text[:line] + word[: word.rfind(" ") + 1]
+    elif key in "\x03\x04":
+        _leave(typed, key)
+
+
+def _leave(typed: Typed, key: str) -> None:
+    """Ctrl+c clears the prompt, or calls back what was sent; either key quits where nothing of that kind is left."""
+    if not (typed.text or typed.sent):
+        typed.quits_with = key
     elif key == "\x03" and typed.text:
         typed.text = ""
-    elif key in "\x03\x04" and not typed.text:
-        typed.quits_with = key
+    elif key == "\x03":
+        typed.call_back()
 
 
 def _end_of_sequence(text: str, at: int) -> int:

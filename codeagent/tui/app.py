@@ -114,6 +114,7 @@ class CodeagentApp(EndsAtFaults[str]):
         self._desk: Desk | None = None
         self._around = Surveys(self.bridge.calls, self.run_worker, self.bridge.show_workspace)
         self._outgoing = Outgoing(self.main, self.run_worker, self._around.look)
+        self.main.prompt.on_sent = self._sent
         self._interrupt, self._escape = KeyPress(within=_QUIT_SECONDS), KeyPress()
 
     def get_default_screen(self) -> MainScreen:
@@ -227,10 +228,10 @@ class CodeagentApp(EndsAtFaults[str]):
             return
         await super().on_event(event)
 
-    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
+    def _sent(self, text: str, is_later: bool) -> None:  # noqa: FBT001 - as the prompt calls it
         """Something was sent: a command, a shell command of the person's own, or a message."""
-        self._drafts.sent(event.text)
-        self._send(event.text, is_later=event.is_later)
+        self._drafts.sent(text)
+        self._send(text, is_later=is_later)
         self._drafts.changed()
 
     @on(Prompt.Edited)
@@ -323,12 +324,9 @@ class CodeagentApp(EndsAtFaults[str]):
 
     def action_stop(self) -> None:
         """Stops the turn and the person's own shell command; open questions close as denied."""
-        self._outgoing.own_commands.stop()
-        if self._desk is None:
+        if self._desk is None and self.main.approval.waiting:
             self.bridge.refuse()  # the question that comes before the session
-        elif self._desk.conversation.is_running:
-            self._outgoing.stop_turn()
-        elif self.main.is_active and self.main.prompt.is_empty and self._escape.is_second:
+        elif not self._outgoing.stop() and self.main.is_active and self.main.prompt.is_empty and self._escape.is_second:
             self.action_command(CommandName.REWIND)
 
     def action_next_mode(self) -> None:
@@ -336,12 +334,15 @@ class CodeagentApp(EndsAtFaults[str]):
         if self._desk is not None:
             take_next_mode(self._desk.workbench)
 
-    async def action_interrupt(self) -> None:
+    def action_interrupt(self) -> None:
         """Copies a selection; else leaves a field, or clears the prompt; else asks, and quits when asked again."""
+        self.main.prompt.call_later(self._interrupt_now)  # it goes first, but waits for what was typed before it
+
+    async def _interrupt_now(self) -> None:
         if selected := selected_text(self, self.main.prompt):
             copy_text(self, self.main.status, selected)
             self.screen.clear_selection()
-        elif await leave_or_clear(self, self.main.prompt):
+        elif await leave_or_clear(self, self.main.prompt) or self._outgoing.call_back():
             return
         elif self._interrupt.is_second:
             self.run_worker(self.action_quit, group="quit", exclusive=True)

@@ -36,6 +36,7 @@ class Outgoing:
         self._commands: dict[str, Callable[[], None]] = {}
         self._is_stopping = False
         self._has_begun = self._is_changing = False
+        self._beginning: list[Queued] = []
         self._number = 0
 
     def open(self, desk: Desk) -> tuple[Queued, ...]:
@@ -64,7 +65,9 @@ class Outgoing:
             self._keep(text, is_later=is_later, waits_for=_STOP if self._is_stopping else _COMMAND)
         elif not desk.conversation.is_running:
             self._has_begun = True
-            self._start(self._run_turn(desk, text, is_later=is_later), group=TURN)
+            message = self._queued(text, is_later=is_later)
+            self._beginning.append(message)
+            self._start(self._run_turn(desk, message), group=TURN)
         else:
             self._queue(desk, text, is_later=is_later)
 
@@ -99,15 +102,35 @@ class Outgoing:
                 else:
                     self.say(message.text, is_later=message.delivery is Delivery.FOLLOW_UP)
 
-    def stop_turn(self) -> None:
-        """Stops the turn, a second time by force; what is sent meanwhile goes out as soon as it has ended."""
+    def stop(self) -> bool:
+        """Stops the person's own shell commands and the turn; False where an open session rested already.
+
+        What no turn has begun with comes back to the prompt.
+        """
+        self.own_commands.stop()
+        has_come_back, desk = self.call_back(), self._desk
+        if desk is not None and desk.conversation.is_running:
+            self._stop_turn()
+            return True
+        return has_come_back or desk is None
+
+    def call_back(self) -> bool:
+        """Puts what was sent and is with no turn yet back into the prompt, unless there is none."""
+        messages = [*(self._take_kept() if self._desk is None else ()), *self._beginning]
+        self._beginning.clear()
+        if messages:
+            self._screen.prompt.give_back("\n\n".join(message.text for message in messages))
+        return bool(messages)
+
+    def _stop_turn(self) -> None:
+        """Stops it, a second time by force; what is sent meanwhile goes out as soon as it has ended."""
         status = self._screen.status
         status.show(replace(status.status, is_stopping=True))
         self._screen.approval.stop_listening()
         self._is_stopping = True
-        self._start(self._stop_turn(), group="stop")
+        self._start(self._cancel_turn(), group="stop")
 
-    async def _stop_turn(self) -> None:
+    async def _cancel_turn(self) -> None:
         if self._desk is not None:
             await self._desk.conversation.cancel()
         self._is_stopping = False
@@ -139,16 +162,19 @@ class Outgoing:
         return tuple(kept)
 
     def _keep(self, text: str, *, is_later: bool, waits_for: str = WAITS_FOR) -> Queued:
+        message = self._queued(text, is_later=is_later, waits_for=waits_for)
+        self._kept.append(message)
+        self._screen.queue_lines.add(message)
+        return message
+
+    def _queued(self, text: str, *, is_later: bool, waits_for: str = "") -> Queued:
         self._number += 1
-        message = Queued(
+        return Queued(
             message_id=f"kept-{self._number}",
             text=text,
             delivery=Delivery.FOLLOW_UP if is_later else Delivery.STEER,
             waits_for=waits_for,
         )
-        self._kept.append(message)
-        self._screen.queue_lines.add(message)
-        return message
 
     def _queue(self, desk: Desk, text: str, *, is_later: bool) -> None:
         images = self._screen.prompt.images_in(text)
@@ -157,12 +183,15 @@ class Outgoing:
         else:
             desk.conversation.steer(text, images)
 
-    async def _run_turn(self, desk: Desk, text: str, *, is_later: bool) -> None:
+    async def _run_turn(self, desk: Desk, message: Queued) -> None:
+        text = message.text
         try:
-            await desk.conversation.send(text, self._screen.prompt.images_in(text))
+            if message in self._beginning:  # else it was called back
+                self._beginning.remove(message)
+                await desk.conversation.send(text, self._screen.prompt.images_in(text))
         except SessionBusy:
             # another message started a turn a moment ago: this one belongs to it
-            self._queue(desk, text, is_later=is_later)
+            self._queue(desk, text, is_later=message.delivery is Delivery.FOLLOW_UP)
         except CodeagentError as error:
             self._screen.transcript.add_note(str(error), Level.ERROR)
             self._screen.prompt.give_back(text)

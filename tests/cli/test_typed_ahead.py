@@ -32,16 +32,29 @@ from codeagent.cli.typed_ahead import Keyboard, read_typed
 )
 def test_keys_make_the_text_of_the_prompt(keys, text):
     typed = read_typed(keys.encode())
-    assert (typed.text, typed.sent, typed.quits_with) == (text, "", "")
+    assert (typed.text, typed.sent, typed.quits_with) == (text, [], "")
 
 
 def test_enter_sends_once_and_the_prompt_is_empty_again():
     typed = read_typed(b"first\r\r second")
-    assert (typed.sent, typed.text) == ("first", " second")
+    assert (typed.sent, typed.text) == (["first"], " second")
+
+
+@pytest.mark.parametrize("key", ["\x1b", "\x03"])
+def test_what_was_sent_can_be_called_back(key):
+    typed = read_typed(f"first\rsecond\r{key}, and more\r".encode())
+    assert (typed.sent, typed.text) == (["first\n\nsecond, and more"], "")
+
+
+@pytest.mark.parametrize(("keys", "key"), [("go\r\x03\x03\x03", "\x03"), ("go\r\x03\x03\x04", "\x04")])
+def test_it_is_quit_only_where_nothing_waits(keys, key):
+    typed = [read_typed(keys[:end].encode()).quits_with for end in range(1, len(keys) + 1)]
+    assert typed == [*[""] * (len(keys) - 1), key]
+    assert read_typed(b"go\r\x04").quits_with == ""
 
 
 def test_newlines_in_a_paste_do_not_send():
-    assert read_typed(b"\x1b[200~a\rb\r\x1b[201~").sent == ""
+    assert read_typed(b"\x1b[200~a\rb\r\x1b[201~").sent == []
 
 
 @pytest.mark.parametrize(("keys", "key"), [(b"\x03", "\x03"), (b"\x04", "\x04"), (b"a\x7f\x04", "\x04")])

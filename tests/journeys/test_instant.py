@@ -75,6 +75,27 @@ def test_all_letters_arrive_in_order_and_enter_sends_once(place, model_server):
     assert json.dumps(request.messages).count(text) == 1
 
 
+@pytest.mark.parametrize("key", ["\x1b", "\x03"], ids=["escape", "interrupt"])
+def test_what_was_sent_early_can_be_called_back_and_sent_with_more(place, model_server, tmp_path, key):
+    model_server.reply(Reply(parts=(Say("Heard."),)))
+    with held(place, tmp_path / "held").open() as terminal:
+        terminal.wait(STANDS)
+        terminal.send("be quick\r")
+        terminal.wait("queued: “be quick”")
+        terminal.send(key)
+        terminal.wait("› be quick")
+        terminal.wait_until(lambda: "queued" not in terminal.text, 10, "still queued")
+        (tmp_path / "held/go").touch()
+        wait_for_app(terminal)
+        assert "› be quick" in terminal.text
+        terminal.wait("enter send")
+        assert model_server.requests == []
+        terminal.send(" and careful\r")
+        terminal.wait("Heard")
+    (request,) = model_server.requests
+    assert "be quick and careful" in json.dumps(request.messages)
+
+
 def test_backspace_works_as_fast_as_it_is_typed(place):
     with place.open() as terminal:
         terminal.wait(STANDS)

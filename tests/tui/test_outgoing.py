@@ -6,6 +6,8 @@ import asyncio
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from textual.events import Key
+
 from codeagent.core.approvals import Mode
 from codeagent.core.context import CompactionStarted
 from codeagent.core.desk import Desk
@@ -193,3 +195,38 @@ async def test_a_draft_that_finds_the_prompt_in_use_is_the_newest_of_what_was_ty
         await stage.until(lambda: "unfinished" in stage.app.main.prompt.typed_before)
         assert stage.app.main.prompt.text == "new"
         assert stage.app.main.prompt.typed_before[-1] == "unfinished"
+
+
+async def test_escape_right_behind_enter_is_heard():
+    talk = Talk(Model(held(asyncio.Event())))
+    async with opened(talk) as screen:
+        await screen.type("start")
+        for key in ("enter", "escape"):  # both are under way at once
+            screen.app.post_message(Key(key, None))
+        await screen.until(lambda: screen.app.main.prompt.typed_before[-1:] == ("start",))
+        await screen.until(lambda: screen.app.main.prompt.text or talk.of(TurnEnded))
+        assert [ended.reason for ended in talk.of(TurnEnded)] in ([], [TurnEnd.CANCELLED])
+        assert not talk.session.is_running
+        await screen.pilot.pause()
+        assert not talk.session.is_running
+
+
+async def test_what_waits_for_the_session_comes_back_before_what_is_typed(tmp_path):
+    talk = Talk(Model(reply("Fine.")))
+    may_open = asyncio.Event()
+
+    async def connect(emit, approver, opening):
+        await may_open.wait()
+        return Desk(conversation=talk.session, workbench=MemoryWorkbench(emit=emit))
+
+    app = CodeagentApp(connect=connect, root=tmp_path, theme="dark", reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = Screen(app=app, pilot=pilot, opened=asyncio.Event(), desks=[])
+        await screen.type("one\ntwo\nthree")
+        await screen.until(lambda: queued(screen) == ["one", "two"])
+        await pilot.press("escape")
+        assert (queued(screen), app.main.prompt.text) == ([], "one\n\ntwo\nthree")
+        may_open.set()
+        await screen.until(lambda: app.main.status.status.mode is not None)
+        await pilot.pause()
+        assert heard(talk) == []

@@ -49,14 +49,6 @@ class Prompt(PromptText):
         *(replace(one, priority=False) for one in bindings(Place.ANYWHERE) if one.id in _ELSEWHERE),
     ]
 
-    class Submitted(Message):
-        """The person sent ``text``; ``is_later`` means when the agent has finished."""
-
-        def __init__(self, text: str, *, is_later: bool) -> None:
-            super().__init__()
-            self.text = text
-            self.is_later = is_later
-
     class DraftBack(Message):
         """What was typed before the program ended last time is back, in the prompt or in the history."""
 
@@ -102,6 +94,8 @@ class Prompt(PromptText):
         self._suggested_for: Completing | None = None
         self._suggesting: Worker[None] | None = None
         self._vi = vi_keys(self, self._step_through_history) if vi else None
+        self.on_sent: Callable[[str, bool], None] | None = None
+        """Called before any later key with what the person sends, and whether it is for when the agent has finished."""
 
     # --- what others do with it
 
@@ -294,7 +288,8 @@ class Prompt(PromptText):
         self.load_text("")
         self._type_text()
         self._completions.show(())
-        self.post_message(self.Submitted(text, is_later=is_later))
+        if self.on_sent is not None:
+            self.on_sent(text, is_later)
 
     def _type_text(self) -> None:
         """What comes now is text."""
