@@ -11,7 +11,7 @@ from sys import setswitchinterval
 
 from codeagent.cli.instant_look import InstantLook, find_look
 from codeagent.cli.quick_signal import DEFAULT, SIGSTOP, SIGTSTP, SIGWINCH, on_signal
-from codeagent.cli.terminal_guard import ENTER, TerminalGuard, TerminalWatch
+from codeagent.cli.terminal_guard import ENTER, TerminalGuard, TerminalWatch, put
 from codeagent.cli.typed_ahead import Keyboard, read_typed
 from codeagent.core.first_words import (
     ASK_BACKGROUND,
@@ -66,7 +66,7 @@ class FirstFrame:
         self._guard.__enter__()
         self._guard.make_raw()
         self._stands = True
-        os.write(_OUTPUT, (ENTER + self._picture() + ASK_BACKGROUND).encode())
+        put(ENTER + self._picture() + ASK_BACKGROUND)
         on_signal(SIGWINCH, self._resized)
         on_signal(SIGTSTP, self._suspended)
         self._take_in(self._keyboard.read_waiting())
@@ -142,18 +142,18 @@ class FirstFrame:
         if quits_with := read_typed(typed).quits_with:
             self._guard.restore()
             os._exit(_QUIT_CODES[quits_with])
-        os.write(_OUTPUT, self._prompt().encode())
+        put(self._prompt())
 
     def _resized(self, _number: int, _frame: object) -> None:
         self._size = _size(os.environ)
-        os.write(_OUTPUT, self._picture().encode())
+        put(self._picture())
 
     def _suspended(self, _number: int, _frame: object) -> None:
         """Stops with the terminal as it was; goes on with the picture as it is."""
         self._guard.restore()
         os.kill(os.getpid(), SIGSTOP)
         self._guard.make_raw()
-        os.write(_OUTPUT, (ENTER + self._picture()).encode())
+        put(ENTER + self._picture())
 
 
 def show_first_frame(words: Sequence[str], environ: Mapping[str, str]) -> FirstFrame | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -38,6 +39,7 @@ def main(words: Sequence[str] | None = None, *, frame: FirstFrame | None = None)
     ``frame`` is the instant prompt, where it stands already.
     """
     open_closed_streams()
+    buffer_output()
     try:
         try:
             code = _run(sys.argv[1:] if words is None else words, frame)
@@ -82,6 +84,20 @@ def open_closed_streams() -> None:
     sys.stdin = sys.stdin or os.fdopen(0, "r")
     sys.stdout = sys.stdout or os.fdopen(_OUTPUT, "w")
     sys.stderr = sys.stderr or os.fdopen(_ERRORS, "w")
+
+
+def buffer_output() -> None:
+    """Gives the output the buffers that ``PYTHONUNBUFFERED`` takes away.
+
+    A signal may end a write early, see write(2). Only a buffer writes the rest: without one it is lost.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+            encoding, errors = stream.encoding, stream.errors
+            whole = io.TextIOWrapper(io.BufferedWriter(stream.detach()), encoding, errors, line_buffering=True)
+            setattr(sys, name, whole)
+            setattr(sys, f"__{name}__", whole)
 
 
 def let_go_of_output() -> bool:

@@ -50,6 +50,13 @@ What the terminal answered to the program is nothing that anybody typed at the s
 """
 
 
+def put(text: str) -> None:
+    """Writes text to the terminal to its end, which one write(2) is not held to when a signal comes."""
+    left = text.encode()
+    while left:
+        left = left[os.write(_OUTPUT, left) :]
+
+
 class TerminalWatch:
     """The process that waits; it has a session of its own, so that nothing typed and no hang-up reaches it."""
 
@@ -136,7 +143,7 @@ class TerminalGuard:
     def restore(self) -> None:
         """Gives the terminal back as it was; it may be gone."""
         try:
-            os.write(_OUTPUT, LEAVE.encode())
+            put(LEAVE)
             termios.tcsetattr(_INPUT, termios.TCSANOW, self.before)
         except (OSError, termios.error):
             return

@@ -87,7 +87,9 @@ class OutputLog:
             return
         part = data[: LOG_CAP - self._written]
         try:
-            os.write(self._file, part)
+            left = memoryview(part)
+            while left:
+                left = left[os.write(self._file, left) :]
         except OSError as error:
             self.problem = _not_written(error)
             return
