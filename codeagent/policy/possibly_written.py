@@ -13,6 +13,7 @@ from codeagent.policy.options import names
 from codeagent.policy.path_words import PLAIN_PATH
 from codeagent.policy.read_only import reading
 from codeagent.policy.read_only_table import TABLE
+from codeagent.policy.replaced import sorted_into
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name, inside
 
@@ -112,16 +113,6 @@ def _tops(words: Sequence[Word]) -> Iterator[Word]:
         yield word
 
 
-def _sorted_into(words: Sequence[Word]) -> Iterator[Word]:
-    for word, following in pairwise([*words, Word("")]):
-        name, equals, value = word.text.partition("=")
-        if len(name) > len("--") and "--output".startswith(name):
-            yield Word(value, is_known=word.is_known) if equals else following
-        elif word.text[:1] == "-" != word.text[1:2] and "o" in word.text:
-            stuck = word.text.partition("o")[2]
-            yield Word(stuck, is_known=word.is_known) if stuck else following
-
-
 def _second(words: Sequence[Word], valued: str) -> Iterator[Word]:
     """The second operand; each letter of ``valued`` is an option with a value in the next word."""
     operands: list[Word] = []
@@ -148,8 +139,8 @@ def _split_into(words: Sequence[Word]) -> Iterator[Word]:
 
 
 _OUTPUTS: Mapping[str, Callable[[Sequence[Word]], Iterator[Word]]] = {
-    "sort": _sorted_into,
-    "shuf": _sorted_into,
+    "sort": sorted_into,
+    "shuf": sorted_into,
     "uniq": lambda words: _second(words, "fsw"),
     "xxd": lambda words: _second(words, "cglosR"),
     "find": _found_into,

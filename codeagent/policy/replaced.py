@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from codeagent.policy.effort import spend
@@ -101,7 +101,7 @@ def _names(program: str, texts: Sequence[str], folder: Path) -> Iterator[str]:
             value = text.partition(letter)[2] or next(words, "")
             targets += [value] if letter == "t" and program != "rsync" else []
     if program == "sort":
-        yield from _sorted_into(texts)
+        yield from (word.text for word in sorted_into([Word(text) for text in texts]))
     elif program in _COPYING:
         for source in (operands if targets else operands[:-1]) if program == "mv" else ():
             yield source  # undo takes the new file away: the old one must come back
@@ -140,10 +140,12 @@ def _inside(source: Path, place: str) -> Iterator[str]:
                 yield f"{place}/{Path(found, file).relative_to(source)}"
 
 
-def _sorted_into(texts: Sequence[str]) -> Iterator[str]:
-    for text, following in zip(texts, [*texts, ""][1:], strict=True):
-        name, equals, value = text.partition("=")
+def sorted_into(words: Sequence[Word]) -> Iterator[Word]:
+    """The words behind ``sort`` or ``shuf`` that name the file into which it writes."""
+    for word, following in pairwise([*words, Word("")]):
+        name, equals, value = word.text.partition("=")
         if len(name) > len("--") and "--output".startswith(name):
-            yield value if equals else following
-        elif text[:1] == "-" != text[1:2] and "o" in text:
-            yield text.partition("o")[2] or following
+            yield Word(value, is_known=word.is_known) if equals else following
+        elif word.text[:1] == "-" != word.text[1:2] and "o" in word.text:
+            stuck = word.text.partition("o")[2]
+            yield Word(stuck, is_known=word.is_known) if stuck else following
