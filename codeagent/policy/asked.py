@@ -72,10 +72,15 @@ class Yes(Allowed):
     question: Question
 
     def holds(self, plan: Plan, question: Question) -> bool:
-        """Whether that is what would be asked about now, and nothing more would be warned of."""
+        """Whether that is what would be asked about now, and nothing more would be warned of.
+
+        Of a command that is too much to look at nobody can tell.
+        """
+        is_told = question.meaning is None or question.meaning.led_to is not None
         warned = set(self.question.request.warnings) | {self.question.why_again, question.why_again}
         return (
-            self.plan.preview == plan.preview
+            is_told
+            and self.plan.preview == plan.preview
             and warned.issuperset(question.request.warnings)
             and self.question.is_still(question.meaning)
         )

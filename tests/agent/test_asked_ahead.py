@@ -7,12 +7,23 @@ from collections import defaultdict
 
 import pytest
 
-from codeagent.core.approvals import Approve, Deny, Hold, Mode, Scope
+from codeagent.core.approvals import (
+    ApprovalRequest,
+    Approve,
+    CommandPreview,
+    Decision,
+    Deny,
+    Hold,
+    Mode,
+    Scope,
+    Verdict,
+)
 from codeagent.core.events import ApprovalAsked, ToolEnded, ToolPreviewed, ToolRunning
 from codeagent.core.messages import Outcome
+from codeagent.policy.asked import Meaning, Question, Yes
 from codeagent.policy.gate import ToolGate
 from codeagent.policy.rules import RuleSet
-from codeagent.tools.bash import BashTool
+from codeagent.tools.bash import BashTool, CommandPlan
 from codeagent.tools.write import WriteTool
 from codeagent.workspace.jobs import Jobs
 from codeagent.workspace.paths import PathSandbox
@@ -220,6 +231,17 @@ async def test_a_yes_holds_where_earlier_commands_did_what_they_were_for(tmp_pat
     await turn
     assert room.questions("c2") == 1
     assert room.stage.results()["c2"].outcome is Outcome.OK
+
+
+def test_a_yes_to_more_than_can_be_looked_at_is_none_by_then(tmp_path):
+    preview = CommandPreview(command="touch x", cwd=tmp_path, timeout=1)
+    verdict = Verdict(decision=Decision.ASK, because="It asks.")
+    plan = CommandPlan(call_id="c", preview=preview, touches=(), shell=None)
+    request = ApprovalRequest(call_id="c", tool="bash", preview=preview, touches=(), verdict=verdict)
+    for led_to, holds in (({}, True), (None, False)):
+        meaning = Meaning(verdict=verdict, overlooked=(), files_run=None, led_to=led_to)
+        question = Question(request=request, mode=Mode.ASK, meaning=meaning)
+        assert Yes(plan=plan, question=question).holds(plan, question) is holds
 
 
 async def test_a_folder_that_an_earlier_command_makes_is_there_for_the_next(tmp_path):
