@@ -10,7 +10,6 @@ from _collections_abc import Mapping, Sequence  # collections.abc would load all
 from sys import setswitchinterval
 
 from codeagent.cli.instant_look import InstantLook, find_look
-from codeagent.cli.quick_signal import DEFAULT, SIGSTOP, SIGTSTP, SIGWINCH, on_signal
 from codeagent.cli.terminal_guard import ENTER, TerminalGuard, TerminalWatch, put
 from codeagent.cli.typed_ahead import Keyboard, read_typed
 from codeagent.core.first_words import (
@@ -22,6 +21,7 @@ from codeagent.core.first_words import (
     STARTING,
     WAITS_FOR,
 )
+from codeagent.core.quick_signal import DEFAULT, SIGTSTP, SIGWINCH, on_signal, stop_job
 
 _INPUT, _OUTPUT = 0, 1
 _NARROWEST, _LOWEST = 80, 15
@@ -151,7 +151,7 @@ class FirstFrame:
     def _suspended(self, _number: int, _frame: object) -> None:
         """Stops with the terminal as it was; goes on with the picture as it is."""
         self._guard.restore()
-        os.kill(os.getpid(), SIGSTOP)
+        stop_job()
         self._guard.make_raw()
         put(ENTER + self._picture())
 

@@ -9,8 +9,8 @@ import sys
 import termios
 from _collections_abc import Sequence  # collections.abc would load all of collections
 
-from codeagent.cli.quick_signal import SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, on_signal
 from codeagent.core.first_words import BRING_TITLE_BACK
+from codeagent.core.quick_signal import SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, on_signal
 
 _INPUT, _OUTPUT = 0, 1
 

@@ -83,7 +83,7 @@ KEYS: tuple[KeyAction, ...] = (
     _prompt("older", "up", "older message, from the first line"),
     _prompt("newer", "down", "newer message, from the last line"),
     _prompt("search-history", "ctrl+r", "search what was typed before", "app.search_history"),
-    _prompt("editor", "ctrl+g", "write in $EDITOR", "app.edit_prompt"),
+    _prompt("editor", "ctrl+g", "write in $EDITOR", "app.command('editor')"),
     _prompt("undo", "ctrl+underscore", "undo typing", "undo"),
     _prompt("quit", "ctrl+d", "quit, where nothing is typed; open questions are denied", "quit_or_delete"),
     _question("approve", "y", "approve; only the chosen hunks of a diff", "approve"),

@@ -40,6 +40,7 @@ from codeagent.tui.driver import (
     BackgroundTold,
     EndsAtFaults,
     FirstPicture,
+    NoShell,
     be_ready,
     draw_after_keys,
     driver_for,
@@ -362,10 +363,6 @@ class CodeagentApp(EndsAtFaults[str]):
         """Searches what was typed before."""
         self.run_worker(self._typing.search(), group="command")
 
-    def action_edit_prompt(self) -> None:
-        """Opens the prompt in the person's editor."""
-        self.action_command(CommandName.EDITOR)
-
     @on(Driver.SignalResume)
     def action_redraw(self) -> None:
         """Draws everything anew, over whatever another program wrote there, such as the shell before ``fg``."""
@@ -377,7 +374,9 @@ class CodeagentApp(EndsAtFaults[str]):
         """Passes the answer on."""
         self.bridge.settle(event.ticket, event.answer)
 
-    def on_question_pane_remarked(self, event: ApprovalDialog.Remarked) -> None:
+    @on(ApprovalDialog.Remarked)
+    @on(NoShell)
+    def show_remark(self, event: ApprovalDialog.Remarked | NoShell) -> None:
         """Says it in the status line."""
         self.main.status.remark(event.text, REMARK_SECONDS)
 

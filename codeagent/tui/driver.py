@@ -26,6 +26,7 @@ from textual.widget import Widget
 from textual.worker import WorkerFailed
 
 from codeagent.core.first_words import ASK_BACKGROUND, BRING_TITLE_BACK
+from codeagent.core.quick_signal import stop_job
 from codeagent.tui.escapes import ESCAPE, Pasted, Typed
 from codeagent.tui.keys import characters_with_alt
 
@@ -67,6 +68,12 @@ class TypedText(Paste):
 
 class TypedAhead(Message):
     """All that was typed before the app was there has been passed on."""
+
+
+class NoShell(Message):
+    """The app was to stop, but it is all that runs in its terminal."""
+
+    text = "no shell to go back to"
 
 
 class BackgroundTold(Message):
@@ -153,6 +160,17 @@ class TerminalDriver(LinuxDriver):
         self.write(_MOUSE_PIXELS_OFF + (BRING_TITLE_BACK if self._title else ""))
         super().stop_application_mode()
         self._tell()
+
+    def _sigtstp_application(self, *_: object) -> None:
+        """Stops with the terminal as it was, and takes it again when the job goes on."""
+        if self._auto_restart:
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        has_stopped = stop_job()
+        if self._auto_restart:
+            self.resume_application_mode()
+        if not has_stopped:
+            self.process_message(NoShell())
 
     def be_ready(self) -> None:
         """The prompt can be typed in: passes on what was typed at the first picture, then lets all other keys come.

@@ -24,12 +24,16 @@ raise SystemExit(app.return_code)
 """
 
 
+APP = [sys.executable, "-c", SCRIPT]
+SHELL = ["bash", "--norc", "--noprofile", "-i"]
+
+
 class Terminal:
-    def __init__(self):
+    def __init__(self, words=APP):
         self.process, self.end = pty.fork()
         if self.process == 0:
-            os.environ.update(TERM="xterm-256color", LANG="C.UTF-8", PYTHONWARNINGS="error")
-            os.execv(sys.executable, [sys.executable, "-c", SCRIPT])
+            os.environ.update(TERM="xterm-256color", LANG="C.UTF-8", PYTHONWARNINGS="error", PS1="shell> ")
+            os.execvp(words[0], words)
         self.before = termios.tcgetattr(self.end)
         self.seen = b""
 
@@ -75,16 +79,40 @@ def test_ctrl_d_leaves_with_success(terminal):
     assert terminal.exit_code() == 0
 
 
-def test_ctrl_z_gives_the_terminal_back_and_the_whole_screen_is_drawn_again_when_it_goes_on(terminal):
-    terminal.send(b"\x1a")
-    assert terminal.until(b"\x1b[?1049l")
-    _, status = os.waitpid(terminal.process, os.WUNTRACED)
-    assert os.WIFSTOPPED(status)
+@pytest.fixture
+def shell():
+    shell = Terminal(SHELL)
+    yield shell
+    os.close(shell.end)
+    os.waitpid(shell.process, 0)
+
+
+@pytest.mark.parametrize("command", ["{app}", "bash -c '{app}; exit $?'"])
+def test_ctrl_z_goes_back_to_the_shell_and_the_whole_screen_is_drawn_again_by_fg(shell, tmp_path, command):
+    (tmp_path / "app.py").write_text(SCRIPT)
+    shell.send(command.format(app=f"{sys.executable} {tmp_path}/app.py").encode() + b"\r")
+    assert shell.until(b"What shall we do?")
+    shell.seen = b""
+    shell.send(b"\x1a")
+    assert shell.until(b"\x1b[?1049l")
+    assert shell.until(b"Stopped")
+    assert shell.until(b"shell> ")
+    shell.seen = b""
+    shell.send(b"fg\r")
+    assert shell.until(b"\x1b[?1049h")
+    assert shell.until(b"What shall we do?")
+    assert shell.until(b"starting")
+    shell.send(b"x\x7f\x04")
+    assert shell.until(b"shell> ")
+    shell.send(b"echo code=$?; exit\r")
+    assert shell.until(b"code=0")
+
+
+def test_ctrl_z_goes_on_at_once_and_says_so_where_no_shell_could_bring_the_app_back(terminal):
     terminal.seen = b""
-    os.kill(terminal.process, signal.SIGCONT)
+    terminal.send(b"\x1a")
     assert terminal.until(b"\x1b[?1049h")
-    assert terminal.until(b"What shall we do?")
-    assert terminal.until(b"starting")
+    assert terminal.until(b"no shell to go back to")
     terminal.send(b"x\x7f\x04")
     assert terminal.exit_code() == 0
 
