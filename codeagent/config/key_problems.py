@@ -25,9 +25,17 @@ _NAMED = frozenset(
         "enter",
         "escape",
         "space",
-        "underscore",
     ]
 ) | {f"f{number}" for number in range(1, 25)}
+_SHORT_NAMES = {
+    "solidus": "slash",
+    "reverse_solidus": "backslash",
+    "commercial_at": "at",
+    "hyphen_minus": "minus",
+    "plus_sign": "plus",
+    "low_line": "underscore",
+}
+"""What Textual calls a character instead of its Unicode name."""
 _MODIFIERS = re.compile(r"(?:(?:ctrl|alt|shift|super|hyper|meta)\+)*")
 _SELDOM_SENT = frozenset({"super", "hyper", "meta"})
 _SAME_ON_PLAIN_TERMINALS = {
@@ -35,8 +43,12 @@ _SAME_ON_PLAIN_TERMINALS = {
     "ctrl+m": "enter",
     "ctrl+h": "backspace",
     "ctrl+left_square_bracket": "escape",
+    "ctrl+slash": "ctrl+underscore",
 }
-"""Pairs that a terminal without the kitty protocol cannot tell apart: both are one control character (ECMA-48)."""
+"""Pairs that a terminal without the kitty protocol cannot tell apart: both are one control character (ECMA-48).
+
+With that protocol the first means the second all the same.
+"""
 
 
 def key_problems(keymap: Mapping[str, str]) -> tuple[str, ...]:
@@ -63,7 +75,7 @@ def _wrong_words(action: KeyAction, keys: tuple[str, ...]) -> Iterator[str]:
         modifiers = _MODIFIERS.match(key)
         bare = key[modifiers.end() :] if modifiers else key
         held = key[: -len(bare)].split("+")[:-1] if bare else []
-        written = "+".join([*sorted(set(held)), bare])
+        written = "+".join([*sorted(set(held)), _name_of(bare) if held else bare])
         if not _is_known(bare):
             yield f"[keys] {action.name}: there is no key {key}; write it like ctrl+x, alt+up, f5 or question_mark."
         elif not _SELDOM_SENT.isdisjoint(held):
@@ -87,11 +99,20 @@ def _is_known(bare: str) -> bool:
 
 def _is_character_name(bare: str) -> bool:
     """Whether it is a character's Unicode name as Textual writes it, such as ``question_mark``."""
+    if bare in _SHORT_NAMES.values():
+        return True
     try:
         unicodedata.lookup(bare.replace("_", " "))
     except KeyError:
-        return False
+        return bare in _SHORT_NAMES
     return True
+
+
+def _name_of(bare: str) -> str:
+    """What a key is called that is held down with others: a sign by its name, letters and digits by themselves."""
+    is_sign = len(bare) == 1 and not bare.isalnum()
+    name = unicodedata.name(bare, bare).lower().replace("-", "_").replace(" ", "_") if is_sign else bare
+    return _SHORT_NAMES.get(name, name)
 
 
 def _is_typed(key: str) -> bool:

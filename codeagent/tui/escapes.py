@@ -30,6 +30,14 @@ _KITTY_KEY = re.compile(r"\x1b\[(\d{1,9})((?::\d*)*)(?:;(\d*)((?::\d+)?))?(;[\d:
 _BY_THEMSELVES = frozenset({57358, 57359, 57360, *range(57441, 57455)})  # locks, and keys held down with others
 _RELEASED = ":3"
 _CTRL, _CTRL_SHIFT, _LOCKS = 4, 5, 64 | 128
+_ONE_CHARACTER = {
+    ord("["): "\x1b[27u",
+    ord("h"): "\x7f",
+    ord("i"): "\t",
+    ord("m"): "\r",
+    ord("/"): f"\x1b[95;{_CTRL + 1}u",
+}
+"""Keys that with Ctrl are the control character of another one (ECMA-48), and that one, as fingers know it."""
 _WITH_SHIFT = {45: 95}  # the underscore is on the minus, which is not told where Ctrl is held down
 
 
@@ -37,6 +45,7 @@ def plain_keys(text: str) -> str:
     """Typed text with each key of the kitty protocol as the parser knows it.
 
     What is no key by itself, such as Shift pressed alone, is left out, and so is a key that is let go.
+    Ctrl+[ is Escape, Ctrl+M is Enter and so on, as they are where terminals cannot tell them apart.
     """
     return _KITTY_KEY.sub(_plain, text) if "\x1b[" in text else text
 
@@ -46,6 +55,8 @@ def _plain(found: re.Match[str]) -> str:
     number, bits = int(code), max(int(held or "1") - 1, 0)
     if kind == _RELEASED or (end == "u" and number in _BY_THEMSELVES):
         return ""
+    if end == "u" and bits & ~_LOCKS == _CTRL and number in _ONE_CHARACTER:
+        return _ONE_CHARACTER[number]
     if end == "u" and bits & ~_LOCKS == _CTRL_SHIFT:
         shifted = others.split(":")[1] if others else ""
         if with_shift := int(shifted or _WITH_SHIFT.get(number, 0)):

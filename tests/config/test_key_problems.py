@@ -68,15 +68,33 @@ def test_every_key_as_it_comes_has_a_name_that_arrives(keys):
     assert not any("written" in said or "arrives" in said for said in key_problems({"deny": keys}))
 
 
-@pytest.mark.parametrize("key", ["m", "space", "question_mark"])
+@pytest.mark.parametrize("key", ["m", "space", "question_mark", "slash", "underscore"])
 def test_a_key_that_is_needed_for_typing_is_said(key):
     assert any("could not be typed any more" in said for said in key_problems({"mode": key}))
+
+
+@pytest.mark.parametrize("key", ["ctrl+underscore", "ctrl+backslash", "alt+minus", "ctrl+at"])
+def test_a_character_with_a_short_name_is_a_key(key):
+    assert key_problems({"undo": key}) == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("alt+.", "alt+full_stop"),
+        ("ctrl+/", "ctrl+slash"),
+        ("alt+hyphen_minus", "alt+minus"),
+        ("alt+low_line", "alt+underscore"),
+    ],
+)
+def test_a_sign_is_called_by_the_name_that_it_arrives_with(key, name):
+    assert key_problems({"undo": key}) == (f"[keys] undo: {key} is written {name}.",)
 
 
 def test_a_letter_is_fine_for_answers():
     assert key_problems({"approve": "v"}) == ()
 
 
-@pytest.mark.parametrize("key", ["ctrl+i", "ctrl+m", "ctrl+h"])
+@pytest.mark.parametrize("key", ["ctrl+i", "ctrl+m", "ctrl+h", "ctrl+slash"])
 def test_a_key_that_plain_terminals_do_not_send_is_said(key):
     assert any("cannot tell" in said for said in key_problems({"mode": key}))

@@ -58,6 +58,9 @@ def keys_of(sent):
         ("\x1b[57360;129u\x1b[13;129u", ["enter"]),  # Num Lock
         ("\x1b[97;65;65u", ["A"]),  # Caps Lock
         ("\x1b[13;2u\x1b[13;5u\x1b[13;3u", ["shift+enter", "ctrl+enter", "alt+enter"]),
+        ("\x1b[105;5u\x1b[109;5u\x1b[104;5u\x1b[91;5u", ["tab", "enter", "backspace", "escape"]),
+        ("\x1b[47;5u\x1b[47;69u", ["ctrl+underscore", "ctrl+underscore"]),
+        ("\x1b[105;7u\x1b[109;1u", ["alt+ctrl+i", "m"]),
         ("\x1b[27u\x1b[104;;104u", ["escape", "h"]),
         ("\x1b[45;6u", ["ctrl+underscore"]),
         ("\x1b[45;134u", ["ctrl+underscore"]),
