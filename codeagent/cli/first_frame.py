@@ -24,6 +24,7 @@ from codeagent.core.first_words import (
 from codeagent.core.quick_signal import DEFAULT, SIGTSTP, SIGWINCH, on_signal, stop_job
 
 _INPUT, _OUTPUT = 0, 1
+_KEEP_PLACE, _BACK_TO_PLACE = "\x1b7", "\x1b8"  # there an input method shows what it composes
 _NARROWEST, _LOWEST = 80, 15
 _USUAL_SIZE = (80, 24)
 _PROMPT_FROM_BOTTOM = 2
@@ -124,13 +125,13 @@ class FirstFrame:
         row = lines - _PROMPT_FROM_BOTTOM
         blank = style("text") + " " * columns
         parts = [_at(row, 1), blank, _at(row, 2), style("accent"), MARKER, style("text"), " ", shown]
-        parts += [self._look.cursor(), under_cursor, style("faint"), after, style("text")]
+        parts += [_KEEP_PLACE, self._look.cursor(), under_cursor, style("faint"), after, style("text")]
         parts += [_at(row - 1, 1), blank]
         if typed.sent:
             sent = " ".join(typed.sent[-1].split())[: columns // 3]
             parts += [_at(row - 1, 4), style("faint"), "queued: ", style("muted"), f"“{sent}”"]
             parts += [style("faint"), "  waits for ", WAITS_FOR]
-        return "".join(parts)
+        return "".join((*parts, _BACK_TO_PLACE))
 
     # --- what happens meanwhile
 

@@ -38,9 +38,9 @@ from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.door import Door, last_words
 from codeagent.tui.driver import (
     BackgroundTold,
-    EndsAtFaults,
     FirstPicture,
     NoShell,
+    TerminalApp,
     be_ready,
     draw_after_keys,
     driver_for,
@@ -64,7 +64,7 @@ _QUIT_SECONDS = 2.0
 _NEED_NO_SESSION = {CommandName.HELP, CommandName.THEME, CommandName.EDITOR, CommandName.QUIT}
 
 
-class CodeagentApp(EndsAtFaults[str]):
+class CodeagentApp(TerminalApp[str]):
     """The whole screen; it returns "demo" when the person wants the demo instead."""
 
     CSS = "Input:ansi > .input--cursor { color: ansi_default; background: ansi_default; text-style: reverse; }"

@@ -21,8 +21,10 @@ from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, Paste
+from textual.geometry import Offset
 from textual.message import Message
 from textual.widget import Widget
+from textual.widgets import Input, TextArea
 from textual.worker import WorkerFailed
 
 from codeagent.core.first_words import ASK_BACKGROUND, BRING_TITLE_BACK
@@ -131,7 +133,7 @@ class TerminalDriver(LinuxDriver):
         self._tell()
 
     def _tell(self) -> None:
-        if isinstance(self._app, EndsAtFaults):
+        if isinstance(self._app, TerminalApp):
             self._app.tell_watch()
 
     def _take(self) -> None:
@@ -302,13 +304,15 @@ def draw_after_keys(driver: Driver | None, prompt: Widget) -> None:
     draw()
 
 
-class EndsAtFaults(App[Result]):
+class TerminalApp(App[Result]):
     """An app that ends at a fault; who runs it asks for ``fault`` then, and tells it.
 
     Textual's own way is a traceback over the terminal, with the values of variables in it.
+    The terminal's own cursor stands where one types: there an input method shows what it composes.
     """
 
     fault: BaseException | None = None
+    _typed_at = Offset(0, 0)
 
     _watch: Callable[[bool], None] | None = None
 
@@ -321,6 +325,18 @@ class EndsAtFaults(App[Result]):
         """Tells whose the terminal is, where somebody wants to know."""
         if self._watch is not None and isinstance(self._driver, TerminalDriver):
             self._watch(self._driver.is_driving)
+
+    @property
+    def cursor_position(self) -> Offset:  # pyright: ignore[reportIncompatibleVariableOverride] - fields set it before they have their place
+        """Where on the screen the next character goes; asked for with each picture."""
+        focused = self.focused if self.is_running else None
+        if isinstance(focused, Input | TextArea):
+            self._typed_at = focused.cursor_screen_offset
+        return self._typed_at
+
+    @cursor_position.setter
+    def cursor_position(self, place: Offset) -> None:
+        self._typed_at = place
 
     def _handle_exception(self, error: Exception) -> None:
         super()._handle_exception(error)

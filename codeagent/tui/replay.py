@@ -28,7 +28,7 @@ from codeagent.core.messages import AssistantMessage, CommandDetails, Origin, Te
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 from codeagent.tui.bridge import Bridge
-from codeagent.tui.driver import EndsAtFaults, be_ready, driver_for
+from codeagent.tui.driver import TerminalApp, be_ready, driver_for
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.themes import Palette, Themes, to_textual
 from codeagent.tui.widgets.past import own_command
@@ -131,7 +131,7 @@ class ReplayScreen(MainScreen):
         self._told_keys.update(keys)
 
 
-class ReplayApp(EndsAtFaults[None]):
+class ReplayApp(TerminalApp[None]):
     """A session played from its record."""
 
     ENABLE_COMMAND_PALETTE = False

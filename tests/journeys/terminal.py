@@ -139,6 +139,12 @@ class Terminal:
         return "\n".join(line.rstrip() for line in self._screen.display)
 
     @property
+    def before_cursor(self) -> str:
+        """What stands in the row of the terminal's own cursor, up to it."""
+        row = self._screen.buffer[self._screen.cursor.y]
+        return "".join(row[column].data for column in range(self._screen.cursor.x))
+
+    @property
     def cells(self) -> tuple[tuple[Cell, ...], ...]:
         """The screen cell by cell, with colours."""
         columns = range(self._screen.columns)

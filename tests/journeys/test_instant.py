@@ -166,6 +166,15 @@ def test_suspended_and_continued_it_gives_the_terminal_back_and_takes_it_again(p
         terminal.type("exit\n")
 
 
+def test_an_input_method_finds_the_terminals_cursor_behind_what_is_typed(place):
+    with place.open() as terminal:
+        terminal.wait("Ask for a change")
+        assert terminal.before_cursor == " › "
+        terminal.type("日本")
+        terminal.wait("本")
+        assert terminal.before_cursor.replace(" ", "") == "›日本"
+
+
 def test_an_error_of_the_start_leaves_the_terminal_clean(place):
     (place.home / "config").mkdir(parents=True)
     (place.home / "config/config.toml").write_text("[ui]\ntheme = 5\n")

@@ -54,6 +54,28 @@ def test_escape_stops_the_turn_and_the_letters_right_behind_it_are_typed(place, 
         terminal.wait("› hello")
 
 
+def test_the_terminals_own_cursor_stands_where_one_types(place, model_server):
+    model_server.reply(Reply(parts=(Call("bash", {"command": "make"}),)))
+    with place.open("--mode", "ask", columns=70, lines=20) as terminal:
+        terminal.wait("claude-test")
+        terminal.pump(0.5)
+        assert terminal.before_cursor == " › "
+        terminal.type("日本 go")
+        terminal.wait("go")
+        assert terminal.before_cursor.replace(" ", "") == "›日本go"
+        terminal.resize(60, 14)
+        terminal.pump(0.5)
+        assert terminal.before_cursor.replace(" ", "") == "›日本go"
+        terminal.press("enter")
+        terminal.wait("y approve")
+        terminal.press("t")
+        terminal.pump(0.5)
+        terminal.type("not now")
+        terminal.wait("not now")
+        assert terminal.before_cursor.rstrip().endswith("not now")
+        terminal.press("escape", "escape")
+
+
 def with_kitty(text: str) -> str:
     """What a terminal with the kitty protocol sends when text is typed: Shift is told of as well."""
     return "".join(
