@@ -5,7 +5,9 @@ The protocol: https://docs.anthropic.com/en/api/messages and its streaming page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
@@ -20,6 +22,7 @@ from codeagent.core.messages import (
     UserMessage,
 )
 from codeagent.core.protocols import ModelRequest, Provider, ToolSpec
+from codeagent.core.seldom import seldom
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.anthropic_connection import AnthropicConnection
@@ -36,7 +39,7 @@ from codeagent.providers.history import (
     tools_used,
     with_fields,
 )
-from codeagent.providers.joined import JoinedMessages, Turn
+from codeagent.providers.joined import JoinedMessages, Mark, Turn
 from codeagent.providers.left_out import LeftOut
 from codeagent.providers.live import Encoder, LiveProvider
 from codeagent.providers.sse import parse_object, to_json
@@ -47,18 +50,32 @@ _BUDGETS: Mapping[Effort, int] = {"low": 4_096, "medium": 12_288, "high": 32_000
 _LEAST_BUDGET = 1_024  # what the service takes
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 _MARK = b',"cache_control":{"type":"ephemeral"}}'
+_ABOUT_ASKING_TO_THINK = seldom(
+    r"(?:^|: )thinking(?:\.\w+)*: |thinking\.type|not support\w*\b.{0,40}\bthinking"
+    r"|\bthinking\b.{0,20}\bnot (?:supported|available|enabled)",
+    re.IGNORECASE,
+)
+"""The field that asks for thinking, which stands at the top of a request; thinking in messages is another matter."""
 
 
 @value
 class _Form:
-    """How this model wants to be asked; not each lets itself be told how hard to think."""
+    """How this model wants to be asked; not each lets itself be told how hard to think, or to think at all.
+
+    ``is_marked``: the service takes cache breakpoints.
+    """
 
     effort: Effort | None = None
+    thinks: bool = False
+    is_marked: bool = True
 
     def corrected(self, refusal: str) -> _Form:
         """The form that answers the refusal; the same when that is about something else."""
-        is_about_it = any(word in refusal for word in ("effort", "output_config", "budget_tokens"))
-        return _Form() if is_about_it else self
+        if "cache_control" in refusal:
+            return replace(self, is_marked=False)
+        if self.effort and any(word in refusal for word in ("effort", "output_config", "budget_tokens")):
+            return replace(self, effort=None)
+        return replace(self, thinks=False) if _ABOUT_ASKING_TO_THINK().search(refusal) else self
 
 
 class AnthropicProvider(LiveProvider[_Form]):
@@ -85,8 +102,8 @@ class AnthropicProvider(LiveProvider[_Form]):
             f"{PROVIDER}/{model}",
             "/v1/messages",
             AnthropicConnection(model, api_key, base_url, limits, key_remedy),
-            Encoder(EncodedHistory(MessagesDialect()), JoinedMessages(_write, _mark)),
-            _Form(effort=limits.effort),
+            Encoder(EncodedHistory(MessagesDialect()), JoinedMessages(_write)),
+            _Form(effort=limits.effort, thinks=limits.thinks or limits.has_budget),
             before,
             limits,
         )
@@ -95,6 +112,7 @@ class AnthropicProvider(LiveProvider[_Form]):
         """How hard to think, in the words that the model takes: an effort, or a number of tokens."""
         effort = self._form.effort
         if self._limits.has_budget:
+            effort = effort if self._form.thinks else None
             budget = min(_BUDGETS[effort], max_tokens // 2) if effort else 0
             if (
                 budget >= _LEAST_BUDGET
@@ -103,10 +121,15 @@ class AnthropicProvider(LiveProvider[_Form]):
             ):
                 yield b'"thinking":{"type":"enabled","budget_tokens":%d}' % budget
             return
-        if self._limits.thinks:
+        if self._limits.thinks and self._form.thinks:
             yield b'"thinking":{"type":"adaptive","display":"summarized"}'
         if effort:
             yield b'"output_config":{"effort":"%b"}' % effort.encode()
+
+    @property
+    def _mark(self) -> Mark | None:
+        """Cache breakpoints at the ends of the last turns of the user's side."""
+        return _mark if self._form.is_marked else None
 
     def _reply(self, _: ModelRequest, /) -> MessagesReply:
         return MessagesReply(self.model, self._connection.service, self._encoder.history.call_ids)
@@ -120,13 +143,18 @@ class AnthropicProvider(LiveProvider[_Form]):
         ]
         fields += self._thinking(request, max_tokens)
         if tools := request.tools or tools_used(request.messages):
-            fields.append(b'"tools":[' + b",".join(_tools(tools)) + b"]")
+            encoded = [*map(_tool, tools)]
+            encoded[-1] = self._marked(encoded[-1])
+            fields.append(b'"tools":[' + b",".join(encoded) + b"]")
         if not request.tools and tools:
             fields.append(b'"tool_choice":{"type":"none"}')
         if request.system.strip():
             system = to_json({"type": "text", "text": request.system})
-            fields.append(b'"system":[' + _marked(system) + b"]")
+            fields.append(b'"system":[' + self._marked(system) + b"]")
         return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, b"]}"))
+
+    def _marked(self, block: bytes) -> bytes:
+        return _marked(block) if self._form.is_marked else block
 
 
 def _may_think(messages: Sequence[Message], left_out: LeftOut) -> bool:
@@ -149,13 +177,12 @@ def _may_think(messages: Sequence[Message], left_out: LeftOut) -> bool:
             return False
 
 
-def _tools(tools: Sequence[ToolSpec]) -> list[bytes]:
-    encoded = [
-        b'{"name":%b,"description":%b,"input_schema":%b}'
-        % (to_json(tool.name), to_json(tool.description), storable(tool.schema_json).encode())
-        for tool in tools
-    ]
-    return [*encoded[:-1], _marked(encoded[-1])]
+def _tool(tool: ToolSpec) -> bytes:
+    return b'{"name":%b,"description":%b,"input_schema":%b}' % (
+        to_json(tool.name),
+        to_json(tool.description),
+        storable(tool.schema_json).encode(),
+    )
 
 
 def _write(turn: Turn) -> list[bytes]:

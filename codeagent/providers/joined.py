@@ -25,18 +25,17 @@ class Turn:
     parts: list[bytes]
 
 
+Mark = Callable[[Sequence[Turn]], None]
+
+
 class JoinedMessages:
     """Joins what was said into messages; ``write`` makes a service's messages of one turn.
 
-    Only the last few turns can still change: they grow, or carry cache markers,
-    which ``mark`` sets on the turns it is given.
+    Only the last few turns can still change: they grow, or carry cache markers.
     """
 
-    def __init__(
-        self, write: Callable[[Turn], Iterable[bytes]], mark: Callable[[Sequence[Turn]], None] | None = None
-    ) -> None:
+    def __init__(self, write: Callable[[Turn], Iterable[bytes]]) -> None:
         self._write = write
-        self._mark = mark
         self._closed = b""
         self._count = 0
         self._last: Said | None = None
@@ -46,16 +45,19 @@ class JoinedMessages:
         """How much of what was said is joined for good."""
         return self._count
 
-    def join(self, said: Sequence[Said]) -> tuple[bytes, ...]:
-        """The messages, separated by commas, in chunks that only have to be put one after the other."""
+    def join(self, said: Sequence[Said], mark: Mark | None = None) -> tuple[bytes, ...]:
+        """The messages, separated by commas, in chunks that only have to be put one after the other.
+
+        ``mark`` sets cache markers on the turns it is given.
+        """
         if self._count > len(said) or (self._count and said[self._count - 1] is not self._last):
             self._closed, self._count, self._last = b"", 0, None
         turns = [_turn(role, list(group)) for role, group in groupby(said[self._count :], _role)]
         if len(turns) > _CLOSE_FROM:
             self._close(said, turns[:-_KEPT_OPEN])
             turns = turns[-_KEPT_OPEN:]
-        if self._mark is not None:
-            self._mark(turns)
+        if mark is not None:
+            mark(turns)
         opened = self._joined(turns)
         return (self._closed, b",", opened) if self._closed else (opened,)
 

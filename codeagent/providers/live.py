@@ -18,13 +18,14 @@ from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import Patience, read_payloads, read_to_end
 from codeagent.providers.failures import Service, Unanswered
 from codeagent.providers.history import EncodedHistory
-from codeagent.providers.joined import JoinedMessages
+from codeagent.providers.joined import JoinedMessages, Mark
 from codeagent.providers.left_out import LeftOut, Taken, without_own
 from codeagent.providers.pieces import SIGN_OF_LIFE, Display
 from codeagent.providers.sse import is_text
 from codeagent.providers.tally import believable, output_limit_in
 
 _MANY_MESSAGES = 64
+_FAULT = 500  # llama.cpp answers so to what a model's chat template does not take
 
 
 class Connection(Protocol):
@@ -99,17 +100,23 @@ class Encoder:
         self._joined = joined
         self._running: asyncio.Future[tuple[bytes, ...]] | None = None
 
-    async def encode(self, messages: Sequence[Message], left_out: LeftOut) -> tuple[bytes, ...]:
-        """The messages of a request, in chunks that only have to be put one after the other."""
+    async def encode(
+        self, messages: Sequence[Message], left_out: LeftOut, mark: Mark | None = None
+    ) -> tuple[bytes, ...]:
+        """The messages of a request, in chunks that only have to be put one after the other.
+
+        ``mark`` sets cache markers on the last of them.
+        """
         while self._running is not None and not self._running.done():
             await asyncio.wait({self._running})
         if self.history.missing(messages, left_out) <= _MANY_MESSAGES:
-            return self._encode(messages, left_out)
-        running = self._running = asyncio.get_running_loop().run_in_executor(None, self._encode, messages, left_out)
+            return self._encode(messages, left_out, mark)
+        loop = asyncio.get_running_loop()
+        running = self._running = loop.run_in_executor(None, self._encode, messages, left_out, mark)
         return await asyncio.shield(running)
 
-    def _encode(self, messages: Sequence[Message], left_out: LeftOut) -> tuple[bytes, ...]:
-        joined = self._joined.join(self.history.encode(messages, left_out))
+    def _encode(self, messages: Sequence[Message], left_out: LeftOut, mark: Mark | None) -> tuple[bytes, ...]:
+        joined = self._joined.join(self.history.encode(messages, left_out), mark)
         self.history.release(self._joined.count)
         return joined
 
@@ -229,7 +236,13 @@ class LiveProvider(ABC, Generic[FormT]):
 
     async def body(self, request: ModelRequest) -> bytes:
         """The request as it is sent."""
-        return self._body(request, await self._encoder.encode(request.messages, self._taken.left_out))
+        messages = await self._encoder.encode(request.messages, self._taken.left_out, self._mark)
+        return self._body(request, messages)
+
+    @property
+    def _mark(self) -> Mark | None:
+        """What sets cache markers on messages; None where the service has none."""
+        return None
 
     async def _ask(self, request: ModelRequest) -> httpx2.Response:
         """Sends the request, and once more for each thing that the model wants otherwise.
@@ -246,7 +259,9 @@ class LiveProvider(ABC, Generic[FormT]):
             except Unanswered:
                 if not has_kept:
                     raise
-            except ProviderRejected as refusal:
+            except (ProviderRejected, ProviderUnavailable) as refusal:
+                if isinstance(refusal, ProviderUnavailable) and refusal.status != _FAULT:
+                    raise
                 if not self._correct(refusal.message):
                     raise
                 self._taken.note_correction(refusal.message)

@@ -5,6 +5,7 @@ The protocol: https://platform.openai.com/docs/api-reference/chat.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -20,6 +21,7 @@ from codeagent.core.messages import (
     UserMessage,
 )
 from codeagent.core.protocols import ModelRequest, Provider, ToolSpec
+from codeagent.core.seldom import seldom
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
@@ -41,6 +43,14 @@ from codeagent.providers.openai_connection import OpenAIConnection
 from codeagent.providers.sse import as_list, as_object, parse_object, to_json
 
 PREFIX = "openai-chat"
+_ABOUT_SYSTEM = seldom(
+    r"\bsystem\W{0,3}(?:role|message|prompt)s?\b.{0,30}\b(?:not|un\w+)|\brole\b.{0,30}\bnot\b.{0,20}\bsystem\b"
+    r"|\b(?:role|value|variant)\W{1,3}system\b|messages\W{1,3}0\W{1,3}role\b|only .{0,30}\broles are supported",
+    re.IGNORECASE,
+)
+"""The role that the system prompt is sent in, as the first message."""
+_Role = Literal["system", "developer", "user"]
+_USER = b'{"role":"user","content":'
 
 
 @value
@@ -50,6 +60,7 @@ class _Form:
     counts_usage: bool = True
     effort: Effort | Literal["none"] | None = None
     limit_key: str = "max_tokens"
+    system_role: _Role = "system"
 
     def corrected(self, refusal: str) -> _Form:
         """The form that answers the refusal; the same when that is about something else."""
@@ -60,6 +71,9 @@ class _Form:
             return replace(self, effort="none" if self.effort is None else None)
         if "max_completion_tokens" in refusal and self.limit_key == "max_tokens":
             return replace(self, limit_key="max_completion_tokens")
+        if self.system_role != "user" and _ABOUT_SYSTEM().search(refusal):
+            takes_developer = self.system_role == "system" and "developer" in refusal
+            return replace(self, system_role="developer" if takes_developer else "user")
         return self
 
     def fields(self, max_tokens: int | None) -> list[bytes]:
@@ -117,8 +131,19 @@ class OpenAIChatProvider(LiveProvider[_Form]):
         if request.tools:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
         if request.system.strip():
-            messages = (to_json({"role": "system", "content": request.system}), b",", *messages)
+            messages = _with_system(self._form.system_role, request.system, messages)
         return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, b"]}"))
+
+
+def _with_system(role: _Role, system: str, messages: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """The messages behind the system prompt; where no role is left for it, it opens the first one, the user's."""
+    if role != "user":
+        return (to_json({"role": role, "content": system}), b",", *messages)
+    first, *others = messages
+    text, content = to_json(system), first.removeprefix(_USER)
+    if content.startswith(b"["):
+        return (_USER, b'[{"type":"text","text":%b},' % text, content[1:], *others)
+    return (_USER, text[:-1], b"\\n\\n", content[1:], *others)
 
 
 def _tool(tool: ToolSpec) -> bytes:
@@ -131,7 +156,7 @@ def _tool(tool: ToolSpec) -> bytes:
 
 def _write(turn: Turn) -> list[bytes]:
     """What was said to the model in a row becomes one message."""
-    return [b'{"role":"user","content":%b}' % _joined(turn.parts)] if turn.role == "user" else turn.parts
+    return [b"%b%b}" % (_USER, _joined(turn.parts))] if turn.role == "user" else turn.parts
 
 
 def _joined(parts: Sequence[bytes]) -> bytes:
