@@ -19,6 +19,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from codeagent.core.errors import ProviderError
+from codeagent.core.images import image_size
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantBlock,
@@ -52,8 +53,8 @@ _ABOUT_ONE = seldom(
 _PIXELS_NAMED = seldom(r"(\d[\d,]*) ?(?:px|pixels)\b", re.IGNORECASE)
 _MEGABYTES_NAMED = seldom(r"(\d+) ?MB\b")
 _MEGABYTE = 1_000_000
-_PNG_HEAD = 32
-"""Characters of base64 in which a PNG has its width and height."""
+_HEAD = 1_000_000
+"""Characters of base64 in which an image has its size; a JPEG's may stand behind a thumbnail and a colour profile."""
 _ABOUT_THINKING = seldom(
     r"thinking|signature|encrypted|reasoning|server_tool_use|input tag|(?:content|input)\b.{0,40}\btype\b"
     r"|extra inputs|additional propert|not persisted"
@@ -263,11 +264,10 @@ def _meant(refusal: str, images: AbstractSet[ImageBlock]) -> AbstractSet[ImageBl
 
 
 def _longest_side(image: ImageBlock) -> int:
-    """In pixels, 0 when its head does not say so in the way of PNG."""
-    head = b""
+    """In pixels, 0 when its head does not say so."""
     with suppress(ValueError):
-        head = b64decode(image.data[:_PNG_HEAD]) if image.media_type == "image/png" else b""
-    return max(int.from_bytes(head[16:20]), int.from_bytes(head[20:24]))
+        return max(image_size(b64decode(image.data[:_HEAD])))
+    return 0
 
 
 def _refused_elsewhere(images: Iterable[ImageBlock], messages: Iterable[Message]) -> frozenset[ImageBlock]:

@@ -10,7 +10,7 @@ import pytest
 from codeagent.agent.limits import Limits
 from codeagent.core.errors import ProviderError, ProviderRejected
 from codeagent.core.events import HistoryAppended, NoticeGiven, TurnEnd
-from codeagent.core.images import image_block
+from codeagent.core.images import image_block, image_type
 from codeagent.core.messages import ImageBlock, OpaqueBlock, Outcome, TextBlock, ThinkingBlock, ToolResult, UserMessage
 from codeagent.core.protocols import ModelRequest, NoticePiece
 from codeagent.providers.anthropic import AnthropicProvider
@@ -102,23 +102,44 @@ async def test_one_refused_image_does_not_take_the_others_with_it(model_server, 
     assert "[image plan.png left out: the service refused it]" in sent
 
 
-def sized(name: str, width: int, *, size: int = 100) -> ImageBlock:
-    head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + width.to_bytes(4, "big") + (20).to_bytes(4, "big")
-    return image_block(head.ljust(size, b"\0"), "image/png", name)
+def png(width: int) -> bytes:
+    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + width.to_bytes(4, "big") + (20).to_bytes(4, "big")
+
+
+def jpeg(width: int) -> bytes:
+    """Behind as much as a camera and a colour profile may put before the size."""
+    beforehand = b"\xff\xe2\xff\xff" + b"x" * 65_533
+    return b"\xff\xd8" + beforehand * 3 + b"\xff\xc0\0\x0b\x08\0\x14" + width.to_bytes(2, "big") + b"\x03"
+
+
+def gif(width: int) -> bytes:
+    return b"GIF89a" + width.to_bytes(2, "little") + b"\x14\0"
+
+
+def webp(width: int) -> bytes:
+    return b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0" + b"\0" * 4 + (width - 1).to_bytes(3, "little") + b"\x13\0\0"
+
+
+def sized(name: str, width: int, *, size: int = 100, head=png) -> ImageBlock:
+    data = head(width).ljust(size, b"\0")
+    return image_block(data, image_type(data), name)
+
+
+PIXELS = "messages.0.content.2.image.source.base64.data: image dimensions exceed max allowed size: 2000 pixels"
 
 
 @pytest.mark.parametrize(
-    "message",
+    ("message", "head"),
     [
-        "messages.0.content.2.image.source.base64.data: image dimensions exceed max allowed size: 2000 pixels",
-        "image exceeds 1 MB maximum: 1200000 bytes > 1048576 bytes",
+        *((PIXELS, head) for head in (png, jpeg, gif, webp)),
+        ("image exceeds 1 MB maximum: 1200000 bytes > 1048576 bytes", png),
     ],
 )
 async def test_of_several_images_that_came_together_the_one_beyond_the_named_size_is_left_out(
-    model_server, provider, message
+    model_server, provider, message, head
 ):
-    good = (sized("a.png", 64), sized("sp ace.png", 2_000))
-    bad = sized("wide.png", 2_001, size=900_000)
+    good = (sized("a.png", 64, head=head), sized("sp ace.png", 2_000, head=head))
+    bad = sized("wide.png", 2_001, size=900_000, head=head)
     model_server.will_not_take = {bad.data.encode(): (400, message)}
 
     shown = UserMessage(blocks=(good[0], bad, good[1], TextBlock(text="look")))
