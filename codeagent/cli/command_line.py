@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from codeagent import __version__
 from codeagent.cli.options import Options, OutputFormat
 from codeagent.config.launch import LATEST, PICK
 from codeagent.core.approvals import Mode
+from codeagent.core.errors import ConfigError
 from codeagent.core.text import clean
 from codeagent.core.values import value
 
@@ -27,6 +29,17 @@ _COMMANDS = """commands:
 """
 
 
+_PLAIN_WORDS = (
+    (r"argument (.+?): expected (?:one|at least one) argument", r"\1 needs a value behind it"),
+    (r"argument (.+?): not allowed with argument (.+)", r"\1 does not go with \2"),
+    (r"argument (.+?): ignored explicit argument (.+)", r"\1 takes no value, and got \2"),
+    (r"argument (.+?): invalid choice: (.+) \(choose from (.+)\)", r"\1 takes one of \3, not \2"),
+    (r"unrecognized arguments: (.+)", r"'\1' is no flag and no word that belongs here"),
+    (r"the following arguments are required: (.+)", r"\1 has to be named"),
+)
+"""What argparse says of words that make no sense, and how it is told."""
+
+
 class _Writable(Protocol):
     """What text can be written to."""
 
@@ -38,8 +51,8 @@ class WordsParser(argparse.ArgumentParser):
     """A parser of words whose complaints may reach a terminal, whatever it was given."""
 
     def error(self, message: str) -> NoReturn:
-        """Says what is wrong, and ends the program."""
-        super().error(clean(message))
+        """Raises ConfigError."""
+        raise ConfigError(f"{clean(_in_plain_words(message))}.", hint=f"{self.prog} --help shows what there is.")
 
     def _print_message(self, message: str, file: _Writable | None = None) -> None:
         """Raises OSError where help does not get out, over which argparse keeps silent; a complaint may get lost."""
@@ -60,6 +73,14 @@ class Flag:
     needs_value: bool = False
 
 
+def _in_plain_words(complaint: str) -> str:
+    """A complaint of argparse's as a sentence; one that is not known, as from another Python, stays as it is."""
+    for theirs, ours in _PLAIN_WORDS:
+        if found := re.fullmatch(theirs, complaint, re.DOTALL):
+            return found.expand(ours)
+    return complaint
+
+
 def flags() -> tuple[Flag, ...]:
     """Every flag of the main command, in the order of the help."""
     return tuple(
@@ -76,7 +97,7 @@ def flags() -> tuple[Flag, ...]:
 
 
 def parse_options(words: Sequence[str]) -> Options:
-    """Reads the command line; prints usage and exits with 2 where it makes no sense.
+    """Reads the command line; raises ConfigError where it makes no sense.
 
     Words after ``--`` are the prompt, whatever they begin with.
     """

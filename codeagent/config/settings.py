@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic.fields import FieldInfo
 
 from codeagent.core.approvals import Mode
+from codeagent.core.json_types import JsonObject, JsonValue
 
-_Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+def _no_truth_value(given: object) -> object:
+    """Raises ValueError for true and false, which Python takes for the numbers 1 and 0."""
+    if isinstance(given, bool):
+        raise ValueError("This is no number.")  # noqa: TRY004 - pydantic collects ValueErrors alone
+    return given
+
+
+_NUMBER = BeforeValidator(_no_truth_value)
+_Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False), _NUMBER]
+_Dollars = Annotated[float, Field(gt=0, allow_inf_nan=False, title="US dollars"), _NUMBER]
 _Address = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
@@ -27,7 +38,7 @@ class ModelSettings(_Table):
     """Where the Messages API is, when not at Anthropic's own address."""
     openai_base_url: _Address | None = None
     """Where the OpenAI-compatible server is, such as http://127.0.0.1:8080/v1."""
-    max_tokens: Annotated[int, Field(gt=0)] | None = None
+    max_tokens: Annotated[int, Field(gt=0), _NUMBER] | None = None
     """The most tokens that one reply may have; by default, and at most, what the model is known to allow."""
     effort: Literal["low", "medium", "high"] | None = None
     """How hard the model should think, low, medium or high, where it lets itself be told."""
@@ -35,7 +46,7 @@ class ModelSettings(_Table):
     """How long to wait for a reply to begin."""
     idle_seconds: _Seconds = 120
     """How long a reply may be silent once it has begun."""
-    retries: Annotated[int, Field(ge=0, le=20)] = 6
+    retries: Annotated[int, Field(ge=0, le=20), _NUMBER] = 6
     """How often a failed request is sent again."""
 
 
@@ -72,16 +83,16 @@ class SandboxSettings(_Table):
 class BudgetSettings(_Table):
     """``[budget]``: when a turn has to stop."""
 
-    max_steps: Annotated[int, Field(gt=0)] = 50
+    max_steps: Annotated[int, Field(gt=0), _NUMBER] = 50
     """How many requests one turn may take before the person is asked to go on."""
-    max_cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    max_cost: _Dollars | None = None
     """US dollars a session may cost before the person is asked to go on."""
 
 
 class ContextSettings(_Table):
     """``[context]``: what happens when the model's window fills up."""
 
-    compact_at: Annotated[float, Field(ge=0.2, le=0.95)] | Literal["off"] = 0.85
+    compact_at: Annotated[float, Field(ge=0.2, le=0.95), _NUMBER] | Literal["off"] = 0.85
     """The part of the model's window at which older messages are summed up, or "off"."""
 
 
@@ -159,3 +170,56 @@ PROJECT_MAY_SET = frozenset(
     }
 )
 """The harmless settings: a repository can make the program stricter, never laxer, and send nothing elsewhere."""
+
+
+_KINDS = {
+    "boolean": "true or false",
+    "array": 'a list of texts in quotes, such as ["…"]',
+    "string": "a text in quotes",
+    "integer": "a whole number",
+    "number": "a number",
+}
+
+
+def what_it_takes(table: str, key: str) -> str:
+    """In words, the values that a setting may have."""
+    schema: JsonObject = Settings.model_json_schema()
+    kinds = [kind for kind in _kinds(_at(schema, "$defs", _table(schema, table), "properties", key), schema) if kind]
+    return " or ".join(kinds) or _KINDS["string"]
+
+
+def _table(schema: JsonObject, table: str) -> str:
+    return str(_at(schema, "properties", table).get("$ref", "")).rpartition("/")[2]
+
+
+def _at(schema: JsonObject, *path: str) -> JsonObject:
+    found: JsonValue = schema
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _kinds(setting: JsonObject, schema: JsonObject) -> Iterator[str]:
+    """The kinds of values in a JSON schema (https://json-schema.org/understanding-json-schema), in words."""
+    if reference := setting.get("$ref"):
+        setting = _at(schema, *str(reference).removeprefix("#/").split("/"))
+    several = setting.get("anyOf")
+    if isinstance(several, list):
+        for one in several:
+            yield from _kinds(one if isinstance(one, dict) else {}, schema)
+        return
+    choices = setting.get("enum")
+    if isinstance(choices, list):
+        *others, last = map(str, choices)
+        yield f"{', '.join(others)} or {last}"
+    elif "const" in setting:
+        yield f'"{setting["const"]}"'
+    else:
+        yield _KINDS.get(str(setting.get("type")), "") + _bounds(setting)
+
+
+def _bounds(setting: JsonObject) -> str:
+    unit = f" of {setting['title']}" if setting.get("title") == "US dollars" else ""
+    if "exclusiveMinimum" in setting:
+        return f"{unit} above {setting['exclusiveMinimum']}"
+    return f"{unit} from {setting['minimum']} to {setting['maximum']}" if "minimum" in setting else unit

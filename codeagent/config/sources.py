@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -14,11 +15,13 @@ from pydantic import ValidationError
 from codeagent.config.key_problems import key_problems
 from codeagent.config.launch import Tables
 from codeagent.config.places import Places, project_config_file
-from codeagent.config.settings import PROJECT_MAY_SET, BudgetSettings, Settings, checked
+from codeagent.config.settings import PROJECT_MAY_SET, BudgetSettings, Settings, checked, what_it_takes
 from codeagent.core.errors import ConfigError
 from codeagent.core.values import value
 
-_PLAIN_WORDS = {"extra_forbidden": "no such setting", "tuple_type": 'should be a list, such as ["…"]'}
+_LONGEST_SHOWN = 60
+_FLAGS = {("budget", "max_steps"): "--max-steps", ("budget", "max_cost"): "--max-cost"}
+"""The flags whose values are checked here; all others are words to choose from, or read by those whom they concern."""
 
 ADDED_UP = frozenset(
     {("permissions", "allow"), ("permissions", "ask"), ("permissions", "deny"), ("permissions", "add_dirs")}
@@ -28,11 +31,15 @@ ADDED_UP = frozenset(
 
 @value
 class Source:
-    """One place settings come from, with its name as people are told it, and its ``text`` if that is a file."""
+    """One place settings come from, with its name as people are told it, and its ``text`` if that is a file.
+
+    ``names`` are those of settings that have other names there.
+    """
 
     name: str
     tables: Tables
     text: str = ""
+    names: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     def place(self, table: str, key: str, written: str = "") -> str:
         """Its name, and the line where a setting stands, or where ``written`` stands in it, as far as that is found."""
@@ -80,7 +87,7 @@ def load_settings(
             *(f"{file}: a project may not raise {name} above yours; it was left out." for name in raised),
         )
     sources.append(Source(name="the environment", tables=from_environment(environ)))
-    sources.append(Source(name="the command line", tables=flags))
+    sources.append(Source(name="the command line", tables=flags, names=_FLAGS))
     for source in sources:
         check(source)
     merged, origins = merge(sources)
@@ -193,7 +200,8 @@ def check(source: Source) -> None:
     except ValidationError as error:
         names = [str(part) for part in error.errors()[0]["loc"]]
         place = source.place(names[0], names[1]) if len(names) > 1 else source.name
-        raise ConfigError(f"{place}: {'; '.join(_problems(error))}.", hint=_hint(error)) from error
+        said = "; ".join(_problems(error, source.names))
+        raise ConfigError(f"{said}." if source.names else f"{place}: {said}.", hint=_hint(error)) from error
 
 
 def merge(sources: Sequence[Source]) -> tuple[dict[str, dict[str, object]], dict[tuple[str, str], str]]:
@@ -213,13 +221,27 @@ def merge(sources: Sequence[Source]) -> tuple[dict[str, dict[str, object]], dict
     return merged, origins
 
 
-def _problems(error: ValidationError) -> Iterator[str]:
+def _problems(error: ValidationError, names: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """A sentence without its full stop for each setting that pydantic refused."""
+    told = set[str]()
     for problem in error.errors():
         table, *rest = [str(part) for part in problem["loc"]]
-        if problem["type"] == "string_type" and len(rest) > 1:
-            yield f"{table}.{rest[0]} holds {problem['input']!r}, which is no text in quotes"
+        key = rest[0] if rest else ""
+        name = names.get((table, key)) or ".".join(filter(None, (table, key)))
+        if name in told:
+            continue  # one that takes several kinds of values is refused once for each
+        told.add(name)
+        if problem["type"] == "extra_forbidden":
+            yield f"{name}: no such setting"
+        elif problem["type"] == "string_type" and len(rest) > 1:
+            yield f"{name} holds {_shown(problem['input'])}, which is no text in quotes"
         else:
-            yield f"{'.'.join([table, *rest])}: {_PLAIN_WORDS.get(problem['type'], problem['msg'])}"
+            yield f"{name} takes {what_it_takes(table, key)}, not {_shown(problem['input'])}"
+
+
+def _shown(given: object) -> str:
+    shown = str(given).lower() if isinstance(given, bool) else repr(given)
+    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
 
 
 def _line(text: str, table: str, key: str, written: str) -> int:

@@ -137,9 +137,9 @@ def test_half_characters_and_escapes_do_no_harm(workspace, capsys, monkeypatch):
 
 def test_escape_codes_in_what_is_complained_about_stay_out(workspace, capsys):
     assert run(["check", "--allow", "bash(\x1b]0;x\x07\x9b31m", "ls"]) == 2
-    with pytest.raises(SystemExit):
+    with pytest.raises(ConfigError) as raised:
         run(["check", "--\x1b]0;x\x07\x9b31m"])
-    said = capsys.readouterr().err
+    said = f"{capsys.readouterr().err}{raised.value}"
     assert not {"\x1b", "\x07", "\x9b"} & set(said)
 
 
