@@ -34,6 +34,10 @@ class Budget:
             f"the next request costs about {dollars(expected)}, and the limit is {dollars(self._most)}" if over else ""
         )
 
+    def left(self, spent: float) -> float | None:
+        """The US dollars that may still be spent, None without a limit."""
+        return None if self._most is None else max(self._most - spent, 0.0)
+
     def leaves_open(self, model: str, *, is_priced: bool) -> bool:
         """Whether the limit cannot be kept with this model, and the person has not said that it need not be."""
         return self._most is not None and not is_priced and model not in self._unpriced

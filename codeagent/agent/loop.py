@@ -14,7 +14,7 @@ from codeagent.agent.phases import Halt
 from codeagent.agent.reply import Asker
 from codeagent.agent.schedule import Schedule
 from codeagent.agent.scope import CalledOff, Scope
-from codeagent.agent.spending import Spending
+from codeagent.agent.spending import Forecast, Spending
 from codeagent.agent.steering import Queue
 from codeagent.agent.tool_call import Workshop
 from codeagent.core.context import CompactionReason
@@ -87,6 +87,7 @@ class Turn:
         self.spending = Spending(setting.ledger)
         self.schedule = Schedule(setting.workshop)
         self._setting = setting
+        self._forecast = Forecast(setting.ledger, setting.meter, setting.spending)
         self._record = setting.workshop.record
         self._limits = setting.workshop.limits
         self._asker = Asker(self._record, self._limits)
@@ -167,7 +168,7 @@ class Turn:
             self._record.tell(NoticeGiven(text=text, level=Level.WARNING))
         if budget.leaves_open(model, is_priced=setting.ledger.is_priced(model)):
             text, asking = f"{budget.unpriced(model)} {PRICELESS}", budget.may_go_unpriced(model)
-        elif reached := budget.reached(spent, setting.spending.of(setting.meter.expected(model), model)):
+        elif reached := budget.reached(spent, self._forecast.cost(model, setting.compactor.window)):
             text, asking = f"Stopped at {dollars(spent)}: {reached}. {SPENT}", budget.may_spend_more(spent, reached)
         else:
             return None
@@ -263,7 +264,11 @@ class Turn:
 
     def _request(self) -> ModelRequest:
         setting = self._setting
-        return ModelRequest(system=setting.system, messages=setting.history.messages, tools=setting.specs)
+        left, model = setting.budget.left(setting.spending.spent), setting.provider().model
+        affordable = self._forecast.affordable(model, setting.compactor.window, left)
+        return ModelRequest(
+            system=setting.system, messages=setting.history.messages, tools=setting.specs, affordable=affordable
+        )
 
     def _measure(self) -> None:
         setting = self._setting

@@ -113,11 +113,12 @@ class Meter:
         model_before, last = self._last or ("", Usage())
         kept = min(last.cache_read_tokens + last.cache_write_tokens, self.used) if model == model_before else 0
         new = self.used - kept
+        is_kept = model_before != model or last.cache_write_tokens > 0  # the first one is kept, where that is charged
         return Usage(
-            input_tokens=0 if last.cache_write_tokens else new,
+            input_tokens=0 if is_kept else new,
             output_tokens=self._written // max(self._replies, 1),
             cache_read_tokens=kept,
-            cache_write_tokens=new if last.cache_write_tokens else 0,
+            cache_write_tokens=new if is_kept else 0,
             is_estimate=True,
         )
 

@@ -1,11 +1,20 @@
-"""What a session has used: tokens, their price where it is known, and whose price is not."""
+"""What a session has used: tokens, their price where it is known, and whose is not; and what comes next costs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from codeagent.agent.meter import Meter
 from codeagent.core.messages import AssistantMessage, StopReason, Unpriced, Usage
 from codeagent.core.protocols import Ledger
+
+_LEAST_REPLY = 1_024
+"""Tokens; a shorter reply is hardly worth what has to be read for it."""
+_LONGEST_UNKNOWN = 32_000
+"""Tokens of a reply whose limit nobody knows; a server may refuse to be asked for more."""
+_SHARE_OF_ROOM = 0.9
+_MANY = 1_000_000
 
 
 class Spending:
@@ -41,3 +50,39 @@ class Spending:
             self._unpriced[reply.model] = self._unpriced.get(reply.model, 0) + reply.usage.context_tokens
         else:
             self.spent += price
+
+
+class Forecast:
+    """Looks ahead by one request; a reply is thought of as at least long enough to be of use."""
+
+    def __init__(self, ledger: Ledger, meter: Meter, spending: Spending) -> None:
+        self._ledger = ledger
+        self._meter = meter
+        self._spending = spending
+
+    def cost(self, model: str, window: int | None) -> float:
+        """In US dollars, with a reply as long as replies were so far; ``window`` is the model's, in tokens."""
+        usage = self._meter.expected(model)
+        least = min(_LEAST_REPLY, self._longest(model, window) or _LEAST_REPLY)
+        return self._spending.of(replace(usage, output_tokens=max(usage.output_tokens, least)), model)
+
+    def affordable(self, model: str, window: int | None, left: float | None) -> int | None:
+        """The most tokens of a reply that ``left`` US dollars cover; None when they cover all that it could have."""
+        if left is None:
+            return None
+        asked = replace(self._meter.expected(model), output_tokens=0)
+        cost = self._spending.of(asked, model)
+        dollars_a_million = self._spending.of(replace(asked, output_tokens=_MANY), model) - cost
+        if dollars_a_million <= 0:
+            return None
+        covered = max(int((left - cost) / dollars_a_million * _MANY), _LEAST_REPLY)  # a summary may have cost the rest
+        if covered >= (self._longest(model, window) or _LONGEST_UNKNOWN):
+            return None
+        # some servers refuse a reply that does not fit beside the request, whose length is an estimate
+        room = None if window is None else max(int((window - self._meter.used) * _SHARE_OF_ROOM), 1)
+        return min(covered, room or covered)
+
+    def _longest(self, model: str, window: int | None) -> int | None:
+        """The most tokens that a reply can have, None when nobody knows."""
+        room = None if window is None else max(window - self._meter.used, 1)
+        return min((size for size in (self._ledger.output(model), room) if size is not None), default=None)

@@ -55,10 +55,7 @@ class Plan(Protocol):
         ...
 
     async def run(self, progress: Progress) -> ToolResult:
-        """Does exactly what the preview shows.
-
-        Raises StaleFile, having changed nothing, when a file is no longer what was shown, and other ToolErrors.
-        """
+        """Does exactly what the preview shows; raises ToolErrors, StaleFile where a file is not what was shown."""
         ...
 
     async def is_stale(self) -> bool:
@@ -218,7 +215,6 @@ class Cover(Protocol):
 
     def promise(self, call_id: str) -> None:
         """Says that a call is let through for that reason: without a checkpoint it must not run."""
-        ...
 
 
 # --- locks -------------------------------------------------------------------------------------
@@ -298,6 +294,8 @@ class ModelRequest:
     messages: Sequence[Message]
     tools: tuple[ToolSpec, ...]
     max_tokens: int | None = None
+    affordable: int | None = None
+    """The most tokens of a reply that may be paid for."""
 
 
 @value
@@ -366,7 +364,6 @@ class Provider(Protocol):
 
     async def aclose(self) -> None:
         """Closes the connections that are kept for the next request."""
-        ...
 
 
 class Ledger(Protocol):
@@ -374,6 +371,10 @@ class Ledger(Protocol):
 
     def window(self, model: str) -> int | None:
         """The context window in tokens, None when unknown."""
+        ...
+
+    def output(self, model: str) -> int | None:
+        """The most tokens that a reply can have, None when unknown."""
         ...
 
     def cost(self, message: AssistantMessage) -> float | None:
@@ -393,8 +394,6 @@ class Journal(Protocol):
 
     async def append(self, event: AgentEvent) -> None:
         """Returns when the event is written; raises JournalError."""
-        ...
 
     def note(self, event: AgentEvent) -> None:
         """Keeps an event that may be lost in a crash; written with the next append."""
-        ...

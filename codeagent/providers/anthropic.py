@@ -136,11 +136,8 @@ class AnthropicProvider(LiveProvider[_Form]):
 
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         max_tokens = self._output_of(request, DEFAULT_MAX_TOKENS) or DEFAULT_MAX_TOKENS
-        fields = [
-            b'"model":' + to_json(self._name),
-            b'"max_tokens":%d' % max_tokens,
-            b'"stream":true',
-        ]
+        length, end = self._length("max_tokens", request, DEFAULT_MAX_TOKENS)
+        fields = [b'"model":' + to_json(self._name), *length, b'"stream":true']
         fields += self._thinking(request, max_tokens)
         if tools := request.tools or tools_used(request.messages):
             encoded = [*map(_tool, tools)]
@@ -151,7 +148,7 @@ class AnthropicProvider(LiveProvider[_Form]):
         if request.system.strip():
             system = to_json({"type": "text", "text": request.system})
             fields.append(b'"system":[' + self._marked(system) + b"]")
-        return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, b"]}"))
+        return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, end))
 
     def _marked(self, block: bytes) -> bytes:
         return _marked(block) if self._form.is_marked else block

@@ -192,6 +192,11 @@ class Catalog:
         card = self.card(model)
         return card.window if card else None
 
+    def output(self, model: str) -> int | None:
+        """The most tokens that a reply can have, None when unknown."""
+        card = self.card(model)
+        return card.output if card else None
+
     def cost(self, message: AssistantMessage) -> float | None:
         """What the reply cost in US dollars, None when the price is unknown."""
         if message.model.startswith(_SCRIPTED):

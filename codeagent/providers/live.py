@@ -198,7 +198,7 @@ class LiveProvider(ABC, Generic[FormT]):
         response = await self._ask(request)
         reply = self._reply(request)
         counted, patience, is_sound = reply.usage, Patience(), True
-        most_output = self._output_of(request)
+        most_output = self._wanted_output(request)
         try:
             service = self._connection.service
             async with aclosing(read_payloads(response, service, is_taken=lambda: reply.is_finished)) as reads:
@@ -276,8 +276,25 @@ class LiveProvider(ABC, Generic[FormT]):
         return (self._form, self._most_output) != before
 
     def _output_of(self, request: ModelRequest, usual: int | None = None) -> int | None:
-        """The most tokens that the reply may have, held to what a refusal named; None leaves that to the service."""
-        wanted = request.max_tokens or self._limits.max_output or usual
+        """The most tokens that the reply may have, None leaves that to the service."""
+        wanted, affordable = self._wanted_output(request) or usual, request.affordable
+        return (
+            min(filter(None, (wanted, affordable, self._most_output)), default=None) if wanted or affordable else None
+        )
+
+    def _length(self, key: str, request: ModelRequest, usual: int | None = None) -> tuple[list[bytes], bytes]:
+        """The field for the most tokens of a reply, and the end of the request behind its messages.
+
+        Where the money that is left decides, each request has another number: there it stands
+        in the end, so that each still begins as the one before.
+        """
+        most = self._output_of(request, usual)
+        field = b'"%b":%d' % (key.encode(), most) if most else b""
+        return ([], b"],%b}" % field) if request.affordable else ([field] if field else [], b"]}")
+
+    def _wanted_output(self, request: ModelRequest) -> int | None:
+        """The same where money does not matter, held to what a refusal named."""
+        wanted = request.max_tokens or self._limits.max_output
         return min(wanted, self._most_output or wanted) if wanted else None
 
     @abstractmethod

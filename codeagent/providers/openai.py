@@ -113,13 +113,13 @@ class OpenAIProvider(LiveProvider[_Form]):
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         fields = [b'"model":' + to_json(self._name), b'"stream":true', b'"store":false', *self._form.fields()]
         fields += self._cache_key(request.system)
-        if max_tokens := self._output_of(request):
-            fields.append(b'"max_output_tokens":%d' % max_tokens)
+        length, end = self._length("max_output_tokens", request)
+        fields += length
         if request.tools:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
         if request.system.strip():
             fields.append(b'"instructions":' + to_json(request.system))
-        return b"".join((b"{", b",".join(fields), b',"input":[', *messages, b"]}"))
+        return b"".join((b"{", b",".join(fields), b',"input":[', *messages, end))
 
 
 def _tool(tool: ToolSpec) -> bytes:

@@ -76,15 +76,13 @@ class _Form:
             return replace(self, system_role="developer" if takes_developer else "user")
         return self
 
-    def fields(self, max_tokens: int | None) -> list[bytes]:
+    def fields(self) -> list[bytes]:
         """The fields of a request that depend on it."""
         fields: list[bytes] = []
         if self.counts_usage:
             fields.append(b'"stream_options":{"include_usage":true}')
         if self.effort:
             fields.append(b'"reasoning_effort":"%b"' % self.effort.encode())
-        if max_tokens:
-            fields.append(b'"%b":%d' % (self.limit_key.encode(), max_tokens))
         return fields
 
 
@@ -127,12 +125,13 @@ class OpenAIChatProvider(LiveProvider[_Form]):
 
     def _body(self, request: ModelRequest, messages: tuple[bytes, ...]) -> bytes:
         fields = [b'"model":' + to_json(self._name), b'"stream":true']
-        fields += [*self._cache_key(request.system), *self._form.fields(self._output_of(request))]
+        length, end = self._length(self._form.limit_key, request)
+        fields += [*self._cache_key(request.system), *self._form.fields(), *length]
         if request.tools:
             fields.append(b'"tools":[' + b",".join(map(_tool, request.tools)) + b"]")
         if request.system.strip():
             messages = _with_system(self._form.system_role, request.system, messages)
-        return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, b"]}"))
+        return b"".join((b"{", b",".join(fields), b',"messages":[', *messages, end))
 
 
 def _with_system(role: _Role, system: str, messages: tuple[bytes, ...]) -> tuple[bytes, ...]:

@@ -439,6 +439,9 @@ class Prices:
     def window(self, model: str) -> int | None:
         return self.size
 
+    def output(self, model: str) -> int | None:
+        return None
+
     def cost(self, message: AssistantMessage) -> float | None:
         return self.price
 

@@ -213,7 +213,7 @@ async def test_what_the_service_keeps_is_expected_at_its_own_price():
     first = Usage(cache_write_tokens=100_000, output_tokens=100)
     later = Usage(cache_read_tokens=100_000, cache_write_tokens=200, output_tokens=100)
     model = looks(first, later, later, later)
-    stage = Stage(model, Probe("look", look), limits=Limits(max_cost=0.45), ledger=PerToken())
+    stage = Stage(model, Probe("look", look), limits=Limits(max_cost=0.46), ledger=PerToken())
     ended = await stage.send()
     assert (ended.reason, len(model.requests)) == (TurnEnd.BUDGET, 3)
     assert ended.cost is not None

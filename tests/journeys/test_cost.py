@@ -31,7 +31,7 @@ def test_a_run_without_a_screen_ends_at_the_limit_before_the_next_request(priced
     events, code = priced.events("-p", "look", "--max-cost", "0.5")
     ended = events[-1]
     assert (code, ended["reason"], round(ended["cost"], 2)) == (3, "budget", 0.3)
-    assert ended["text"].startswith("Stopped at $0.30: the next request costs about $0.30, and the limit is $0.50.")
+    assert ended["text"].startswith("Stopped at $0.30: the next request costs about $0.32, and the limit is $0.50.")
     assert len(model_server.requests) == 1
     finished = priced.run("-p", "go on", "--continue", "--max-cost", "0.2")
     assert (finished.returncode, finished.stdout) == (3, "")
@@ -39,6 +39,40 @@ def test_a_run_without_a_screen_ends_at_the_limit_before_the_next_request(priced
     assert len(finished.stderr.splitlines()) == 1
     assert len(model_server.requests) == 1
     assert priced.run("-p", "go on", "--continue", "--max-cost", "2").returncode == 0
+    assert model_server.refusals == []
+
+
+def cut_short(text: str, tokens: int) -> Reply:
+    """A reply that used up what it was allowed."""
+    return Reply(parts=(Say(text),), tokens=Tokens(input=1_000, output=tokens), stop="max_tokens")
+
+
+def test_a_first_reply_gets_no_longer_than_the_limit_pays_for(priced, model_server):
+    model_server.reply(cut_short("As far as it goes", 5_000))
+    events, code = priced.events("-p", "write a book", "--max-cost", "0.1")
+    ended = events[-1]
+    most = model_server.requests[0].body["max_tokens"]
+    assert 5_000 < most < 0.1 / 15 * 1_000_000
+    assert (code, ended["reason"], len(model_server.requests)) == (3, "budget", 1)
+    assert ended["cost"] < 0.1
+    finished = priced.run("-p", "write a book", "--max-cost", "0.01")
+    assert finished.returncode == 3
+    assert finished.stderr.startswith("codeagent: Stopped at $0.00: the next request costs about $0.0")
+    assert len(model_server.requests) == 1
+
+
+def test_in_the_app_a_reply_that_the_limit_cut_short_goes_on_with_a_yes(priced, model_server):
+    model_server.reply(cut_short("As far as it goes", 5_000), Reply(parts=(Say(" and to its end."),)))
+    with priced.open("--max-cost", "0.1") as terminal:
+        terminal.wait("›")
+        terminal.type("write a book")
+        terminal.press("enter")
+        terminal.wait(r"Go on for \$0\.10 more")
+        terminal.wait_for_answer("y approve")
+        terminal.type("y")
+        terminal.wait("and to its end")
+        terminal.press("ctrl+d")
+        assert terminal.wait_for_exit() == 0
     assert model_server.refusals == []
 
 
@@ -85,7 +119,7 @@ def test_in_the_app_the_turn_waits_at_the_limit_and_goes_on_with_a_yes(priced, m
         terminal.wait("›")
         terminal.type("look")
         terminal.press("enter")
-        terminal.wait(r"has cost \$0\.30; the next request costs about \$0\.30, and the limit is \$0\.50")
+        terminal.wait(r"has cost \$0\.30; the next request costs about \$0\.32, and the limit is \$0\.50")
         assert len(model_server.requests) == 1
         terminal.wait_for_answer("y approve")
         terminal.type("y")
