@@ -71,12 +71,15 @@ class ProviderError(CodeagentError):
         status: int | None = None,
         retry_after: float | None = None,
         most_retries: int | None = None,
+        said: str = "",
     ) -> None:
         """``status`` is the HTTP status if there was one, ``retry_after`` is in seconds.
 
         Trying more often than ``most_retries`` has little hope; None leaves it to the settings.
+        ``said`` are the service's own words, of which the message quotes the beginning.
         """
         super().__init__(message, hint=hint)
+        self.said = said or message
         self.status = status
         self.retry_after = retry_after
         self.most_retries = most_retries
@@ -93,9 +96,11 @@ class ProviderRejected(ProviderError):
 class ContextOverflow(ProviderError):
     """The history no longer fits the model's context window."""
 
-    def __init__(self, message: str, *, status: int | None = None, window: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", status: int | None = None, window: int | None = None, said: str = ""
+    ) -> None:
         """``window`` is its size in tokens where the service named it."""
-        super().__init__(message, status=status)
+        super().__init__(message, hint=hint, status=status, said=said)
         self.window = window
 
 

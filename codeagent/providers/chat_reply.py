@@ -172,15 +172,18 @@ class ChatReply:
         """Counts come at the end or in each chunk, in one piece or in several; those of the prompt never fall."""
         if not reported:
             return
-        counts = _counts(reported)
+        counts, before = _counts(reported), self._counts
+        has_counted = bool(before.get("prompt") and before.get("completion"))
+        is_added = has_counted and reported.get("prompt_tokens") == 0
         for name, count in counts.items():
             self._counts[name] = max(self._counts.get(name, 0), count)
         prompt, cached, stored = (self._counts[name] for name in ("prompt", "cached", "stored"))
         output = output_of(prompt, counts["completion"], cached + stored, counts["total"])
         calls = sum(call.arguments.size for call in self._calls.all)
-        if is_whole:
+        if is_whole and not is_added:
             self._output.report_whole(output)
-        self._output.report(output, self._content.text.size + self._content.thinking.size + calls)
+        said = self._content.text.size + self._content.thinking.size + calls
+        self._output.report(output, said, is_added=is_added)
         self.usage = usage_of(prompt, self._output.total, cached, stored, total=self._counts["total"])
 
     def _opaque(self, kind: str, kept: JsonValue) -> list[OpaqueBlock]:

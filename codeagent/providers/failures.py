@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import socket
@@ -12,46 +13,28 @@ from collections.abc import Mapping
 import httpx2
 
 from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
-from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.json_types import JsonValue
 from codeagent.core.seldom import seldom
 from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
+from codeagent.providers.error_bodies import error_of, is_page, said_by_page, status_of
 from codeagent.providers.left_out import window_in
 from codeagent.providers.network import Proxy, deepest, is_of_certificates, is_refused, proxy_to, tls_reason, words_of
-from codeagent.providers.sse import as_list, as_object, as_text, parse_object, retry_after
+from codeagent.providers.sse import as_object, parse_object, retry_after
+
+_log = logging.getLogger(__name__)
 
 _LONGEST_MESSAGE = 600
 _LONGEST_QUOTE = 200
 _LONGEST_PAGE = 20_000
-_LONGEST_TITLE = 120
-_PAGE = seldom(r"\s*<(?:!doctype|html|head|body)\b", re.IGNORECASE)
-_TITLE = seldom(r"<(title|h1)\b[^>]*>(?P<words>[^<]*\w[^<]*)</\1>", re.IGNORECASE)
-_TAG = seldom(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _SHORTEST_SECRET = 6  # less, such as the "none" for a server without a key, may be a word of any message
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"})
 _RETRIES_AT_NOBODY = 3  # some seconds: enough for a server that is being started again
 _LAST_PORT = 65_535
+_NO_MODEL = "model_not_found"
+_LATER = "Send the message again later, or choose another model."
 _PROXY_WANTS_NAME = 407
 _BUSY = frozenset({408, 409, 425, 429, 499})
-_STATUS_OF_TYPE = {
-    "invalid_request_error": 400,
-    "invalid_prompt": 400,
-    "authentication_error": 401,
-    "invalid_api_key": 401,
-    "billing_error": 402,
-    "insufficient_quota": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "model_not_found": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "resource_exhausted": 429,
-    "unavailable": 503,
-    "overloaded_error": 529,
-}
-"""The status that a service would have given an error that it reports in mid-stream."""
-
 _TOO_LONG = seldom(
     r"prompt (?:is )?too long|context[_ ]length|context[_ ]window|context[_ ]size|context limit|maximum context"
     r"|maximum (?:prompt|model|sequence) length|max_seq_len"
@@ -109,8 +92,8 @@ class Service:
     def refused(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:
         """The error for an HTTP status other than success; ``body`` as it came."""
         told = parse_object(body.strip().removeprefix("[").removesuffix("]"))
-        kind, said = _error_of(told or body)
-        said = self._safe(said)
+        kind, whole = error_of(told or body)
+        said = self._heard(whole, status)
         wait = retry_after(headers)
         if location := headers.get("location", "") if 300 <= status < 400 else "":  # noqa: PLR2004
             return ProviderRejected(
@@ -126,21 +109,22 @@ class Service:
                 f"{self.name} wants payment{_quoted(said)}",
                 hint="Check the account's credit and limits.",
                 status=status,
+                said=said,
             )
         should_retry = headers.get("x-should-retry")
-        is_busy = (status in _BUSY or status >= 500) and status != 501  # noqa: PLR2004
+        is_busy = _is_busy(status)
         if not told and (proxy := self._speaking_proxy):
             return self._refused_at_proxy(proxy, status, said, is_busy=is_busy, wait=wait)
+        trouble = f"{self.name} {_trouble(status)}{_quoted(said)}"
         if should_retry != "false" and (is_busy or should_retry == "true"):
-            trouble = f"{self.name} {_trouble(status)}{_quoted(said)}"
-            return ProviderUnavailable(trouble, status=status, retry_after=wait)
-        return self._rejected(status, said)
+            return ProviderUnavailable(trouble, status=status, retry_after=wait, said=said)
+        return self._rejected(status, kind, said)
 
     def reported(self, error: JsonValue) -> ProviderError:
         """The error for a failure that the service reports in mid-stream."""
-        kind, said = _error_of({"error": error})
-        said = self._safe(said)
-        status = _status_of(as_object(error))
+        kind, whole = error_of({"error": error})
+        said = self._heard(whole)
+        status = status_of(as_object(error))
         if status >= 400:  # noqa: PLR2004
             return self.refused(status, {}, json.dumps({"error": error}))
         if _TOO_LONG().search(f"{kind} {said}"):
@@ -149,7 +133,7 @@ class Service:
 
     def _overflow(self, said: str, status: int | None = None) -> ContextOverflow:
         problem = f"The request is too long for {self.model}{_quoted(said)}"
-        return ContextOverflow(problem, status=status, window=window_in(said))
+        return ContextOverflow(problem, status=status, window=window_in(said), said=said)
 
     def unreachable(self, error: BaseException) -> ProviderError:  # noqa: PLR0911 - one return a cause
         """The error for a request that got no answer."""
@@ -279,7 +263,7 @@ class Service:
 
     def not_a_stream(self, content_type: str, start: str) -> ProviderRejected:
         """The error for an answer that is no model's reply, such as a web page."""
-        kind = "a web page" if _PAGE().match(start) else content_type.partition(";")[0] or "no content type"
+        kind = "a web page" if is_page(start) else content_type.partition(";")[0] or "no content type"
         return ProviderRejected(
             f"{self.place} answered with {kind}, not with a model's reply{_quoted(self._safe(start)[:_LONGEST_QUOTE])}",
             hint=" ".join(
@@ -303,16 +287,21 @@ class Service:
         except httpx2.InvalidURL:
             return False
 
-    def _rejected(self, status: int, said: str) -> ProviderRejected:
+    def _rejected(self, status: int, kind: str, said: str) -> ProviderRejected:
         match status:
             case 401:
                 text, hint = f"{self.name} does not accept the key", self.key_remedy or f"Check {self.key_variable}."
             case 403:
                 text = f"{self.name} does not let this key do that"
                 hint = self.key_remedy or f"Check the rights of {self.key_variable}."
+            case 404 if kind == _NO_MODEL or re.search(rf"(?<![\w-]){re.escape(self.model)}(?![\w-])", said):
+                text = f"{self.place} knows no model {self.model}"
+                hint = f"Check the model's name, and {self.url_variable} if it is set."
             case 404 | 405:
                 text = f"{self.place} knows no model {self.model}, or no such address"
                 hint = f"Check the model's name and the base URL ({self.url_variable})."
+            case _ if _is_busy(status):
+                text, hint = f"{self.name} {_trouble(status)}", _LATER
             case _ if _ABOUT_OUTPUT().search(said):
                 text = f"{self.name} refused the most tokens that a reply may have (HTTP {status})"
                 another = "Set another number as model.max_tokens, or leave that setting out."
@@ -320,42 +309,27 @@ class Service:
             case _:
                 text = f"{self.name} refused the request (HTTP {status})"
                 hint = "Try another model, or go back to before the last message."
-        return ProviderRejected(f"{text}{_quoted(said)}", hint=hint, status=status)
+        return ProviderRejected(f"{text}{_quoted(said)}", hint=hint, status=status, said=said)
 
-    def _safe(self, text: str) -> str:
+    def _heard(self, whole: str, status: int | None = None) -> str:
+        """What a service said, as far as it is read; what is too long to be told goes to the log."""
+        if len(whole) > _LONGEST_QUOTE:
+            _log.warning("%s said (status %s): %s", self.name, status, self._safe(whole, _LONGEST_PAGE))
+        return self._safe(whole)
+
+    def _safe(self, text: str, most: int = _LONGEST_MESSAGE) -> str:
         text = text[:_LONGEST_PAGE]
-        words = _said_by_page(text) if _PAGE().match(text) else text
+        words = said_by_page(text) if is_page(text) else text
         short = " ".join(clean(words).split())
         if len(self.secret) >= _SHORTEST_SECRET:
             short = short.replace(self.secret, "[redacted]")
         short = Redactor((self.secret,)).redact(short)
-        return short if len(short) <= _LONGEST_MESSAGE else short[:_LONGEST_MESSAGE] + " …"
+        return short if len(short) <= most else short[:most] + " …"
 
 
-def _said_by_page(page: str) -> str:
-    """The title of a web page that came in place of an answer, or its first words."""
-    title = _TITLE().search(page)
-    words = " ".join((title["words"] if title else _TAG().sub(" ", page)).split())
-    return words if len(words) <= _LONGEST_TITLE else words[:_LONGEST_TITLE] + " …"
-
-
-def _error_of(body: JsonValue) -> tuple[str, str]:
-    """Type or code, and message, of an error in any of the shapes that services use."""
-    error = as_object(body).get("error") or body
-    if isinstance(error, str):
-        return "", error
-    details = as_object(error)
-    kind = as_text(details.get("code")) or as_text(details.get("type"))
-    detail = details.get("detail")
-    said = as_text(details.get("message")) or as_text(detail) or as_text(as_object(body).get("message"))
-    return kind, said or "; ".join(filter(None, map(_misfit_in, as_list(detail))))
-
-
-def _misfit_in(found: JsonValue) -> str:
-    """What a server written with FastAPI says of one field of a request that it does not take."""
-    place = ".".join(str(part) for part in as_list(as_object(found).get("loc")))
-    said = as_text(as_object(found).get("msg"))
-    return f"{place}: {said}" if place and said else said
+def _is_busy(status: int) -> bool:
+    """Whether it says that the same request may be taken later."""
+    return (status in _BUSY or status >= 500) and status != 501  # noqa: PLR2004
 
 
 def _is_too_long(status: int, said: str) -> bool:
@@ -363,17 +337,6 @@ def _is_too_long(status: int, said: str) -> bool:
     if status in _BUSY:
         return _NEVER_FITS().search(said) is not None
     return (_TOO_LONG if status < 500 else _FULL)().search(said) is not None  # noqa: PLR2004
-
-
-def _status_of(error: JsonObject) -> int:
-    """The HTTP status that an error would have had, as far as its code, type or status tells; else 0."""
-    for word in (error.get(key) for key in ("code", "status", "type")):
-        if isinstance(word, int):
-            return word
-        text = as_text(word).lower()
-        if found := int(text) if text.isdecimal() else _STATUS_OF_TYPE.get(text, 0):
-            return found
-    return 0
 
 
 def _trouble(status: int) -> str:
@@ -388,4 +351,5 @@ def _trouble(status: int) -> str:
 
 def _quoted(said: str) -> str:
     said = said.strip().rstrip(".")
+    said = said if len(said) <= _LONGEST_QUOTE else said[:_LONGEST_QUOTE] + " …"
     return f": {said}." if said else "."

@@ -182,7 +182,7 @@ class Taken:
         known, status = self.left_out, refusal.status or 0
         if refusal.status is not None and status not in _REFUSALS | _FAULTS:
             return known
-        said = self._words.sub("", refusal.message)
+        said = self._words.sub("", refusal.said)
         if _ABOUT_ROLES().search(said):
             return replace(known, has_bridges=True)
         after = self._without(said, status, messages)

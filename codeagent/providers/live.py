@@ -262,9 +262,9 @@ class LiveProvider(ABC, Generic[FormT]):
             except (ProviderRejected, ProviderUnavailable) as refusal:
                 if isinstance(refusal, ProviderUnavailable) and refusal.status != _FAULT:
                     raise
-                if not self._correct(refusal.message):
+                if not self._correct(refusal.said):
                     raise
-                self._taken.note_correction(refusal.message)
+                self._taken.note_correction(refusal.said)
 
     def _correct(self, *refusals: str) -> bool:
         """Asks in the form that the refusals want from now on; whether that is another one."""

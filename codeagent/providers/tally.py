@@ -28,9 +28,9 @@ class OutputTally:
     All three protocols say that a report is of the whole so far: Messages calls the
     counts of ``message_delta`` cumulative, Chat Completions sends one report after
     the last choice, Responses one with the whole response. Some servers report what
-    was added since the last time all the same. A count that falls, or that stands
-    still while much more is said, gives them away; counts that only grow are believed
-    to be what the protocol says, as nothing tells them apart.
+    was added since the last time all the same. A count that falls, be it that of the
+    prompt, or that stands still while much more is said, gives them away; counts that
+    only grow are believed to be what the protocol says, as nothing tells them apart.
 
     https://docs.anthropic.com/en/docs/build-with-claude/streaming,
     https://platform.openai.com/docs/api-reference/chat/create (``stream_options``)
@@ -50,14 +50,18 @@ class OutputTally:
         if count >= self._most:
             self._whole = count
 
-    def report(self, count: int, said: int) -> None:
-        """One report; ``said`` is how many characters have come so far, those that came with it included."""
+    def report(self, count: int, said: int, *, is_added: bool = False) -> None:
+        """One report; ``said`` is how many characters have come so far, those that came with it included.
+
+        ``is_added``: it holds only what was added since the last one, as its prompt tells.
+        """
         if not count:
             return
+        self._falls = self._falls or is_added
         if self._last and self._said and said > self._said:
             self._falls = self._falls or count < self._last
             self._stands_still = self._stands_still or count == self._last
-        if said > self._said or count not in {self._last, self._sum}:
+        if is_added or said > self._said or count not in {self._last, self._sum}:
             self._sum += count
         self._most = max(self._most, count)
         self._last, self._said = count, said

@@ -486,6 +486,43 @@ def test_errors_of_any_shape_are_told(body):
     assert str(SERVICE.refused(400, {}, body)).startswith("Acme refused the request (HTTP 400)")
 
 
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [(429, "Acme is getting too many requests from this account"), (503, "Acme is overloaded"), (500, "Acme failed")],
+)
+def test_a_busy_service_that_wants_no_other_try_is_told_as_busy(status, told):
+    error = SERVICE.refused(status, {"x-should-retry": "false"}, "")
+    assert error.message.startswith(told)
+    assert error.hint == "Send the message again later, or choose another model."
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"error": {"message": "No such thing.", "code": "model_not_found"}}',
+        '{"type": "error", "error": {"type": "not_found_error", "message": "model: m1"}}',
+        '{"error": "model \'m1\' not found"}',
+    ],
+)
+def test_an_unknown_model_is_told_as_such_where_the_service_says_so(body):
+    error = SERVICE.refused(404, {}, body)
+    assert error.message.startswith("https://acme.test:8443 knows no model m1: ")
+
+
+def test_what_names_no_model_may_be_a_wrong_address():
+    error = SERVICE.refused(404, {}, '{"error": "no route for m12"}')
+    assert "or no such address" in error.message
+    assert "ACME_URL" in error.hint
+
+
+def test_of_a_long_refusal_the_beginning_is_told_and_the_whole_is_in_the_log(caplog):
+    body = f'{{"error": {{"message": "Bad {"word " * 1_000}{KEY} end"}}}}'
+    error = SERVICE.refused(400, {}, body)
+    assert len(error.message) < 260
+    assert len(error.said) > 500
+    assert "word [redacted] end" in caplog.text
+
+
 def test_the_service_may_say_itself_whether_to_try_again():
     assert isinstance(SERVICE.refused(500, {"x-should-retry": "false"}, ""), ProviderRejected)
     assert isinstance(SERVICE.refused(400, {"x-should-retry": "true"}, ""), ProviderUnavailable)

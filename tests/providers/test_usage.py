@@ -39,6 +39,16 @@ def chunk(text: str, usage: object = None, *, finish: str | None = None) -> dict
             id="in parts",
         ),
         pytest.param(
+            (chunk("a", counted(30, 2)), chunk("b", counted(0, 4)), chunk("", counted(0, 4), finish="stop"), DONE),
+            Usage(input_tokens=30, output_tokens=10),
+            id="what each chunk added",
+        ),
+        pytest.param(
+            (chunk("a", counted(30, 2)), chunk("", finish="stop"), {"choices": [], "usage": counted(0, 4)}, DONE),
+            Usage(input_tokens=30, output_tokens=6),
+            id="what was added at the end",
+        ),
+        pytest.param(
             (chunk("a", counted(9, 2), finish="stop"), {"choices": [], "usage": counted(0, 0)}, DONE),
             Usage(input_tokens=9, output_tokens=2),
             id="zeros at the end",

@@ -208,7 +208,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # the client went away while it was still asking
             return
         if self.path.partition("?")[0] not in _APIS:
-            self._send(404, self._error(404, f"Not found: {self.path}"))
+            self._send(404, self._error(404, f"Not found: {self.path}", "not_found_error"))
             return
         scripted = self.server.scripted
         body, status, problem = ({"model": "unread"}, 0, "") if scripted.answers_unread else self._judge(raw)

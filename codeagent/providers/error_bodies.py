@@ -1,0 +1,74 @@
+"""What the body of an error says, in any of the shapes that services, servers and gateways use."""
+
+from __future__ import annotations
+
+import re
+
+from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.seldom import seldom
+from codeagent.providers.sse import as_list, as_object, as_text
+
+_LONGEST_TITLE = 120
+_PAGE = seldom(r"\s*<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+_TITLE = seldom(r"<(title|h1)\b[^>]*>(?P<words>[^<]*\w[^<]*)</\1>", re.IGNORECASE)
+_TAG = seldom(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_STATUS_OF_TYPE = {
+    "invalid_request_error": 400,
+    "invalid_prompt": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "billing_error": 402,
+    "insufficient_quota": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "resource_exhausted": 429,
+    "unavailable": 503,
+    "overloaded_error": 529,
+}
+"""The status that a service would have given an error that it reports in mid-stream."""
+
+
+def is_page(text: str) -> bool:
+    """Whether it begins as a web page does."""
+    return _PAGE().match(text) is not None
+
+
+def said_by_page(page: str) -> str:
+    """The title of a web page that came in place of an answer, or its first words."""
+    title = _TITLE().search(page)
+    words = " ".join((title["words"] if title else _TAG().sub(" ", page)).split())
+    return words if len(words) <= _LONGEST_TITLE else words[:_LONGEST_TITLE] + " …"
+
+
+def error_of(body: JsonValue) -> tuple[str, str]:
+    """Type or code, and message, of an error in any of the shapes that services use."""
+    error = as_object(body).get("error") or body
+    if isinstance(error, str):
+        return "", error
+    details = as_object(error)
+    kind = as_text(details.get("code")) or as_text(details.get("type"))
+    detail = details.get("detail")
+    said = as_text(details.get("message")) or as_text(detail) or as_text(as_object(body).get("message"))
+    return kind, said or "; ".join(filter(None, map(_misfit_in, as_list(detail))))
+
+
+def _misfit_in(found: JsonValue) -> str:
+    """What a server written with FastAPI says of one field of a request that it does not take."""
+    place = ".".join(str(part) for part in as_list(as_object(found).get("loc")))
+    said = as_text(as_object(found).get("msg"))
+    return f"{place}: {said}" if place and said else said
+
+
+def status_of(error: JsonObject) -> int:
+    """The HTTP status that an error would have had, as far as its code, type or status tells; else 0."""
+    for word in (error.get(key) for key in ("code", "status", "type")):
+        if isinstance(word, int):
+            return word
+        text = as_text(word).lower()
+        if found := int(text) if text.isdecimal() else _STATUS_OF_TYPE.get(text, 0):
+            return found
+    return 0
