@@ -4,7 +4,10 @@ import os
 from _collections_abc import Mapping  # collections.abc would load all of collections, before the first picture
 
 AUTO = "auto"
-DARK, LIGHT, TERMINALS_OWN = "dark", "light", "terminal"
+DARK, LIGHT = "dark", "light"
+TERMINALS_OWN, TERMINALS_OWN_LIGHT = "terminal", "terminal-light"
+_ON_LIGHT = {DARK: LIGHT, TERMINALS_OWN: TERMINALS_OWN_LIGHT}
+_ON_DARK = {LIGHT: DARK, TERMINALS_OWN_LIGHT: TERMINALS_OWN}
 FULL, MANY, FEW = 1 << 24, 256, 16
 
 _LIGHT_COLOURS = {"7", "9", "10", "11", "12", "13", "14", "15"}  # of COLORFGBG, as rxvt and Konsole set it
@@ -29,14 +32,18 @@ def theme_for(wanted: str, environ: Mapping[str, str], background_file: str) -> 
         return TERMINALS_OWN
     if wanted != AUTO:
         return wanted
-    if colours_of(environ) == FEW:
-        return TERMINALS_OWN
-    return _hint(environ) or remembered(background_file) or DARK
+    ground = _hint(environ) or remembered(background_file)
+    return on_ground(TERMINALS_OWN if colours_of(environ) == FEW else DARK, is_dark=ground != LIGHT)
+
+
+def on_ground(theme: str, *, is_dark: bool) -> str:
+    """The theme of that kind for a dark or a light background; the same where there is only one of its kind."""
+    return (_ON_DARK if is_dark else _ON_LIGHT).get(theme, theme)
 
 
 def follows_terminal(wanted: str, environ: Mapping[str, str]) -> bool:
     """Whether the terminal's answer about its background decides on the theme."""
-    return wanted == AUTO and not has_no_colour(environ) and colours_of(environ) != FEW
+    return wanted == AUTO and not has_no_colour(environ)
 
 
 def _hint(environ: Mapping[str, str]) -> str:

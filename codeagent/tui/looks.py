@@ -12,6 +12,7 @@ from textual.app import App
 from textual.color import Color
 from textual.filter import LineFilter
 
+from codeagent.config.terminal_colours import on_ground
 from codeagent.config.theme_files import AUTO
 from codeagent.core.commands import NoSuchCommand, NotReady
 from codeagent.core.errors import CodeagentError
@@ -92,12 +93,7 @@ class Looks:
     def suits_background(self, *, is_dark: bool) -> str:
         """The theme for a terminal that said how it is; empty when that changes nothing."""
         self._appearance.keep_background(is_dark)
-        name = "dark" if is_dark else "light"
-        if self._suits_terminal in {
-            "dark",
-            "light",
-        }:  # with 16 colours its own ones suit it, whichever ground they have
-            self._suits_terminal = name
+        self._suits_terminal = name = on_ground(self._suits_terminal, is_dark=is_dark)
         return name if self._follows and name != self.palette.name else ""
 
     async def choose(self, argument: str, show: Callable[[str], None]) -> str:
@@ -146,7 +142,7 @@ _VARIANTS = {"-contrast": "in strong contrast", "-colour-blind": "changes in blu
 
 def _kind_of(palette: Palette) -> str:
     if palette.is_terminals_own:
-        return "the terminal's own colours"
+        return "the terminal's own colours" if palette.is_dark else "the terminal's own colours, on light"
     if palette.name in {"dark", "light"}:
         return "quiet greys with one blue"
     kind = "dark" if palette.is_dark else "light"

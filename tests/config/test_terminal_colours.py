@@ -24,6 +24,7 @@ def test_the_terminal_says_how_many_colours_it_has(environ, colours):
         ("auto", {"COLORFGBG": "15;8"}, "dark"),
         ("auto", {"COLORFGBG": "nonsense"}, "dark"),
         ("auto", {"COLORTERM": "", "TERM": "linux"}, "terminal"),
+        ("auto", {"COLORTERM": "", "TERM": "xterm", "COLORFGBG": "0;15"}, "terminal-light"),
         ("light", {"COLORFGBG": "15;0"}, "light"),
         ("light", {"NO_COLOR": "1"}, "terminal"),
         ("light", {"NO_COLOR": ""}, "light"),

@@ -201,6 +201,22 @@ def test_a_late_answer_about_the_background_is_not_typed_and_makes_it_light(plac
         assert b"48;2;20;22;26m" not in terminal.raw
 
 
+def test_a_light_terminal_with_16_colours_gets_those_that_can_be_read_there(place):
+    few = {"TERM": "xterm", "COLORTERM": ""}
+    with place.open(environ=few) as terminal:
+        terminal.wait(STANDS)
+        wait_for_app(terminal)
+        assert b"\x1b[1;36;49m" in terminal.raw  # the name, in cyan
+        terminal.send("\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62;22c")
+        terminal.wait_until(lambda: b"\x1b[1;34;49m" in terminal.raw, 10, "not light")
+        terminal.press("ctrl+d")
+        terminal.wait_for_exit()
+    with place.open(environ=few) as terminal:
+        terminal.wait(STANDS)
+        wait_for_app(terminal)
+        assert b"36;49m" not in terminal.raw
+
+
 def test_a_chosen_theme_is_previewed_and_kept_and_auto_suits_the_terminal(place):
     with place.open(environ={"COLORFGBG": "0;15"}) as terminal:
         terminal.wait("claude-test")

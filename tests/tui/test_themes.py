@@ -112,15 +112,23 @@ def test_there_is_a_theme_for_every_kind_of_eye_and_terminal():
         "light-colour-blind",
         "light-contrast",
         "terminal",
+        "terminal-light",
     }
 
 
-def test_the_terminals_own_theme_names_only_its_sixteen_colours():
-    own = {name: asdict(palette) for name, palette in THEMES.items() if palette.is_terminals_own}
-    colours = {*own["terminal"].pop("code").values()} | {
-        colour for name, colour in own["terminal"].items() if name not in {"name", "is_dark", "is_rounded"}
+@pytest.mark.parametrize("name", ["terminal", "terminal-light"])
+def test_the_terminals_own_theme_names_only_its_sixteen_colours(name):
+    own = asdict(THEMES[name])
+    colours = {*own.pop("code").values()} | {
+        colour for name, colour in own.items() if name not in {"name", "is_dark", "is_rounded"}
     }
     assert all(colour.startswith("ansi_") for colour in colours)
+
+
+def test_on_a_light_background_no_word_is_in_a_colour_that_only_a_dark_one_shows():
+    own = asdict(THEMES["terminal-light"])
+    for words in ({**own["code"]}, {name: own[name] for name in ("accent", "warning", "error", "removed")}):
+        assert {"ansi_yellow", "ansi_cyan", "ansi_white"}.isdisjoint(words.values())
 
 
 @pytest.mark.parametrize("name", THEMES)
