@@ -10,6 +10,8 @@ _ON_LIGHT = {DARK: LIGHT, TERMINALS_OWN: TERMINALS_OWN_LIGHT}
 _ON_DARK = {LIGHT: DARK, TERMINALS_OWN_LIGHT: TERMINALS_OWN}
 FULL, MANY, FEW = 1 << 24, 256, 16
 
+_SHOW_ALL = frozenset({"kitty", "ghostty", "alacritty", "foot", "wezterm", "direct"})
+"""How the names of terminals end that show all colours and say so in ``COLORTERM``, which ssh does not pass on."""
 _LIGHT_COLOURS = {"7", "9", "10", "11", "12", "13", "14", "15"}  # of COLORFGBG, as rxvt and Konsole set it
 _LONGEST_HINT = 16
 
@@ -18,7 +20,8 @@ def colours_of(environ: Mapping[str, str]) -> int:
     """How many colours the terminal says it has: ``FULL``, ``MANY`` or ``FEW``."""
     if environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
         return FULL
-    return MANY if environ.get("TERM", "").lower().rpartition("-")[2] in {"256color", "kitty"} else FEW
+    kind = environ.get("TERM", "").lower().rpartition("-")[2]
+    return FULL if kind in _SHOW_ALL else MANY if kind == "256color" else FEW
 
 
 def has_no_colour(environ: Mapping[str, str]) -> bool:

@@ -27,6 +27,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 from textual.worker import WorkerFailed
 
+from codeagent.config.terminal_colours import FULL, colours_of
 from codeagent.core.first_words import ASK_BACKGROUND, BRING_TITLE_BACK
 from codeagent.core.quick_signal import stop_job
 from codeagent.tui.escapes import ESCAPE, Pasted, Typed
@@ -312,6 +313,13 @@ class TerminalApp(App[Result]):
     """
 
     fault: BaseException | None = None
+
+    def __init__(self, driver_class: type[Driver]) -> None:
+        """Draws by that driver, in all colours that the terminal shows: Rich asks only for this variable."""
+        if colours_of(os.environ) == FULL:
+            os.environ["COLORTERM"] = "truecolor"
+        super().__init__(driver_class=driver_class)  # pyright: ignore[reportUnknownMemberType] - as Textual has it
+
     _typed_at = Offset(0, 0)
 
     _watch: Callable[[bool], None] | None = None

@@ -9,7 +9,14 @@ FULL_COLOUR = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
 @pytest.mark.parametrize(
     ("environ", "colours"),
-    [(FULL_COLOUR, FULL), ({"TERM": "tmux-256color"}, MANY), ({"TERM": "xterm-kitty"}, MANY), ({"TERM": "linux"}, FEW)],
+    [
+        (FULL_COLOUR, FULL),
+        ({"TERM": "tmux-256color"}, MANY),
+        ({"TERM": "xterm-kitty"}, FULL),
+        ({"TERM": "foot"}, FULL),
+        ({"TERM": "xterm-direct"}, FULL),
+        ({"TERM": "linux"}, FEW),
+    ],
 )
 def test_the_terminal_says_how_many_colours_it_has(environ, colours):
     assert colours_of(environ) == colours

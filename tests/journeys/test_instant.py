@@ -217,6 +217,16 @@ def test_a_light_terminal_with_16_colours_gets_those_that_can_be_read_there(plac
         assert b"36;49m" not in terminal.raw
 
 
+def test_all_colours_are_drawn_where_the_terminals_name_alone_says_that_it_shows_them(place):
+    with place.open(environ={"TERM": "xterm-kitty", "COLORTERM": ""}) as terminal:
+        terminal.wait(STANDS)
+        wait_for_app(terminal)
+        terminal.press("f1")
+        terminal.wait("all commands")
+        assert b"38;5;" not in terminal.raw
+        assert b"38;2;" in terminal.raw
+
+
 def test_a_chosen_theme_is_previewed_and_kept_and_auto_suits_the_terminal(place):
     with place.open(environ={"COLORFGBG": "0;15"}) as terminal:
         terminal.wait("claude-test")
