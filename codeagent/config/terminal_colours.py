@@ -18,7 +18,8 @@ _LONGEST_HINT = 16
 
 def colours_of(environ: Mapping[str, str]) -> int:
     """How many colours the terminal says it has: ``FULL``, ``MANY`` or ``FEW``."""
-    if environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
+    is_in_screen = environ.get("STY") and not environ.get("TMUX")  # it takes the parts of a full colour for others
+    if not is_in_screen and environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
         return FULL
     kind = environ.get("TERM", "").lower().rpartition("-")[2]
     return FULL if kind in _SHOW_ALL else MANY if kind == "256color" else FEW

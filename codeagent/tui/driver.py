@@ -316,8 +316,7 @@ class TerminalApp(App[Result]):
 
     def __init__(self, driver_class: type[Driver]) -> None:
         """Draws by that driver, in all colours that the terminal shows: Rich asks only for this variable."""
-        if colours_of(os.environ) == FULL:
-            os.environ["COLORTERM"] = "truecolor"
+        os.environ["COLORTERM"] = "truecolor" if colours_of(os.environ) == FULL else ""
         super().__init__(driver_class=driver_class)  # pyright: ignore[reportUnknownMemberType] - as Textual has it
 
     _typed_at = Offset(0, 0)

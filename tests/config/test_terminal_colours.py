@@ -16,6 +16,9 @@ FULL_COLOUR = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
         ({"TERM": "foot"}, FULL),
         ({"TERM": "xterm-direct"}, FULL),
         ({"TERM": "linux"}, FEW),
+        ({"TERM": "screen", "STY": "1.pts", "COLORTERM": "truecolor"}, FEW),
+        ({"TERM": "screen-256color", "STY": "1.pts", "COLORTERM": "truecolor"}, MANY),
+        ({"TERM": "tmux-256color", "STY": "1.pts", "TMUX": "/tmp/t", "COLORTERM": "truecolor"}, FULL),
     ],
 )
 def test_the_terminal_says_how_many_colours_it_has(environ, colours):

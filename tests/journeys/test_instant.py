@@ -227,6 +227,15 @@ def test_all_colours_are_drawn_where_the_terminals_name_alone_says_that_it_shows
         assert b"38;2;" in terminal.raw
 
 
+def test_inside_of_screen_nothing_is_drawn_in_colours_that_it_does_not_know(place):
+    with place.open(environ={"TERM": "screen-256color", "STY": "1.pts-0.x", "TMUX": ""}) as terminal:
+        terminal.wait(STANDS)
+        wait_for_app(terminal)
+        terminal.press("f1")
+        terminal.wait("all commands")
+        assert b"8;2;" not in terminal.raw
+
+
 def test_a_chosen_theme_is_previewed_and_kept_and_auto_suits_the_terminal(place):
     with place.open(environ={"COLORFGBG": "0;15"}) as terminal:
         terminal.wait("claude-test")
