@@ -14,13 +14,22 @@ from codeagent.agent.meter import IMAGE_TOKENS, Meter, tokens_of, tokens_of_text
 from codeagent.agent.pins import Pins
 from codeagent.agent.record import Record
 from codeagent.agent.reply import Asker
-from codeagent.agent.shrinking import cut_point, images_under_way, long_results, shorten, shrunk, words_under_way
+from codeagent.agent.shrinking import (
+    SLACK,
+    cut_point,
+    images_under_way,
+    long_results,
+    shorten,
+    shrunk,
+    words_under_way,
+    words_within,
+)
 from codeagent.core.approvals import ApprovalRequest, Approve, Decision, Deny, TextPreview, Verdict, Withdraw
 from codeagent.core.context import CompactionReason, CompactionStarted, HistoryCompacted
 from codeagent.core.desk import Approver
 from codeagent.core.errors import ContextOverflow, ProviderError
 from codeagent.core.events import AgentEvent, ContextMeasured, Level, NoticeGiven
-from codeagent.core.messages import AssistantMessage, Message, StopReason
+from codeagent.core.messages import AssistantMessage, Message, StopReason, UserMessage
 from codeagent.core.protocols import Ledger, ModelRequest, Provider
 from codeagent.core.text import counted
 from codeagent.core.values import value
@@ -32,6 +41,7 @@ _SHORTEST_RESULT = 1_000
 _CHARACTERS = 3  # a token, counted so low that what is cut by it surely fits
 _MOST_SUMMARY, _LEAST_SUMMARY = 8_000, 400
 _MOST_FAILURES = 3
+_THOUSAND = 1_000
 _TOO_LARGE = 413  # of bytes, which says nothing of tokens
 _JUST_UNDER, _LEAST_GUESS = 0.9, 4_000
 _PINS_SHARE, _USUAL_WINDOW = 4, 32_000
@@ -158,11 +168,14 @@ class Compactor:
             self._is_refused = reason is not CompactionReason.WANTED
             self._record.tell(NoticeGiven(text="The conversation stays as it is: the summary was refused."))
             return False
+        told = self._told_characters
         await self._history.compact(compaction)
         self._meter.start_over()
+        if compaction.words_to:
+            self._tell_cut(told - self._told_characters)
         self._record.tell(ContextMeasured(tokens=self._meter.used, window=self.window))
         self._is_refused = False
-        if reason is CompactionReason.FULL and self.is_due:
+        if reason is CompactionReason.FULL and self.is_due and not compaction.words_to:
             self._fail(reason, "The conversation is still too long after it was compacted.")
         else:
             self._failures = 0
@@ -189,11 +202,12 @@ class Compactor:
             window=self.window,
             told_by=self._provider().model if self._provider().model in self._told else "",
         )
-        plan = _with_shortened(plan, kept, keep)
-        if reason is CompactionReason.FULL and self._after(messages, plan) <= _GOOD_ENOUGH * room:
+        plan = self._with_cut_words(_with_shortened(plan, kept, keep), messages, cut, room)
+        is_mended = reason is CompactionReason.FULL or plan.words_to
+        if is_mended and self._after(messages, plan) <= _GOOD_ENOUGH * room:
             return self._measured(messages, plan)
         if not any(isinstance(message, AssistantMessage) for message in older):
-            if plan.cleared or plan.shortened:
+            if plan.cleared or plan.shortened or plan.words_to:
                 return self._measured(messages, plan)
             raise _NotSummedUp("There is nothing before this that could be summed up.")
         most_words = min(_MOST_WORDS, room // _WORDS_SHARE) >> max(self._overflows - 1, 0)
@@ -207,6 +221,28 @@ class Compactor:
             return None
         pinned = await self._pins.text(kept, room // _PINS_SHARE * _CHARACTERS)
         return self._measured(messages, replace(plan, summary=summary, pinned=pinned))
+
+    def _with_cut_words(
+        self, plan: HistoryCompacted, messages: Sequence[Message], cut: int, room: int
+    ) -> HistoryCompacted:
+        """Cuts what the model was told where that alone is too much, and no summary of the rest can help.
+
+        Where nothing can be summed up, all that it was told has to share the room.
+        """
+        size = (room >> max(self._overflows - 1, 0)) * _THOUSAND // max(self._meter.scaled(_THOUSAND), 1)
+        has_more = any(isinstance(message, AssistantMessage) for message in messages[:cut])
+        own = [message for message in messages if isinstance(message, UserMessage)]
+        most = size - size // 16 - (size // 8 if has_more else 0) - self._meter.fixed
+        huge = [message for message in own if tokens_of(message) > most]
+        if not huge and not has_more and (self.is_beyond or plan.reason is CompactionReason.OVERFLOW):
+            huge = own
+        tokens = sum(map(tokens_of, huge))
+        if not tokens:
+            return plan
+        characters = sum(len(message.text) for message in huge)
+        share = max(size // 2 - self._meter.fixed, size // 8)
+        words_to = max(words_within(huge, min(share * characters // tokens, share * _CHARACTERS)), _SHORTEST_RESULT)
+        return replace(plan, words_to=words_to if max(len(one.text) for one in huge) > words_to + SLACK else 0)
 
     async def _summary(
         self,
@@ -314,6 +350,18 @@ class Compactor:
                 return answer if shown == summary else replace(answer, edited=shown)
             shown = answer.edited.strip()
             question = replace(question, preview=TextPreview(title=title, text=shown, is_proposal=True), warnings=())
+
+    @property
+    def _told_characters(self) -> int:
+        """How much the model is told beside its own words and results."""
+        return sum(len(message.text) for message in self._history.latest if isinstance(message, UserMessage))
+
+    def _tell_cut(self, characters: int) -> None:
+        text = (
+            f"This is longer than the window of {self._provider().model}: {characters:,} characters of its middle are "
+            "left out for the model. A file it could read in parts."
+        )
+        self._record.tell(NoticeGiven(text=text, level=Level.WARNING))
 
     def _after(self, messages: Sequence[Message], plan: HistoryCompacted) -> int:
         return self._meter.scaled(self._meter.fixed + sum(map(tokens_of, shrunk(messages, plan))))

@@ -37,7 +37,7 @@ from codeagent.core.values import value
 REFUSED = "The conversation no longer fits the model's window, and the summary in its place was refused."
 WAYS_OUT = "/compact FOCUS sums it up with what you name, /new starts a new session, /model takes a larger model."
 LARGER = (
-    "Try /compact, choose a model with a larger window, or start a new session; "
+    "Choose a model with a larger window, or start a new session; "
     "if the window is known wrongly, set it in models.toml beside config.toml (window = …)."
 )
 OVERFLOW = f"The conversation no longer fits the model's window and could not be made shorter. {LARGER}"

@@ -24,7 +24,7 @@ CLEARED = "[The output of this call was removed to make room. Make the call agai
 _CUT_MARK = "\n[… {count} characters were removed here to make room …]\n"
 _PINNED = "The person wants this to stay word for word:"
 _CUT = re.compile(r"\[… [\d,]+ characters were removed here to make room …\]")
-_SLACK = 100  # characters: what was shortened once, and has its mark, is not shortened again
+SLACK = 100  # characters: what was shortened once, and has its mark, is not shortened again
 _PROMPT = frozenset({Origin.PROMPT})
 _OWN = frozenset({Origin.PROMPT, Origin.STEERING, Origin.FOLLOW_UP})
 _OPENING = (
@@ -38,6 +38,8 @@ def shrunk(messages: Sequence[Message], compaction: HistoryCompacted) -> list[Me
     cleared, shortened = frozenset(compaction.cleared), frozenset(compaction.shortened)
     if cleared or shortened:
         kept = [_lightened(message, cleared, shortened, compaction.shortened_to) for message in kept]
+    if compaction.words_to:
+        kept = [_with_cut_words(message, compaction.words_to) for message in kept]
     if not compaction.summary:
         return kept
     blocks = [TextBlock(text=_OPENING + compaction.summary)]
@@ -55,6 +57,30 @@ def shrunk(messages: Sequence[Message], compaction: HistoryCompacted) -> list[Me
     return [UserMessage(blocks=tuple(blocks), origin=Origin.SUMMARY), *said, *kept]
 
 
+def _with_cut_words(message: Message, most: int) -> Message:
+    """The message with a mark for the middle of each text that is longer than so many characters."""
+    if not isinstance(message, UserMessage) or len(message.text) <= most + SLACK:
+        return message
+    blocks = (
+        TextBlock(text=shorten(block.text, most))
+        if isinstance(block, TextBlock) and len(block.text) > most + SLACK
+        else block
+        for block in message.blocks
+    )
+    return replace(message, blocks=tuple(blocks))
+
+
+def words_within(messages: Sequence[UserMessage], most: int) -> int:
+    """To how many characters the longest texts have to be cut so that all together have about ``most``."""
+    lengths = sorted(len(message.text) for message in messages)
+    for at, length in enumerate(lengths):
+        left = len(lengths) - at
+        if length * left > most:
+            return most // left
+        most -= length
+    return most
+
+
 def words_under_way(messages: Sequence[Message], cut: int, most: int) -> tuple[str, ...]:
     """What the person said before ``cut`` in the turn under way, oldest first, in about ``most`` characters.
 
@@ -65,7 +91,7 @@ def words_under_way(messages: Sequence[Message], cut: int, most: int) -> tuple[s
     shortest_first = sorted(range(len(words)), key=lambda at: len(words[at]))
     for left, at in zip(range(len(words), 0, -1), shortest_first, strict=True):
         share = max(most // left, 0)
-        if len(words[at]) > share + _SLACK:
+        if len(words[at]) > share + SLACK:
             words[at] = shorten(words[at], share)
         most -= len(words[at])
     return tuple(words)

@@ -87,7 +87,8 @@ class HistoryCompacted:
     oldest first, each with as many of its images as ``images`` says; all are empty when
     nothing was summed up. ``cleared``
     are calls whose output was taken out, ``shortened`` calls whose output was cut to
-    ``shortened_to`` characters. ``before`` and ``after`` are tokens of the window;
+    ``shortened_to`` characters. Unless ``words_to`` is 0, longer texts that the model was
+    told were cut to so many characters. ``before`` and ``after`` are tokens of the window;
     ``window`` is None when its size is unknown; ``told_by`` is the model whose service
     refused what is larger, empty when it is what the model is known to have.
     """
@@ -102,6 +103,7 @@ class HistoryCompacted:
     cleared: tuple[str, ...] = ()
     shortened: tuple[str, ...] = ()
     shortened_to: int = 0
+    words_to: int = 0
     before: int = 0
     after: int = 0
     window: int | None = None

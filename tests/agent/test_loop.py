@@ -235,7 +235,7 @@ async def test_a_conversation_that_no_longer_fits_ends_the_turn_with_what_the_se
     ended = await stage.send()
     assert ended.reason is TurnEnd.ERROR
     assert (failure.message if failure else "no longer fits") in ended.text
-    assert all(way in ended.text for way in ("/compact", "a larger window", "models.toml", "window = "))
+    assert all(way in ended.text for way in ("a new session", "a larger window", "models.toml", "window = "))
     assert [event for event in stage.of(NoticeGiven) if event.level is not Level.INFO] == []
 
 

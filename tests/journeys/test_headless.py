@@ -117,6 +117,17 @@ def test_piped_text_reaches_the_model_below_the_prompt(place, model_server):
     assert "+ new" in json.dumps(message)
 
 
+def test_piped_text_that_is_longer_than_the_window_bricks_no_session(place, model_server):
+    model_server.window = (9_000, "prompt is too long: {sent} tokens > 9000 maximum")
+    model_server.reply(Reply(parts=(Say("I read its ends."),)))
+    finished = place.run("-p", "review this", piped="+ new line\n" * 20_000)
+    assert (finished.stdout, finished.returncode) == ("I read its ends.\n", 0)
+    assert "characters of its middle are left out for the model" in finished.stderr
+    model_server.reply(Reply(parts=(Say("Still here."),)))
+    after = place.run("-c", "-p", "and now?")
+    assert (after.stdout, after.stderr, after.returncode) == ("Still here.\n", "", 0)
+
+
 def test_c_goes_on_with_the_history_and_what_was_read(place, model_server):
     model_server.reply(Reply(parts=(Call("read", {"path": "cart.py"}),)), Reply(parts=(Say("Read it."),)))
     assert place.run("-p", "read the cart").returncode == 0

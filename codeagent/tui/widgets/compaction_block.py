@@ -54,6 +54,8 @@ def heading(event: HistoryCompacted) -> str:
     outputs = len(event.cleared) + len(event.shortened)
     if event.summary:
         what = "Earlier messages were summed up"
+    elif event.words_to and not outputs:
+        what = "The middle of a long message was taken out"
     else:
         what = f"{counted(outputs, 'old output')} {'was' if outputs == 1 else 'were'} taken out"
     return f"{what} to make room: {event.before:,} → {event.after:,} tokens"
