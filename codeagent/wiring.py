@@ -79,11 +79,6 @@ async def open_headless(launch: Launch, emit: Emit) -> Errand:
     )
 
 
-def build_session(launch: Launch, *, emit: Emit, approver: Approver | None = None) -> Session:
-    """A session that is driven by its methods and tells everything through ``emit``; raises as ``open_desk``."""
-    return assemble(launch, emit, approver).session
-
-
 @value
 class Parts:
     """One session with all that belongs to it."""

@@ -11,7 +11,6 @@ from codeagent.agent.tool_call import CallRun, Workshop
 from codeagent.core.messages import Outcome, ToolCall, ToolResult
 
 _LONGEST_REASON = 1_000
-_STARTED_TOGETHER = 2
 
 
 class Schedule:

@@ -103,11 +103,6 @@ def load_settings(
     )
 
 
-def read_file(path: Path) -> Tables:
-    """The tables of a TOML file; raises ConfigError when it is not one."""
-    return file_source(path).tables
-
-
 def file_source(path: Path) -> Source:
     """A settings file as a source; raises ConfigError when it is not valid TOML."""
     try:

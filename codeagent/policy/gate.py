@@ -128,7 +128,7 @@ class ToolGate:
     def _verdict(
         self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode, case: CommandCase | None
     ) -> Verdict:
-        verdict = case.verdict if case else self._judge.call(tool, touches, preview, self._around(mode, preview))
+        verdict = case.verdict if case else self._judge.call(tool, touches, self._around(mode, preview))
         once_more = preview.is_once_more if isinstance(preview, CommandPreview) else ""
         if isinstance(preview, CommandPreview) and once_more and verdict.decision is not Decision.DENY:
             flag = "--sandbox off" if preview.held_back else ""
@@ -279,13 +279,13 @@ class ToolGate:
                     plan = plan.narrowed(answer.hunks)
                 except ToolError as error:
                     return Denied(reason=f"The person took parts of the change out, but that cannot be done: {error}")
-        notes += await self._store(question.request, answer.scope)
+        await self._store(question.request, answer.scope)
         return Yes(plan=plan, note=" ".join(notes), was_asked=True, question=question)
 
-    async def _store(self, request: ApprovalRequest, scope: Scope) -> list[str]:
+    async def _store(self, request: ApprovalRequest, scope: Scope) -> None:
         """Keeps the offered rules; that they cannot be written down is no reason to stop the call."""
         if scope is Scope.ONCE:
-            return []
+            return
         grants = [Grant(rule=offer.rule, scope=scope) for offer in request.offers]
         for grant in grants:
             self._rules.grant(grant.rule, scope)
@@ -296,7 +296,6 @@ class ToolGate:
                 for grant in grants:
                     self._rules.revoke(grant.rule, scope)
                     self._rules.grant(grant.rule, Scope.SESSION)
-        return []
 
     def _question(
         self, call: ToolCall, plan: Plan, verdict: Verdict, looked_at: tuple[CommandCase | None, Mode], why_again: str

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from codeagent.core.approvals import (
-    Access,
-    CommandPreview,
-    ConcernKind,
-    Decision,
-    Mode,
-    Preview,
-    Touch,
-    Verdict,
-)
+from codeagent.core.approvals import Access, ConcernKind, Decision, Mode, Touch, Verdict
 from codeagent.policy.command_case import CommandCase, Surroundings
 from codeagent.policy.commands import analyze
 from codeagent.policy.named_paths import NamedPaths
@@ -34,14 +25,9 @@ class Judge:
         self._sandbox = sandbox
         self._rules = rules
 
-    def call(self, tool: str, touches: Sequence[Touch], preview: Preview, around: Surroundings) -> Verdict:
-        """The verdict on a tool call."""
-        if isinstance(preview, CommandPreview):
-            return self.command(preview.command, preview.cwd, around)
-        if not touches:
-            return self._tool(tool)
-        parts = tuple(self.touch(tool, touch, around) for touch in touches)
-        return joined(parts)
+    def call(self, tool: str, touches: Sequence[Touch], around: Surroundings) -> Verdict:
+        """The verdict on a call of any tool but the shell."""
+        return joined([self.touch(tool, touch, around) for touch in touches]) if touches else self._tool(tool)
 
     def command(self, command: str, cwd: Path, around: Surroundings) -> Verdict:
         """The verdict on a shell command that starts in ``cwd``."""

@@ -11,9 +11,7 @@ ORDER = (Decision.ALLOW, Decision.ASK, Decision.DENY)
 
 
 def joined(verdicts: Sequence[Verdict]) -> Verdict:
-    """The strictest of several verdicts, with all their parts."""
-    if not verdicts:
-        return Verdict(decision=Decision.ALLOW, because="It runs nothing.")
+    """The strictest of one or more verdicts, with all their parts."""
     worst = max(verdicts, key=lambda verdict: ORDER.index(verdict.decision))
     return Verdict(
         decision=worst.decision,

@@ -31,11 +31,6 @@ def rules_of(sources: Sequence[Source], project: str = "") -> tuple[RuleSet, str
     return rules, " ".join(faults)
 
 
-def check_rules(source: Source) -> None:
-    """Raises ConfigError for the first rule of a source that cannot be read, naming where it stands."""
-    rules_of([source])
-
-
 def _written(source: Source) -> Iterator[tuple[Decision, str]]:
     asked = checked(source.tables).permissions
     for decision, texts in ((Decision.DENY, asked.deny), (Decision.ASK, asked.ask), (Decision.ALLOW, asked.allow)):

@@ -149,7 +149,7 @@ class ChangePlan:
             f"The person approved {len(hunks)} of {len(total)} parts of this change. Not applied, at "
             f"{line_ranges(refused)} of the old file; do not try them again unless asked."
         )
-        narrowed = self._with_text(text, remark, is_rewrite=False)
+        narrowed = self._with_text(text, remark)
         return replace(narrowed, hunks=len(hunks), hunks_of=len(total))
 
     async def edited(self, text: str) -> Plan:
@@ -160,11 +160,11 @@ class ChangePlan:
         if not difference.hunks:
             return self
         remark = f"The person edited your text before it was written. Their changes to it:\n{short_diff(difference)}"
-        return replace(await asyncio.to_thread(self._with_text, text, remark, is_rewrite=False), is_edited=True)
+        return replace(await asyncio.to_thread(self._with_text, text, remark), is_edited=True)
 
-    def _with_text(self, text: str, remark: str, *, is_rewrite: bool) -> ChangePlan:
+    def _with_text(self, text: str, remark: str) -> ChangePlan:
         encode(text, self.change.encoding)
-        change = replace(self.change, text=text, is_rewrite=is_rewrite)
+        change = replace(self.change, text=text, is_rewrite=False)
         remarks = f"{self.remark}\n{remark}".strip()
         return replace(self, change=change, diff=change.diff(), remark=remarks)
 

@@ -7,7 +7,7 @@ import pytest
 from codeagent.config.sources import Source, parse
 from codeagent.core.approvals import Decision
 from codeagent.core.errors import ConfigError
-from codeagent.policy.written_rules import check_rules, rules_of
+from codeagent.policy.written_rules import rules_of
 
 WRONG = ["bash(", "x", "nosuch(*)", "Bash(rm *)", "", "bash()", "read(a*b*c*d*e*f*)", "bash('rm)"]
 
@@ -22,14 +22,14 @@ def test_a_wrong_rule_is_refused_with_its_file_and_line(rule, decision):
     text = f'[model]\nname = "a/b"\n\n[permissions]\n{decision} = [\n  "bash(ls)",\n  "{rule}",\n]\n'
     line = 7 if rule else 5
     with pytest.raises(ConfigError, match=rf"^/home/me/config.toml, line {line}: permissions.{decision}: ") as caught:
-        check_rules(source_of(text))
+        rules_of([source_of(text)])
     assert repr(rule) in caught.value.message
 
 
 def test_a_rule_of_no_file_is_refused_with_the_name_of_its_source():
     flags = Source(name="the command line", tables={"permissions": {"deny": ("bash(",)}})
     with pytest.raises(ConfigError, match=r"^the command line: permissions.deny: 'bash\(' is no permission rule"):
-        check_rules(flags)
+        rules_of([flags])
 
 
 def test_of_a_project_the_other_rules_hold_and_the_fault_is_told():
@@ -60,4 +60,4 @@ def test_readable_rules_are_no_fault():
 )
 def test_the_line_is_that_of_the_rule_however_the_setting_is_written(text, line):
     with pytest.raises(ConfigError, match=f"^/home/me/config.toml, line {line}: permissions.deny: 'x' is"):
-        check_rules(source_of(text))
+        rules_of([source_of(text)])
