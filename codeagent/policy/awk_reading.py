@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codeagent.policy.options import Allowed, read_options
+from codeagent.policy.options import allow, read_options
 from codeagent.policy.reading import Reading
 from codeagent.policy.shell_words import Word
 
@@ -23,7 +23,7 @@ _SETTING = re.compile(r"(?:[a-z_][a-z0-9_]*|OFS|FS|ORS|RS|OFMT)=.*", re.DOTALL)
 
 def read_awk(words: Sequence[Word]) -> Reading | str:
     """What ``awk`` reads, or in words why it may do more."""
-    given = read_options(words, Allowed(valued="Fv"))
+    given = read_options(words, allow(valued="Fv"))
     if isinstance(given, str):
         return f"awk: {given}"
     if not all(value.is_fixed and _SETTING.fullmatch(value.text) for value in given.of("v")):

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from codeagent.core.text import has_invisible, looks_like_ascii
 from codeagent.policy.effort import Effort, TooMuch, spend
+from codeagent.policy.options import names
 from codeagent.policy.program_options import program_option
 from codeagent.policy.shell_places import moved
 from codeagent.policy.shell_script import TOO_DEEP, TOO_MANY, Places, Problem, Script, SimpleCommand
@@ -28,50 +29,23 @@ _EFFORT_FOR_THE_FIRST = 100_000
 
 
 _HARMLESS_SETTINGS = {
-    **dict.fromkeys(("LANG", "LANGUAGE", "TZ"), re.compile(r"(?!.*\.\.)[A-Za-z][\w.@:+-]*(?:/[A-Za-z_+-]+){0,2}|")),
+    **dict.fromkeys(names("LANG LANGUAGE TZ"), re.compile(r"(?!.*\.\.)[A-Za-z][\w.@:+-]*(?:/[A-Za-z_+-]+){0,2}|")),
     **dict.fromkeys(
-        (
-            "NO_COLOR",
-            "FORCE_COLOR",
-            "CLICOLOR",
-            "CLICOLOR_FORCE",
-            "COLUMNS",
-            "LINES",
-            "CI",
-            "RUST_BACKTRACE",
-            "NODE_ENV",
-        ),
+        names("NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES CI RUST_BACKTRACE NODE_ENV"),
         re.compile(r"[\w.-]*"),
     ),
 }
 _LOCALE = re.compile(r"LC_[A-Z]+")
-_STEERING = frozenset(
-    {"alias", "unalias", "source", ".", "enable", "hash", "trap", "set", "export", "exec", "eval", "declare", "typeset"}
-    | {"local", "readonly", "unset", "let", "shopt", "bind", "complete", "compgen", "compopt", "mapfile", "readarray"}
-    | {"getopts", "coproc", "fc", "history", "setopt", "emulate", "zmodload", "autoload"}
-)
-_HIDING = frozenset(
-    {
-        "eval",
-        "source",
-        ".",
-        "trap",
-        "alias",
-        "enable",
-        "hash",
-        "bind",
-        "complete",
-        "compgen",
-        "mapfile",
-        "readarray",
-        "fc",
-    }
-)
+_HIDING = names("eval source . trap alias enable hash bind complete compgen mapfile readarray fc")
 """Those that name what is to run later, or under another name."""
 
-_LEAVING = frozenset({"setsid", "daemonize", "daemon", "coproc", "disown", "at", "batch", "start-stop-daemon"})
+_STEERING = _HIDING | names(
+    "unalias set export exec declare typeset local readonly unset let shopt compopt getopts coproc history setopt"
+    " emulate zmodload autoload"
+)
+_LEAVING = names("setsid daemonize daemon coproc disown at batch start-stop-daemon")
 _COUNTS = re.compile(r"%[^a-zA-Z%(]*[hlLjtz]*n")
-_SETTERS = frozenset({"env", "sudo", "doas", "time"})
+_SETTERS = names("env sudo doas time")
 _NAMES_PROGRAMS = re.compile(
     r"PATH|.*_PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PS[0-4]|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|SHELL|BROWSER|VISUAL|HOME|XDG_.*"
     r"|.*(?:PAGER|EDITOR|ASKPASS|WRAPPER|_COMMAND|_CMD|OPTIONS|OPTS)|GIT_.*|LESS(?:OPEN|CLOSE)|PYTHON.*|PERL5.*|RUBY.*"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from codeagent.policy.options import names, split_git
 from codeagent.policy.shell_words import Word
 from codeagent.workspace.git_places import is_there
 
-_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
 _SHOWN = 3
 
 # What names a commit and hardly ever a file.
@@ -49,16 +49,14 @@ def named(operands: Sequence[Word]) -> str:
 
 def git_loss(words: Sequence[Word]) -> str:
     """What a git command would throw away."""
-    at = 0
-    while at < len(words) and words[at].text.startswith("-"):
-        at += 2 if words[at].text in _VALUED else 1
-    if at >= len(words):
+    _, words = split_git(words)
+    if not words:
         return ""
-    if not words[at].is_fixed:
+    if not words[0].is_fixed:
         return "What git does is only known when it runs: work could be lost."
-    command, rest = words[at].text, words[at + 1 :]
+    rest = words[1:]
     given, operands = given_options(rest)
-    check = _LOSSES.get(command)
+    check = _LOSSES.get(words[0].text)
     return check(given, operands, rest) if check else ""
 
 
@@ -112,12 +110,6 @@ def _restore(given: set[str], operands: Sequence[Word], _rest: Sequence[Word]) -
     return f"Uncommitted changes in {named(operands)} would be lost."
 
 
-def _switch(given: set[str], _operands: Sequence[Word], _rest: Sequence[Word]) -> str:
-    if given & {"f", "C"} or abbreviates(given, "discard-changes") or abbreviates(given, "force-create"):
-        return "Uncommitted changes or a branch's commits would be lost."
-    return ""
-
-
 def _push(given: set[str], operands: Sequence[Word], _rest: Sequence[Word]) -> str:
     forced = given & {"f", "d"} or any(
         len(option) > 1 and (option.startswith(("force", "mirror", "delete", "prune")) or "force".startswith(option))
@@ -134,12 +126,6 @@ def _branch(given: set[str], operands: Sequence[Word], _rest: Sequence[Word]) ->
     return ""
 
 
-def _stash(_given: set[str], operands: Sequence[Word], _rest: Sequence[Word]) -> str:
-    if operands and operands[0].text in {"drop", "clear"}:
-        return "Stashed changes would be lost."
-    return ""
-
-
 def _always(sentence: str) -> _Check:
     def check(_given: set[str], _operands: Sequence[Word], _rest: Sequence[Word]) -> str:
         return sentence
@@ -147,9 +133,9 @@ def _always(sentence: str) -> _Check:
     return check
 
 
-def _with(words: frozenset[str], sentence: str) -> _Check:
+def _with(verbs: str, sentence: str) -> _Check:
     def check(_given: set[str], operands: Sequence[Word], _rest: Sequence[Word]) -> str:
-        return sentence if operands and operands[0].text in words else ""
+        return sentence if operands and operands[0].text in names(verbs) else ""
 
     return check
 
@@ -160,12 +146,12 @@ def _git_rm(given: set[str], operands: Sequence[Word], _rest: Sequence[Word]) ->
     return ""
 
 
-def _given(options: frozenset[str], sentence: str) -> _Check:
+def _given(options: str, sentence: str) -> _Check:
     """Options are letters and long names, the latter also cut short."""
 
     def check(given: set[str], _operands: Sequence[Word], _rest: Sequence[Word]) -> str:
-        longs = [name for name in options if len(name) > 1]
-        return sentence if given & options or any(abbreviates(given, name) for name in longs) else ""
+        known = names(options)
+        return sentence if given & known or any(abbreviates(given, name) for name in known if len(name) > 1) else ""
 
     return check
 
@@ -203,44 +189,44 @@ def _submodule(_given: set[str], operands: Sequence[Word], rest: Sequence[Word])
     return ""
 
 
-_ABORTS = frozenset({"abort", "quit", "skip"})
 _HISTORY = "The history would be rewritten."
 _LOSSES: Mapping[str, _Check] = {
     "reset": _reset,
     "clean": _clean,
     "checkout": _checkout,
     "restore": _restore,
-    "switch": _switch,
+    "switch": _given("f C discard-changes force-create", "Uncommitted changes or a branch's commits would be lost."),
     "push": _push,
     "branch": _branch,
-    "stash": _stash,
+    "stash": _with("drop clear", "Stashed changes would be lost."),
     "rm": _git_rm,
-    "commit": _given(frozenset({"amend"}), "The last commit would be replaced by another one."),
+    "commit": _given("amend", "The last commit would be replaced by another one."),
     "rebase": _rebase,
     "pull": _fetch,
     "fetch": _fetch,
     **dict.fromkeys(
-        ("merge", "cherry-pick", "revert", "am"), _given(_ABORTS, "What was changed since it began would be lost.")
+        ("merge", "cherry-pick", "revert", "am"),
+        _given("abort quit skip", "What was changed since it began would be lost."),
     ),
     "symbolic-ref": _symbolic_ref,
     "replace": _always("Commits would be shown as others."),
-    "reflog": _with(frozenset({"expire", "delete", "drop"}), "The way back to older commits would be lost."),
-    "notes": _with(frozenset({"remove", "prune"}), "Notes on commits would be lost."),
-    "bisect": _with(frozenset({"reset"}), "What was found so far would be forgotten."),
-    "remote": _with(frozenset({"rm", "remove", "prune"}), "What is known of the remote's branches would be lost."),
+    "reflog": _with("expire delete drop", "The way back to older commits would be lost."),
+    "notes": _with("remove prune", "Notes on commits would be lost."),
+    "bisect": _with("reset", "What was found so far would be forgotten."),
+    "remote": _with("rm remove prune", "What is known of the remote's branches would be lost."),
     "worktree": _worktree,
-    "read-tree": _given(frozenset({"reset"}), "What is staged would be lost, and uncommitted changes with it."),
-    "checkout-index": _given(frozenset({"f", "force"}), "Uncommitted changes would be lost."),
-    "mv": _given(frozenset({"f", "force"}), "A file of the new name would be replaced."),
-    "tag": _given(frozenset({"d", "delete", "f", "force"}), "Commits that only this tag holds could be lost."),
+    "read-tree": _given("reset", "What is staged would be lost, and uncommitted changes with it."),
+    "checkout-index": _given("f force", "Uncommitted changes would be lost."),
+    "mv": _given("f force", "A file of the new name would be replaced."),
+    "tag": _given("d delete f force", "Commits that only this tag holds could be lost."),
     "submodule": _submodule,
     "update-ref": _always("Commits could be lost."),
     "filter-branch": _always(_HISTORY),
     "filter-repo": _always(_HISTORY),
     "fast-import": _always(_HISTORY),
     "gc": _always("Commits that no branch holds could be lost."),
-    "repack": _given(frozenset({"a", "d", "A"}), "Commits that no branch holds could be lost."),
-    "maintenance": _with(frozenset({"run"}), "Commits that no branch holds could be lost."),
+    "repack": _given("a d A", "Commits that no branch holds could be lost."),
+    "maintenance": _with("run", "Commits that no branch holds could be lost."),
     "prune": _always("Commits that no branch holds would be lost."),
-    "lfs": _with(frozenset({"prune", "migrate"}), "Large files that are only kept here could be lost."),
+    "lfs": _with("prune migrate", "Large files that are only kept here could be lost."),
 }

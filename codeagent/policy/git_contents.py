@@ -10,17 +10,17 @@ from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_names import is_pattern
 from codeagent.policy.git_tracked import tracked_secret
+from codeagent.policy.options import split_git
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.shell_words import Word
 from codeagent.policy.trees import found_below
 from codeagent.workspace.git_index import tracked
-from codeagent.workspace.git_places import is_there
+from codeagent.workspace.git_places import repository_of
 from codeagent.workspace.git_repository import git_inside
 from codeagent.workspace.paths import PathSandbox
 
 _PRINTING = frozenset({"grep", "archive", "format-patch", "fast-export", "cat-file"})
-_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
 _BEYOND_INDEX = ("--no-i", "--unt", "--rec")
 _MOST_NAMES = 50_000
 _SAYS = {Decision.DENY: "denies", Decision.ASK: "asks about"}
@@ -28,12 +28,10 @@ _SAYS = {Decision.DENY: "denies", Decision.ASK: "asks about"}
 
 def contents_shown(words: Sequence[Word], folder: Path, sandbox: PathSandbox, rules: RuleSet) -> Iterator[Finding]:
     """What stands against the git command ``words`` (behind ``git``) in ``folder``, as far as it prints contents."""
-    at = 0
-    while at < len(words) and words[at].text.startswith("-"):
-        if words[at].text == "-C" and at + 1 < len(words):
-            folder /= words[at + 1].text
-        at += 2 if words[at].text in _VALUED else 1
-    command, rest = (words[at].text, words[at + 1 :]) if at < len(words) else ("", ())
+    own, words = split_git(words)
+    for option, value in own:
+        folder = folder / value if option == "-C" else folder
+    command, rest = "".join(word.text for word in words[:1]), words[1:]
     texts = [word.text for word in rest]
     if command not in _PRINTING or (command == "cat-file" and not any(text.startswith("--batch") for text in texts)):
         return
@@ -54,7 +52,7 @@ def contents_shown(words: Sequence[Word], folder: Path, sandbox: PathSandbox, ru
 
 def _ruled(folder: Path, limits: Sequence[Path], sandbox: PathSandbox, rules: RuleSet) -> Iterator[Finding]:
     """The rules on reading that concern a file which the repository around ``folder`` knows, a denying one first."""
-    place = next((place for place in (folder, *folder.parents) if is_there(place / ".git")), None)
+    place = repository_of(folder)
     if place is None:
         return
     try:

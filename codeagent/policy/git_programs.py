@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codeagent.workspace.git_index import submodules
-from codeagent.workspace.git_places import is_there
+from codeagent.workspace.git_places import is_there, repository_of
 from codeagent.workspace.git_repository import git_inside, is_whole, one_line
 from codeagent.workspace.git_settings import program_in, work_tree_in
 from codeagent.workspace.sensitive import has_git_key
@@ -63,7 +63,8 @@ def _programs_of(work_tree: Path, depth: int, roots: Sequence[Path]) -> str:
 
 def settings_with_key(folder: Path) -> Path | None:
     """The settings that hold for git in ``folder`` and have a key in them, or an address with a password."""
-    link = next((place / ".git" for place in (folder, *folder.parents) if is_there(place / ".git")), None)
+    place = repository_of(folder)
+    link = place and place / ".git"
     try:
         own = _configs(git_inside(link)) if link else ()
         home = Path.home()

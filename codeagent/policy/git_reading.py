@@ -6,14 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from codeagent.policy.options import Allowed, Given, names, read_options
+from codeagent.policy.options import Allowed, Given, allow, names, read_options
 from codeagent.policy.reading import Reading
 from codeagent.policy.shell_words import Word
 
 _NEUTRAL = names("--no-pager -P --no-optional-locks --literal-pathspecs --no-advice")
 _EXCLUDING = (":!", ":^", ":(exclude)")
 
-# Formats in which git checks signatures, which runs the program that the repository configures for that.
 _A_COMMIT = re.compile(r"(?:HEAD|@)(?:[~^]\d*)*")
 _SUMMARIES = names(
     "s no-patch raw stat numstat shortstat dirstat summary compact-summary name-only name-status quiet q"
@@ -26,12 +25,14 @@ _MANY = names("all branches tags remotes glob bisect")
 _MAY_HOLD_KEYS = re.compile(r"extraheader|token|password|secret|credential|cookie|proxy|\.key", re.IGNORECASE)
 _ADDRESS = re.compile(r"url|insteadof|remote$", re.IGNORECASE)
 _WITHOUT_PATHS = names("branch tag describe remote stash reflog shortlog config for-each-ref var worktree")
+_LISTING = names("l list contains no-contains merged no-merged")
 _CONFIG_PLACES = names("local global system worktree")
 _VERB_FIRST = {"stash": names("list show"), "worktree": names("list")}
 """Where an option stands in the place of these, git takes what follows for something else: ``git stash -m list``."""
 _VERBS = {"show": 1, "get-url": 2}
 """How many operands ``git remote`` has when it only shows what is written down here."""
 _SIGNATURE = re.compile(r"%G|%\(signature", re.IGNORECASE)
+"""Formats in which git checks signatures, which runs the program that the repository configures for that."""
 
 _DIFF_LONGS = (
     " patch no-patch raw patch-with-raw patch-with-stat stat numstat shortstat dirstat summary compact-summary"
@@ -59,135 +60,102 @@ _LOG_VALUED = (
     " max-count skip since after until before author committer grep grep-reflog min-parents max-parents glob exclude"
     " decorate-refs decorate-refs-exclude encoding"
 )
-_DIFF = Allowed(
-    flags="pusaRzwbWtqmcMCBD",
-    valued="USG",
-    longs=names(_DIFF_LONGS),
-    long_valued=names(_DIFF_VALUED),
-    counts=True,
-)
-_LOG = Allowed(
-    flags="pusaRzwbWtqmcMCBDiEFPg",
-    valued="USGnL",
-    longs=names(_DIFF_LONGS + _LOG_LONGS),
-    long_valued=names(_DIFF_VALUED + _LOG_VALUED),
-    counts=True,
-)
+_DIFF = allow("pusaRzwbWtqmcMCBD", "USG", _DIFF_LONGS, _DIFF_VALUED, counts=True)
+_LOG = allow("pusaRzwbWtqmcMCBDiEFPg", "USGnL", _DIFF_LONGS + _LOG_LONGS, _DIFF_VALUED + _LOG_VALUED, counts=True)
 _COMMANDS: Mapping[str, Allowed] = {
-    "status": Allowed(
-        flags="sbvzunolarm",  # the last ones spell -uno, -uall, -unormal
-        longs=names(
-            "short branch show-stash porcelain long verbose untracked-files ignored column no-column ahead-behind"
-            " no-ahead-behind renames no-renames find-renames ignore-submodules"
-        ),
+    "status": allow(
+        "sbvzunolarm",  # the last ones spell -uno, -uall, -unormal
+        longs="short branch show-stash porcelain long verbose untracked-files ignored column no-column ahead-behind"
+        " no-ahead-behind renames no-renames find-renames ignore-submodules",
     ),
     "log": _LOG,
     "show": _LOG,
     "diff": _DIFF,
-    "blame": Allowed(
-        flags="blstfnpewcCM",
-        valued="L",
-        longs=names(
-            "root show-stats porcelain line-porcelain incremental date color-lines color-by-age show-name show-number"
-            " show-email abbrev score-debug"
-        ),
-        long_valued=names("since"),
+    "blame": allow(
+        "blstfnpewcCM",
+        "L",
+        "root show-stats porcelain line-porcelain incremental date color-lines color-by-age show-name show-number"
+        " show-email abbrev score-debug",
+        "since",
     ),
-    "branch": Allowed(
-        flags="alrvqi",
-        longs=names(
-            "list all remotes verbose show-current color no-color column no-column ignore-case abbrev no-abbrev quiet"
-            " contains no-contains merged no-merged"
-        ),
-        long_valued=names("sort format points-at"),
+    "branch": allow(
+        "alrvqi",
+        longs="list all remotes verbose show-current color no-color column no-column ignore-case abbrev no-abbrev quiet"
+        " contains no-contains merged no-merged",
+        long_valued="sort format points-at",
     ),
-    "rev-parse": Allowed(
-        flags="q",
-        longs=names(
-            "abbrev-ref short verify quiet symbolic symbolic-full-name show-toplevel show-prefix show-cdup git-dir"
-            " git-common-dir absolute-git-dir is-inside-git-dir is-inside-work-tree is-bare-repository"
-            " is-shallow-repository show-superproject-working-tree all branches tags remotes revs-only no-revs flags"
-            " no-flags sq not show-object-format show-ref-format path-format"
-        ),
+    "rev-parse": allow(
+        "q",
+        longs="abbrev-ref short verify quiet symbolic symbolic-full-name show-toplevel show-prefix show-cdup git-dir"
+        " git-common-dir absolute-git-dir is-inside-git-dir is-inside-work-tree is-bare-repository"
+        " is-shallow-repository show-superproject-working-tree all branches tags remotes revs-only no-revs flags"
+        " no-flags sq not show-object-format show-ref-format path-format",
     ),
-    "ls-files": Allowed(
-        flags="cdmoisuktvfz",
-        valued="x",
-        longs=names(
-            "cached deleted modified others ignored stage unmerged killed directory no-empty-directory exclude-standard"
-            " full-name error-unmatch abbrev debug deduplicate eol recurse-submodules sparse resolve-undo"
-        ),
-        long_valued=names("exclude format"),
+    "ls-files": allow(
+        "cdmoisuktvfz",
+        "x",
+        "cached deleted modified others ignored stage unmerged killed directory no-empty-directory exclude-standard"
+        " full-name error-unmatch abbrev debug deduplicate eol recurse-submodules sparse resolve-undo",
+        "exclude format",
     ),
-    "shortlog": Allowed(
-        flags="snecw",
-        longs=names("summary numbered email committer all no-merges merges format date branches tags remotes"),
-        long_valued=names("group since after until before author grep max-count"),
+    "shortlog": allow(
+        "snecw",
+        longs="summary numbered email committer all no-merges merges format date branches tags remotes",
+        long_valued="group since after until before author grep max-count",
     ),
-    "describe": Allowed(
-        longs=names("all tags contains long always exact-match dirty broken first-parent abbrev"),
-        long_valued=names("candidates match exclude"),
+    "describe": allow(
+        longs="all tags contains long always exact-match dirty broken first-parent abbrev",
+        long_valued="candidates match exclude",
     ),
-    "tag": Allowed(
-        flags="lni0123456789",  # the digits spell -n3
-        longs=names("list column no-column color ignore-case contains no-contains merged no-merged"),
-        long_valued=names("sort format points-at"),
+    "tag": allow(
+        "lni0123456789",  # the digits spell -n3
+        longs="list column no-column color ignore-case contains no-contains merged no-merged",
+        long_valued="sort format points-at",
     ),
-    "remote": Allowed(flags="v", longs=names("verbose all push")),
+    "remote": allow("v", longs="verbose all push"),
     "stash": _LOG,
     "reflog": _LOG,
     "whatchanged": _LOG,
-    "diff-tree": Allowed(
-        flags=_DIFF.flags + "rtcm",
-        valued=_DIFF.valued,
-        longs=_DIFF.longs | names("root no-commit-id always merge-base"),
-        long_valued=_DIFF.long_valued,
+    "diff-tree": allow(
+        _DIFF.flags + "rtcm", _DIFF.valued, _DIFF_LONGS + " root no-commit-id always merge-base", _DIFF_VALUED
     ),
     "diff-index": _DIFF,
     "diff-files": _DIFF,
-    "grep": Allowed(
-        flags="ivwaIEGFPnlLcohHqWpz",
-        valued="eABCm",
-        longs=names(
-            "ignore-case invert-match word-regexp text extended-regexp basic-regexp fixed-strings perl-regexp"
-            " line-number files-with-matches name-only files-without-match count only-matching quiet show-function"
-            " function-context cached null column heading break and or not all-match color no-color full-name"
-        ),
-        long_valued=names("after-context before-context context max-depth max-count threads"),
+    "grep": allow(
+        "ivwaIEGFPnlLcohHqWpz",
+        "eABCm",
+        "ignore-case invert-match word-regexp text extended-regexp basic-regexp fixed-strings perl-regexp"
+        " line-number files-with-matches name-only files-without-match count only-matching quiet show-function"
+        " function-context cached null column heading break and or not all-match color no-color full-name",
+        "after-context before-context context max-depth max-count threads",
         counts=True,
     ),
-    "cat-file": Allowed(flags="tsep"),
-    "check-ignore": Allowed(flags="vnq", longs=names("verbose non-matching quiet no-index")),
-    "check-attr": Allowed(flags="a", longs=names("all cached")),
-    "worktree": Allowed(flags="vz", longs=names("porcelain verbose")),
-    "for-each-ref": Allowed(
-        longs=names("shell perl python tcl ignore-case contains no-contains merged no-merged omit-empty"),
-        long_valued=names("count sort format points-at exclude"),
+    "cat-file": allow("tsep"),
+    "check-ignore": allow("vnq", longs="verbose non-matching quiet no-index"),
+    "check-attr": allow("a", longs="all cached"),
+    "worktree": allow("vz", longs="porcelain verbose"),
+    "for-each-ref": allow(
+        longs="shell perl python tcl ignore-case contains no-contains merged no-merged omit-empty",
+        long_valued="count sort format points-at exclude",
     ),
-    "show-ref": Allowed(flags="dsq", longs=names("heads tags head dereference hash abbrev quiet verify branches")),
-    "symbolic-ref": Allowed(flags="q", longs=names("short quiet no-recurse")),
-    "name-rev": Allowed(longs=names("tags name-only always no-undefined all"), long_valued=names("refs exclude")),
-    "count-objects": Allowed(flags="vH", longs=names("verbose human-readable")),
-    "cherry": Allowed(flags="v", longs=names("abbrev")),
-    "show-branch": Allowed(flags="ar", longs=names("all remotes current topo-order date-order list merge-base")),
-    "var": Allowed(),
-    "hash-object": Allowed(valued="t", longs=names("no-filters stdin literally")),
-    "rev-list": Allowed(
-        valued="n", longs=names(_LOG_LONGS + " count objects timestamp"), long_valued=names(_LOG_VALUED), counts=True
+    "show-ref": allow("dsq", longs="heads tags head dereference hash abbrev quiet verify branches"),
+    "symbolic-ref": allow("q", longs="short quiet no-recurse"),
+    "name-rev": allow(longs="tags name-only always no-undefined all", long_valued="refs exclude"),
+    "count-objects": allow("vH", longs="verbose human-readable"),
+    "cherry": allow("v", longs="abbrev"),
+    "show-branch": allow("ar", longs="all remotes current topo-order date-order list merge-base"),
+    "var": allow(),
+    "hash-object": allow(valued="t", longs="no-filters stdin literally"),
+    "rev-list": allow(valued="n", longs=_LOG_LONGS + " count objects timestamp", long_valued=_LOG_VALUED, counts=True),
+    "merge-base": allow("a", longs="all octopus independent is-ancestor fork-point"),
+    "ls-tree": allow(
+        "dtrlz", longs="long name-only name-status object-only full-name full-tree abbrev", long_valued="format"
     ),
-    "merge-base": Allowed(flags="a", longs=names("all octopus independent is-ancestor fork-point")),
-    "ls-tree": Allowed(
-        flags="dtrlz",
-        longs=names("long name-only name-status object-only full-name full-tree abbrev"),
-        long_valued=names("format"),
+    "config": allow(
+        "lz",
+        longs="get get-all list local global system worktree name-only show-origin show-scope null bool int path type",
     ),
-    "config": Allowed(
-        flags="lz",
-        longs=names(
-            "get get-all list local global system worktree name-only show-origin show-scope null bool int path type"
-        ),
-    ),
-    "version": Allowed(longs=names("build-options")),
+    "version": allow(longs="build-options"),
 }
 
 
@@ -264,18 +232,8 @@ def _grep(given: Given) -> Given | str:
 def _changing(command: str, given: Given) -> str:
     """Why operands would make a listing command change something."""
     operands = [word.text for word in given.operands]
-    if (
-        command == "branch"
-        and operands
-        and not given.names & {"l", "list", "contains", "no-contains", "merged", "no-merged"}
-    ):
-        return "git branch with a name creates a branch"
-    if (
-        command == "tag"
-        and operands
-        and not given.names & {"l", "list", "contains", "no-contains", "merged", "no-merged"}
-    ):
-        return "git tag with a name creates a tag"
+    if command in {"branch", "tag"} and operands and not given.names & _LISTING:
+        return f"git {command} with a name creates a {command}"
     if command == "config" and not given.names & {"get", "get-all"} and not _gets(given):
         return "git config is only known to change nothing and show no keys with --get or --get-all"
     if command == "config" and any(_MAY_HOLD_KEYS.search(word.text) or not word.is_fixed for word in given.operands):

@@ -13,7 +13,7 @@ from codeagent.policy.git_names import are_commits, shown_names
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet
 from codeagent.workspace.git_index import tracked
-from codeagent.workspace.git_places import is_there
+from codeagent.workspace.git_places import is_there, repository_of
 from codeagent.workspace.git_repository import git_inside
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.sensitive import often_holds_key
@@ -67,7 +67,7 @@ def _shown_contents(
     ``words`` are the command and what follows it, ``named`` the commits or paths among them. Where the files cannot
     be told, it is asked about.
     """
-    place = next((place for place in (folder, *folder.parents) if is_there(place / ".git")), None)
+    place = repository_of(folder)
     if place is None:
         return None
     names = shown_names(folder, words, named)

@@ -9,14 +9,13 @@ from pathlib import Path
 
 from codeagent.policy.effort import A_PROCESS, spend
 from codeagent.policy.git_names import is_pattern
-from codeagent.policy.options import names
+from codeagent.policy.options import names, split_git
 from codeagent.policy.replaced import written_names, written_out
 from codeagent.policy.shell_words import Word
 from codeagent.workspace.files import is_folder
 from codeagent.workspace.git import run_git, uncommitted
-from codeagent.workspace.git_places import is_there
+from codeagent.workspace.git_places import is_there, repository_of
 
-_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
 _ELSEWHERE = ("--git-dir", "--work-tree")
 _HARMLESS = names(
     "add commit push fetch tag branch remote config notes gc fsck prune repack init bundle blame annotate log show diff"
@@ -49,20 +48,16 @@ _NONE = GitWrites()
 
 def git_writes(words: Sequence[Word], folder: Path) -> GitWrites:
     """What the command ``words`` (behind ``git``) writes when it runs in ``folder``."""
-    at = 0
-    is_elsewhere = False
-    while at < len(words) and words[at].text.startswith("-"):
-        if words[at].text == "-C" and at + 1 < len(words):
-            folder /= words[at + 1].text
-        is_elsewhere = is_elsewhere or words[at].text.startswith(_ELSEWHERE)
-        at += 2 if words[at].text in _VALUED else 1
-    top = next((place for place in (folder, *folder.parents) if is_there(place / ".git")), folder)
+    own, words = split_git(words)
+    for option, value in own:
+        folder = folder / value if option == "-C" else folder
+    top = repository_of(folder) or folder
     anything = GitWrites(below=(top,))
-    if at >= len(words):
+    if not words:
         return _NONE
-    if not words[at].is_fixed or is_elsewhere:
+    if not words[0].is_fixed or any(option.startswith(_ELSEWHERE) for option, _ in own):
         return anything
-    command, rest = words[at].text, words[at + 1 :]
+    command, rest = words[0].text, words[1:]
     texts = written_out(rest, folder)
     if texts is None:
         return _NONE if command in _HARMLESS and not any("-o" in word.text for word in rest) else anything

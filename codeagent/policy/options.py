@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from codeagent.policy.shell_words import Word
 
 _COUNT = re.compile(r"-\d+")
+GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
+"""Git's own options that take the next word along."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,17 +23,12 @@ class Allowed:
     ``counts`` allows a bare number such as ``-20``.
     """
 
-    flags: str = ""
-    valued: str = ""
-    longs: frozenset[str] = frozenset()
-    long_valued: frozenset[str] = frozenset()
-    paths: frozenset[str] = frozenset()
-    counts: bool = False
-
-    @classmethod
-    def of(cls, flags: str = "", valued: str = "", longs: str = "", long_valued: str = "", paths: str = "") -> Allowed:
-        """The same with long names written in one text, blanks between them."""
-        return cls(flags=flags, valued=valued, longs=names(longs), long_valued=names(long_valued), paths=names(paths))
+    flags: str
+    valued: str
+    longs: frozenset[str]
+    long_valued: frozenset[str]
+    paths: frozenset[str]
+    counts: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +58,36 @@ class Given:
 def names(text: str) -> frozenset[str]:
     """A set of words written with blanks between them."""
     return frozenset(text.split())
+
+
+def allow(
+    flags: str = "", valued: str = "", longs: str = "", long_valued: str = "", paths: str = "", *, counts: bool = False
+) -> Allowed:
+    """What ``Allowed`` says, long names written with blanks between them."""
+    return Allowed(
+        flags=flags,
+        valued=valued,
+        longs=names(longs),
+        long_valued=names(long_valued),
+        paths=names(paths),
+        counts=counts,
+    )
+
+
+def split_git(
+    words: Sequence[Word], valued: frozenset[str] = GIT_VALUED
+) -> tuple[list[tuple[str, str]], Sequence[Word]]:
+    """The options of git's own among the words behind ``git``, and the words from its command on.
+
+    Each with the word that it takes along, for those that are ``valued``, and else with an empty text.
+    """
+    options: list[tuple[str, str]] = []
+    at = 0
+    while at < len(words) and words[at].text.startswith("-"):
+        text, width = words[at].text, 2 if words[at].text in valued else 1
+        options.append((text, "".join(word.text for word in words[at + 1 : at + width])))
+        at += width
+    return options, words[at:]
 
 
 def read_options(words: Sequence[Word], allowed: Allowed) -> Given | str:

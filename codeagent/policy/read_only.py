@@ -11,7 +11,7 @@ from codeagent.core.text import names_secret
 from codeagent.policy.awk_reading import read_awk
 from codeagent.policy.git_reading import read_git
 from codeagent.policy.name_patterns import of_names, of_types
-from codeagent.policy.options import Allowed, Given, names, read_options
+from codeagent.policy.options import Given, allow, names, read_options
 from codeagent.policy.read_only_table import DEEP, TABLE, Operands, Row
 from codeagent.policy.reading import Reading
 from codeagent.policy.sed_reading import read_sed
@@ -325,7 +325,7 @@ def _date(words: Sequence[Word]) -> Reading | str:
     """``date`` shows the time; an operand that is no format would set the clock."""
     given = read_options(
         [word for word in words if word.text not in _DATE_ISO],
-        Allowed.of("uR", "dr", "utc universal rfc-email iso-8601 debug", "date rfc-3339 reference", "r reference"),
+        allow("uR", "dr", "utc universal rfc-email iso-8601 debug", "date rfc-3339 reference", "r reference"),
     )
     if isinstance(given, str):
         return f"date: {given}"
@@ -358,7 +358,7 @@ def _unzip(words: Sequence[Word]) -> Reading | str:
 
 def _ps(words: Sequence[Word]) -> Reading | str:
     """``ps`` lists processes; with ``e`` in the old style it would show what is in their environments."""
-    given = read_options(words, Allowed.of("AefFlHjTL", "pCo", "forest no-headers", "sort"))
+    given = read_options(words, allow("AefFlHjTL", "pCo", "forest no-headers", "sort"))
     if isinstance(given, str):
         return f"ps: {given}"
     formats = all(word.is_fixed and _PS_FORMAT.fullmatch(word.text) for word in given.of("o"))

@@ -15,6 +15,7 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.text import has_disguised, has_invisible, show_invisible
 from codeagent.policy.effort import spend
 from codeagent.policy.later import IgnoreSpec, ignore_spec, names_files
+from codeagent.policy.options import GIT_VALUED, split_git
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 
@@ -377,7 +378,7 @@ def _match_words(patterns: tuple[_PatternWord, ...], words: tuple[Word, ...]) ->
 
 
 _MOST_STARS, _MOST_DEEP = 4, 3
-_GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+_GIT_VALUED = GIT_VALUED | {"--exec-path"}
 
 
 def _plain_forms(words: Sequence[Word]) -> list[tuple[Word, ...]]:
@@ -387,7 +388,4 @@ def _plain_forms(words: Sequence[Word]) -> list[tuple[Word, ...]]:
     plain = (Word(base_name(words[0].text).casefold()), *words[1:])
     if plain[0].text != "git":
         return [plain]
-    at = 1
-    while at < len(plain) and plain[at].text.startswith("-"):
-        at += 2 if plain[at].text in _GIT_VALUED else 1
-    return [plain, (plain[0], *plain[at:])]
+    return [plain, (plain[0], *split_git(plain[1:], _GIT_VALUED)[1])]

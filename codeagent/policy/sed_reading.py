@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codeagent.policy.options import Allowed, names, read_options
+from codeagent.policy.options import allow, read_options
 from codeagent.policy.reading import Reading
 from codeagent.policy.shell_words import Word
 
@@ -19,12 +19,7 @@ def read_sed(words: Sequence[Word]) -> Reading | str:
     """What ``sed`` reads, or in words why it may do more."""
     given = read_options(
         words,
-        Allowed(
-            flags="nErsuz",
-            valued="e",
-            longs=names("quiet silent regexp-extended separate unbuffered null-data"),
-            long_valued=names("expression"),
-        ),
+        allow("nErsuz", "e", "quiet silent regexp-extended separate unbuffered null-data", "expression"),
     )
     if isinstance(given, str):
         return f"sed: {given}"

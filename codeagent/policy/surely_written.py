@@ -18,7 +18,7 @@ from codeagent.policy.replaced import written_names
 from codeagent.policy.shell_script import Direction
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import INTERPRETERS, base_name
-from codeagent.workspace.git_places import is_there
+from codeagent.workspace.git_places import repository_of
 
 _MOST = 20
 _RESOLVED = 5
@@ -137,6 +137,6 @@ def _settings(texts: Sequence[str], folder: Path) -> Iterator[Path]:
     is_config = texts[1:2] == ["config"] and texts[3:] and not _ELSEWHERE & set(texts[2:])
     writes = bool(is_config) and not any(text.startswith(_READS_SETTINGS) for text in texts[2:])
     if writes or (texts[1:2] == ["remote"] and _REMOTES & set(texts[2:3])):
-        top = next((parent for parent in (folder, *folder.parents) if is_there(parent / ".git")), None)
+        top = repository_of(folder)
         if top is not None and (top / ".git").is_dir():
             yield top / ".git/config"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 
 from codeagent.policy.effort import spend
+from codeagent.policy.options import names
 from codeagent.policy.shell_words import Word
 
 _MARKS_IN_ONE = 16
@@ -49,20 +50,16 @@ class _Options:
     setting: re.Pattern[str] | None = None
     adds_words: bool = False
     query: str = ""
-    is_shell: str = field(default="")
+    is_shell: str = ""
     moves: str = ""
-
-
-def _long(names: str) -> frozenset[str]:
-    return frozenset(names.split())
 
 
 _WRAPPERS: Mapping[str, _Options] = {
     "sudo": _Options(
         flags="AbBEHnNPS",
         valued="CDghpRrtTuU",
-        long_flags=_long("askpass background bell preserve-env set-home non-interactive preserve-groups stdin"),
-        long_valued=_long("close-from chdir group host prompt chroot role type command-timeout user other-user"),
+        long_flags=names("askpass background bell preserve-env set-home non-interactive preserve-groups stdin"),
+        long_valued=names("close-from chdir group host prompt chroot role type command-timeout user other-user"),
         setting=_ANY_SETTING,
         moves="D",
     ),
@@ -70,8 +67,8 @@ _WRAPPERS: Mapping[str, _Options] = {
     "env": _Options(
         flags="i0v",
         valued="uC",
-        long_flags=_long("ignore-environment null debug"),
-        long_valued=_long("unset chdir"),
+        long_flags=names("ignore-environment null debug"),
+        long_valued=names("unset chdir"),
         setting=_ANY_SETTING,
         moves="C",
     ),
@@ -82,30 +79,30 @@ _WRAPPERS: Mapping[str, _Options] = {
     "time": _Options(
         flags="apqv",
         valued="fo",
-        long_flags=_long("append portability quiet verbose"),
-        long_valued=_long("format output"),
+        long_flags=names("append portability quiet verbose"),
+        long_valued=names("format output"),
         setting=_SHELL_SETTING,
     ),
-    "nice": _Options(flags="0123456789", valued="n", long_valued=_long("adjustment")),
-    "ionice": _Options(flags="t", valued="cn", long_flags=_long("ignore"), long_valued=_long("class classdata")),
+    "nice": _Options(flags="0123456789", valued="n", long_valued=names("adjustment")),
+    "ionice": _Options(flags="t", valued="cn", long_flags=names("ignore"), long_valued=names("class classdata")),
     "timeout": _Options(
         flags="v",
         valued="ks",
-        long_flags=_long("foreground preserve-status verbose"),
-        long_valued=_long("kill-after signal"),
+        long_flags=names("foreground preserve-status verbose"),
+        long_valued=names("kill-after signal"),
         operands=1,
     ),
     "gtimeout": _Options(valued="ks", operands=1),
-    "stdbuf": _Options(valued="ioe", long_valued=_long("input output error")),
-    "setsid": _Options(flags="cfw", long_flags=_long("ctty fork wait")),
+    "stdbuf": _Options(valued="ioe", long_valued=names("input output error")),
+    "setsid": _Options(flags="cfw", long_flags=names("ctty fork wait")),
     "chrt": _Options(flags="abdfior", operands=1),
     "taskset": _Options(flags="a", operands=1),
     "flock": _Options(flags="sxenuoFv", valued="wE", operands=1, is_shell="c"),
-    "chroot": _Options(operands=1, long_valued=_long("groups userspec")),
+    "chroot": _Options(operands=1, long_valued=names("groups userspec")),
     "fakeroot": _Options(),
     "unbuffer": _Options(flags="p"),
     "caffeinate": _Options(flags="disu", valued="tw"),
-    "arch": _Options(flags="", long_flags=_long("")),
+    "arch": _Options(),
     "busybox": _Options(),
     "toybox": _Options(),
     "coproc": _Options(),
@@ -114,47 +111,29 @@ _WRAPPERS: Mapping[str, _Options] = {
     "xargs": _Options(
         flags="0rtpxo",
         valued="nPLsdaEIJR",
-        long_flags=_long("null no-run-if-empty verbose interactive exit open-tty"),
-        long_valued=_long("max-args max-procs max-lines max-chars delimiter arg-file eof replace process-slot-var"),
+        long_flags=names("null no-run-if-empty verbose interactive exit open-tty"),
+        long_valued=names("max-args max-procs max-lines max-chars delimiter arg-file eof replace process-slot-var"),
         adds_words=True,
     ),
 }
-_RUNNERS: Mapping[tuple[str, ...], None] = dict.fromkeys(
-    (
-        ("uv", "run"),
-        ("poetry", "run"),
-        ("pipenv", "run"),
-        ("pdm", "run"),
-        ("rye", "run"),
-        ("hatch", "run"),
-        ("bundle", "exec"),
-        ("npm", "exec"),
-        ("npm", "x"),
-        ("pnpm", "exec"),
-        ("pnpm", "dlx"),
-        ("yarn", "exec"),
-        ("yarn", "dlx"),
-        ("conda", "run"),
-        ("direnv", "exec"),
-        ("mise", "exec"),
-        ("nix-shell", "--run"),
-        ("npx",),
-        ("bunx",),
-        ("pipx", "run"),
-        ("uvx",),
+_RUNNERS = frozenset(
+    tuple(words.split())
+    for words in (
+        *("uv run", "poetry run", "pipenv run", "pdm run", "rye run", "hatch run", "bundle exec", "npm exec", "npm x"),
+        *("pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "conda run", "direnv exec", "mise exec", "nix-shell --run"),
+        *("npx", "bunx", "pipx run", "uvx"),
     )
 )
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh"})
-_UNSEEN = frozenset(
-    {"eval", "source", ".", "parallel", "watch", "su", "runuser", "pkexec", "ssh", "script", "entr", "at", "batch"}
-    | {"trap", "nsenter", "unshare", "systemd-run", "screen", "tmux", "expect", "socat", "find0", "rush", "doit"}
-    | {"ccache", "sccache", "dbus-launch", "dbus-run-session", "xvfb-run", "firejail", "proot", "faketime", "bwrap"}
+SHELLS = names("sh bash dash zsh ksh mksh ash fish rbash csh tcsh")
+_UNSEEN = names(
+    "eval source . parallel watch su runuser pkexec ssh script entr at batch trap nsenter unshare systemd-run screen"
+    " tmux expect socat find0 rush doit ccache sccache dbus-launch dbus-run-session xvfb-run firejail proot faketime"
+    " bwrap"
 )
-INTERPRETERS = SHELLS | frozenset(
-    {"python", "python2", "python3", "pypy", "pypy3", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua"}
-    | {"luajit", "tclsh", "wish", "osascript", "awk", "gawk", "mawk", "nawk", "pwsh", "powershell", "Rscript", "R"}
-    | {"julia", "ghci", "irb", "ipython", "groovy", "scala", "guile", "racket", "sqlite3", "psql", "mysql", "ed", "vim"}
-    | {"vi", "ex", "emacs", "gdb", "make"}
+INTERPRETERS = SHELLS | names(
+    "python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua luajit tclsh wish osascript awk gawk mawk"
+    " nawk pwsh powershell Rscript R julia ghci irb ipython groovy scala guile racket sqlite3 psql mysql ed vim vi ex"
+    " emacs gdb make"
 )
 
 
@@ -165,9 +144,7 @@ def base_name(word: str) -> str:
 
 def is_wrapper(name: str) -> bool:
     """Whether a program runs a command that it is given."""
-    return (
-        name in _WRAPPERS or name in _UNSEEN or name in SHELLS or name in {"find", "fd", "npx", "bunx", "uvx", "pipx"}
-    )
+    return name in _WRAPPERS.keys() | _UNSEEN | SHELLS | {"find", "fd", "npx", "bunx", "uvx", "pipx"}
 
 
 def inside(words: Sequence[Word]) -> tuple[Inside, ...]:  # noqa: PLR0911 - one return a kind
