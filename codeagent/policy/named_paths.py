@@ -27,7 +27,6 @@ from codeagent.policy.path_words import (
     known_ends,
     matches,
     one_by_one,
-    tidied,
     written,
 )
 from codeagent.policy.reading import Reading
@@ -38,7 +37,7 @@ from codeagent.policy.trees import found_below
 from codeagent.policy.unsaid_writes import unknown_write, written_unsaid
 from codeagent.workspace.files import is_file
 from codeagent.workspace.git_places import is_there
-from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.paths import PathSandbox, without_dots
 
 _NEW_NAME = f"new-{secrets.token_hex(8)}"  # nothing can be called that already
 _MOST_MATCHES = 1_000
@@ -384,5 +383,5 @@ def _both_names(touch: Touch, folder: Path) -> tuple[Path, ...]:
     """The real path and the one that is written, for rules that forbid."""
     if touch.path is None:
         return ()
-    lexical = tidied(folder / touch.written) if not touch.written.startswith("~") else touch.path
+    lexical = without_dots(folder / touch.written) if not touch.written.startswith("~") else touch.path
     return tuple(dict.fromkeys((touch.path, lexical)))

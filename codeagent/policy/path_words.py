@@ -113,14 +113,3 @@ def exists(folder: Path, text: str) -> bool:
         return (folder / text).exists()
     except (OSError, ValueError):
         return False
-
-
-def tidied(path: Path) -> Path:
-    """``..`` taken back by its text alone."""
-    parts: list[str] = []
-    for part in path.parts:
-        if part != "..":
-            parts.append(part)
-        elif len(parts) > 1:
-            parts.pop()
-    return Path(*parts)

@@ -19,7 +19,7 @@ from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.found_files import FINDERS, found_by
 from codeagent.policy.git_writes import GitWrites, git_writes
 from codeagent.policy.options import names
-from codeagent.policy.path_words import PLAIN_PATH, candidates, exists, known_ends, matches, one_by_one, tidied, written
+from codeagent.policy.path_words import PLAIN_PATH, candidates, exists, known_ends, matches, one_by_one, written
 from codeagent.policy.possibly_written import possibly_written, surely_output
 from codeagent.policy.replaced import may_replace, written_names, written_out
 from codeagent.policy.rules import Rule, RuleSet
@@ -27,7 +27,7 @@ from codeagent.policy.shell_words import Word
 from codeagent.policy.trees import files_below
 from codeagent.policy.wrappers import ANYTHING, base_name, inside
 from codeagent.workspace.files import is_folder
-from codeagent.workspace.paths import PathSandbox
+from codeagent.workspace.paths import PathSandbox, without_dots
 
 _CHANGING = names("touch mkdir rmdir truncate tee chmod chown chgrp shred sponge dd")
 _WHOLE = names("rm chmod chown chgrp shred")
@@ -174,7 +174,7 @@ def _below(top: Path) -> Iterator[Path]:
 
 def _sure(paths: Sequence[Path], sandbox: PathSandbox, rules: RuleSet, *, with_starts: bool) -> Iterator[Finding]:
     real = cache(Path.resolve)
-    for path in dict.fromkeys(map(tidied, paths)):
+    for path in dict.fromkeys(map(without_dots, paths)):
         spend(_PATH)
         both = (path, real(path.parent) / path.name)
         shown = sandbox.show(path)
@@ -223,5 +223,5 @@ def _may_fit_below(rule: Rule, top: Path, root: Path) -> bool:
         if not _SIGNS.isdisjoint(part):
             break
         start /= part
-    mine, other = (Path(str(path).casefold()) for path in (start, tidied(top)))
+    mine, other = (Path(str(path).casefold()) for path in (start, without_dots(top)))
     return mine.is_relative_to(other) or other.is_relative_to(mine)

@@ -16,7 +16,7 @@ from codeagent.tools.left_out import LeftOut, RuleAgainst, no_rule
 from codeagent.tools.output import say, show_name
 from codeagent.tools.plans import LookPlan
 from codeagent.workspace.files import TEMP_PREFIX
-from codeagent.workspace.handles import listed_folder
+from codeagent.workspace.handles import opened_folder, readable
 from codeagent.workspace.paths import PathSandbox
 
 MOST_NAMES = 500
@@ -74,7 +74,7 @@ def list_folder(path: Path, shown: str, call_id: str, rule_against: RuleAgainst)
     """The names in a folder as a result, but for those that a rule stands against; raises FileProblem."""
     left_out = LeftOut(rule_against, path)
     try:
-        with listed_folder(path) as folder, os.scandir(folder) as found:
+        with opened_folder(path) as opened, readable(opened) as folder, os.scandir(folder) as found:
             entries = [
                 entry
                 for entry in found

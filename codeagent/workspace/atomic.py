@@ -13,7 +13,7 @@ from pathlib import Path
 
 from codeagent.core.errors import FileProblem, StaleFile
 from codeagent.core.values import value
-from codeagent.workspace.handles import opened_file, opened_folder, problems_of, read_all, write_all
+from codeagent.workspace.handles import opened_file, opened_folder, problems_of, read_all, readable, write_all
 from codeagent.workspace.leftovers import COPY_PREFIX, new_temp_name, ready_name
 from codeagent.workspace.metadata import copy_metadata
 from codeagent.workspace.renames import exchange, rename_new
@@ -154,12 +154,8 @@ def _copy(target: Target) -> Generator[Temporary]:
 
 def _sync(folder: int) -> None:
     """Makes the new name last; a file system that cannot do it for folders is not worth failing for."""
-    with suppress(OSError):
-        readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
-        try:
-            os.fsync(readable)
-        finally:
-            os.close(readable)
+    with suppress(OSError), readable(folder) as opened:
+        os.fsync(opened)
 
 
 # --- swapping two files ------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Self
 
 from codeagent.core.approvals import Hold
 from codeagent.core.programs import common_places, find_bash, find_program, pass_over, temporary_folder
@@ -56,11 +57,41 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bubblewrap:
+class _Confined:
+    """What all ways to confine have in common: their bounds, and how these are loosened."""
+
+    bounds: Bounds
+
+    def ruleset(self) -> int | None:
+        """The descriptor of a Landlock ruleset for the command, which the caller closes; None: there is none."""
+        return None
+
+    def keeps_from(self, path: Path) -> bool:
+        """Whether a command may not write there."""
+        return not self.bounds.may_write(path)
+
+    def with_git_open(self) -> Self:
+        """The same, but for the parts of git that make programs run: those may be written to."""
+        return replace(self, bounds=replace(self.bounds, protects_git=False))
+
+    def with_services_open(self) -> Self:
+        """The same, but for services and other processes of this machine: those may be used."""
+        return replace(self, bounds=replace(self.bounds, has_services=True))
+
+    def with_opened(self, services: Sequence[str]) -> Self:
+        """The same, but for the services of these names: those alone may be used."""
+        return replace(self, bounds=replace(self.bounds, opened=tuple(services)))
+
+    def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
+        """What a command was kept from, as far as its output says so."""
+        return self.bounds.refused(output, cwd)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bubblewrap(_Confined):
     """Confines by running the command in a file system of its own, see bwrap(1)."""
 
     program: str
-    bounds: Bounds
     name: str = "bubblewrap"
     keeps_closed: bool = True
 
@@ -80,40 +111,18 @@ class Bubblewrap:
 
     def wrapped(self, words: Sequence[str], cwd: Path) -> Sequence[str]:
         """The words that run ``words`` confined. Raises OSError."""
-        options = list(_EVERYTHING_READ_ONLY) + _few_rights()
-        for path in self.bounds.writable:
-            if path.exists():
-                options += ["--bind", str(path), str(path)]
         hidden = self.bounds.hidden_sockets()
-        for option, path in (*_binds_around(self.bounds, hidden), *_closing_binds(self.bounds)):
-            options += [option, str(path), str(path)]
+        binds = [("--bind", path) for path in self.bounds.writable if path.exists()]
+        binds += (*_binds_around(self.bounds, hidden), *_closing_binds(self.bounds))
         for folder in self.bounds.writable if self.bounds.protects_git else ():
-            for option, path in _git_binds(folder):
-                options += [option, str(path), str(path)]
+            binds += _git_binds(folder)
+        options = [*_EVERYTHING_READ_ONLY, *_few_rights()]
+        options += (word for option, path in binds for word in (option, str(path), str(path)))
         for path in hidden:
             options += ["--ro-bind", os.devnull, str(path)]
         if not self.bounds.has_network:
             options += ["--unshare-net"]
         return [self.program, *options, "--chdir", str(cwd), "--", *words]
-
-    def ruleset(self) -> None:
-        """None: bubblewrap confines the command itself."""
-
-    def keeps_from(self, path: Path) -> bool:
-        """Whether a command may not write there."""
-        return not self.bounds.may_write(path)
-
-    def with_git_open(self) -> Bubblewrap:
-        """The same, but for the parts of git that make programs run: those may be written to."""
-        return replace(self, bounds=replace(self.bounds, protects_git=False))
-
-    def with_services_open(self) -> Bubblewrap:
-        """The same, but for services and other processes of this machine: those may be used."""
-        return replace(self, bounds=replace(self.bounds, has_services=True))
-
-    def with_opened(self, services: Sequence[str]) -> Bubblewrap:
-        """The same, but for the services of these names: those alone may be used."""
-        return replace(self, bounds=replace(self.bounds, opened=tuple(services)))
 
     def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
         """What a command was kept from, as far as its output says so."""
@@ -121,10 +130,9 @@ class Bubblewrap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Landlock:
+class Landlock(_Confined):
     """Confines by the kernel's Landlock, which the command's first process applies to itself."""
 
-    bounds: Bounds
     name: str = "Landlock"
 
     @property
@@ -172,32 +180,11 @@ class Landlock:
         """The descriptor of a ruleset for the command, which the caller closes. Raises OSError."""
         return landlock.make_ruleset((*self.bounds.writable, MEMORY), devices(), has_network=self.bounds.has_network)
 
-    def keeps_from(self, path: Path) -> bool:
-        """Whether a command may not write there."""
-        return not self.bounds.may_write(path)
-
-    def with_git_open(self) -> Landlock:
-        """The same, but for the parts of git that make programs run: those may be written to."""
-        return replace(self, bounds=replace(self.bounds, protects_git=False))
-
-    def with_services_open(self) -> Landlock:
-        """The same, but for services and other processes of this machine: those may be used."""
-        return replace(self, bounds=replace(self.bounds, has_services=True))
-
-    def with_opened(self, services: Sequence[str]) -> Landlock:
-        """The same, but for the services of these names: those alone may be used."""
-        return replace(self, bounds=replace(self.bounds, opened=tuple(services)))
-
-    def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
-        """What a command was kept from, as far as its output says so."""
-        return self.bounds.refused(output, cwd)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxExec:
+class SandboxExec(_Confined):
     """Confines by macOS's Seatbelt, see sandbox-exec(1)."""
 
-    bounds: Bounds
     name: str = "sandbox-exec"
     cannot_stop: str = f"what it reads of other processes, {_OTHERS}, {_SERVICES}"
     keeps_closed: bool = True
@@ -207,29 +194,6 @@ class SandboxExec:
         """The words that run ``words`` confined."""
         del cwd
         return [str(_MAC_SANDBOX), "-p", seatbelt_profile(self.bounds), *words]
-
-    def ruleset(self) -> None:
-        """None: sandbox-exec confines the command itself."""
-
-    def keeps_from(self, path: Path) -> bool:
-        """Whether a command may not write there."""
-        return not self.bounds.may_write(path)
-
-    def with_git_open(self) -> SandboxExec:
-        """The same, but for the parts of git that make programs run: those may be written to."""
-        return replace(self, bounds=replace(self.bounds, protects_git=False))
-
-    def with_services_open(self) -> SandboxExec:
-        """The same, but for services and other processes of this machine: those may be used."""
-        return replace(self, bounds=replace(self.bounds, has_services=True))
-
-    def with_opened(self, services: Sequence[str]) -> SandboxExec:
-        """The same, but for the services of these names: those alone may be used."""
-        return replace(self, bounds=replace(self.bounds, opened=tuple(services)))
-
-    def refused(self, output: str, cwd: Path) -> tuple[Refusal, ...]:
-        """What a command was kept from, as far as its output says so."""
-        return self.bounds.refused(output, cwd)
 
 
 def _keeps_apart(bounds: Bounds) -> bool:

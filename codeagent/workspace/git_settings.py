@@ -21,21 +21,8 @@ _PLAIN_PATH = re.compile(r"[\w./ @+-]+")
 _SWITCH = frozenset({"true", "false", "yes", "no", "on", "off", "0", "1", ""})
 _SECTIONS = frozenset({"filter", "include", "includeif", "gpg", "protocol"})
 _NAMES = frozenset(
-    {
-        "external",
-        "textconv",
-        "showsignature",
-        "program",
-        "command",
-        "alternaterefscommand",
-        "sshcommand",
-        "gitproxy",
-        "partialclone",
-        "promisor",
-        "partialclonefilter",
-        "uploadpack",
-        "vcs",
-    }
+    {"external", "textconv", "showsignature", "program", "command", "alternaterefscommand", "sshcommand"}
+    | {"gitproxy", "partialclone", "promisor", "partialclonefilter", "uploadpack", "vcs"}
 )
 _COMPARES_PARENTS = frozenset(
     {"off", "none", "1", "first-parent", "separate", "m", "on", "combined", "c", "dense-combined", "cc"}

@@ -23,49 +23,15 @@ from codeagent.workspace.git_repository import Repository, head_of
 from codeagent.workspace.private import make_private_folder
 
 CARRIED = frozenset(
-    {
-        "core.abbrev",
-        "core.attributesfile",
-        "core.autocrlf",
-        "core.checkroundtripencoding",
-        "core.checkstat",
-        "core.disambiguate",
-        "core.eol",
-        "core.excludesfile",
-        "core.filemode",
-        "core.ignorecase",
-        "core.notesref",
-        "core.precomposeunicode",
-        "core.sparsecheckout",
-        "core.sparsecheckoutcone",
-        "core.symlinks",
-        "core.trustctime",
-        "core.usereplacerefs",
-        "branch.*.merge",
-        "branch.*.pushremote",
-        "branch.*.rebase",
-        "branch.*.remote",
-        "diff.algorithm",
-        "diff.orderfile",
-        "diff.renamelimit",
-        "diff.renames",
-        "grep.extendedregexp",
-        "grep.patterntype",
-        "i18n.commitencoding",
-        "i18n.logoutputencoding",
-        "log.diffmerges",
-        "log.follow",
-        "log.mailmap",
-        "mailmap.blob",
-        "mailmap.file",
-        "merge.directoryrenames",
-        "merge.renames",
-        "push.default",
-        "remote.*.fetch",
-        "remote.*.push",
-        "remote.pushdefault",
-        "sparse.expectfilesoutsideofpatterns",
-    }
+    {"core.abbrev", "core.attributesfile", "core.autocrlf", "core.checkroundtripencoding", "core.checkstat"}
+    | {"core.disambiguate", "core.eol", "core.excludesfile", "core.filemode", "core.ignorecase", "core.notesref"}
+    | {"core.precomposeunicode", "core.sparsecheckout", "core.sparsecheckoutcone", "core.symlinks"}
+    | {"core.trustctime", "core.usereplacerefs", "branch.*.merge", "branch.*.pushremote", "branch.*.rebase"}
+    | {"branch.*.remote", "diff.algorithm", "diff.orderfile", "diff.renamelimit", "diff.renames"}
+    | {"grep.extendedregexp", "grep.patterntype", "i18n.commitencoding", "i18n.logoutputencoding", "log.diffmerges"}
+    | {"log.follow", "log.mailmap", "mailmap.blob", "mailmap.file", "merge.directoryrenames", "merge.renames"}
+    | {"push.default", "remote.*.fetch", "remote.*.push", "remote.pushdefault"}
+    | {"sparse.expectfilesoutsideofpatterns"}
 )
 """The settings that take effect: each only says which commits and files are meant, and how they are compared."""
 

@@ -65,14 +65,13 @@ def opened_folder(path: Path) -> Generator[int]:
 
 
 @contextmanager
-def listed_folder(path: Path) -> Generator[int]:
-    """The same for ``os.scandir``. Raises OSError."""
-    with opened_folder(path) as folder:
-        listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+def readable(folder: int) -> Generator[int]:
+    """Another descriptor of the folder, for listing and syncing it, for the length of the block. Raises OSError."""
+    opened = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
     try:
-        yield listed
+        yield opened
     finally:
-        os.close(listed)
+        os.close(opened)
 
 
 @contextmanager

@@ -109,7 +109,7 @@ class PathSandbox:
         lexical = self._absolute(path, base)
         real = _real(lexical)
         _check_loop(path, real)
-        views = _Views(written=lexical if lexical == real else _without_dots(lexical), real=real)
+        views = _Views(written=lexical if lexical == real else without_dots(lexical), real=real)
         if access is Access.WRITE:
             self._refuse_hard_writes(path, views)
         return Touch(path=real, access=access, written=path, concern=self._concern(path, views, access))
@@ -323,7 +323,7 @@ def _circle(written: str) -> PathRefused:
     return PathRefused(f"The links in {written} lead in a circle.")
 
 
-def _without_dots(path: Path) -> Path:
+def without_dots(path: Path) -> Path:
     """``..`` taken back by its text alone: the path as a person reads it."""
     parts: list[str] = []
     for part in path.parts:

@@ -60,80 +60,19 @@ _LOOKED_AT_IN_GIT_SETTINGS = 65_536
 _SECRETS_AT_HOME = tuple(
     tuple(place.split("/"))
     for place in (
-        ".ssh",
-        ".aws",
-        ".kube",
-        ".gnupg",
-        ".netrc",
-        ".pgpass",
-        ".config/gcloud",
-        ".docker/config.json",
-        ".git-credentials",
-        ".npmrc",
-        ".pypirc",
+        *(".ssh", ".aws", ".kube", ".gnupg", ".netrc", ".pgpass", ".config/gcloud", ".docker/config.json"),
+        *(".git-credentials", ".npmrc", ".pypirc"),
     )
 )
 _SOURCE_ENDINGS = frozenset(
-    {
-        ".c",
-        ".cc",
-        ".cpp",
-        ".cs",
-        ".css",
-        ".cxx",
-        ".dart",
-        ".ex",
-        ".go",
-        ".h",
-        ".hpp",
-        ".html",
-        ".java",
-        ".js",
-        ".jsx",
-        ".kt",
-        ".lua",
-        ".md",
-        ".mjs",
-        ".php",
-        ".proto",
-        ".py",
-        ".pyi",
-        ".rb",
-        ".rs",
-        ".rst",
-        ".scala",
-        ".scss",
-        ".sql",
-        ".swift",
-        ".ts",
-        ".tsx",
-        ".vue",
-    }
+    {".c", ".cc", ".cpp", ".cs", ".css", ".cxx", ".dart", ".ex", ".go", ".h", ".hpp", ".html", ".java", ".js"}
+    | {".jsx", ".kt", ".lua", ".md", ".mjs", ".php", ".proto", ".py", ".pyi", ".rb", ".rs", ".rst", ".scala"}
+    | {".scss", ".sql", ".swift", ".ts", ".tsx", ".vue"}
 )
 _STARTS_AT_HOME = frozenset(
-    {
-        ".bashrc",
-        ".bash_profile",
-        ".bash_login",
-        ".bash_logout",
-        ".bash_aliases",
-        ".profile",
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-        ".zlogin",
-        ".zlogout",
-        ".kshrc",
-        ".cshrc",
-        ".tcshrc",
-        ".login",
-        ".inputrc",
-        ".xprofile",
-        ".xinitrc",
-        ".xsessionrc",
-        ".pam_environment",
-        ".gitconfig",
-    }
+    {".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv"}
+    | {".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc", ".xprofile"}
+    | {".xinitrc", ".xsessionrc", ".pam_environment", ".gitconfig"}
 )
 _START_FOLDERS_BELOW_HOME = (
     ".config/fish",

@@ -22,7 +22,7 @@ from codeagent.workspace.atomic import (
     taken_up,
     temporary,
 )
-from codeagent.workspace.handles import opened_folder, problems_of, write_unsynced
+from codeagent.workspace.handles import opened_folder, problems_of, readable, write_unsynced
 from codeagent.workspace.metadata import copy_metadata
 from codeagent.workspace.renames import rename_new
 
@@ -134,10 +134,7 @@ def _beside_nothing(path: Path, data: bytes, mode: int) -> Staged | None:
 
 def _sync_disk(folder: int) -> None:
     """Of one disk where the system can do that, else of all."""
-    readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
-    try:
+    with readable(folder) as opened:
         sync = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-        if sync is None or sync(readable) != 0:
+        if sync is None or sync(opened) != 0:
             os.sync()
-    finally:
-        os.close(readable)
