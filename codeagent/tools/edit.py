@@ -8,12 +8,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeagent.core.approvals import Access, Touch
+from codeagent.core.approvals import Access
 from codeagent.core.errors import BadArguments, EditRefused, PathRefused, StaleFile
 from codeagent.core.protocols import Plan, ToolContext
-from codeagent.tools.later import apply_edit, apply_edits
+from codeagent.tools.later import apply_edits
 from codeagent.tools.matching_result import EditMatch, MatchLevel
 from codeagent.tools.output import line_ranges
+from codeagent.tools.path_tools import PathTool
 from codeagent.tools.plans import Change, ChangePlan, plan_change, present
 from codeagent.workspace.files import decode
 from codeagent.workspace.paths import PathSandbox
@@ -47,7 +48,7 @@ class EditArguments(BaseModel):
     )
 
 
-class EditTool:
+class EditTool(PathTool[EditArguments]):
     """Changes parts of a file; the person sees the diff first."""
 
     name = "edit"
@@ -58,21 +59,8 @@ class EditTool:
     Arguments = EditArguments
 
     def __init__(self, sandbox: PathSandbox, seen: SeenFiles) -> None:
-        self._sandbox = sandbox
+        super().__init__(sandbox)
         self._seen = seen
-
-    def label(self, arguments: object) -> str:
-        """The path."""
-        return arguments.path if isinstance(arguments, EditArguments) else ""
-
-    def is_concurrency_safe(self, arguments: object) -> bool:
-        """It touches one path."""
-        return isinstance(arguments, EditArguments)
-
-    def touches(self, arguments: EditArguments, context: ToolContext) -> tuple[Touch, ...]:
-        """The file; raises PathRefused."""
-        del context
-        return (self._sandbox.resolve(arguments.path, Access.WRITE),)
 
     async def plan(self, arguments: EditArguments, context: ToolContext) -> Plan:
         """The diff to the file as it is now; raises EditRefused and its kin, Unread, StaleFile, FileProblem."""
@@ -86,7 +74,8 @@ class EditTool:
         _check(arguments)
         before = present(touch.path)
         shown = self._sandbox.show(touch.path)
-        match = _match(arguments, before)
+        pairs = [(edit.old, edit.new) for edit in arguments.edits or ()] or [(arguments.old or "", arguments.new or "")]
+        match = apply_edits(before, pairs, replace_all=arguments.replace_all)
         is_seen = True
         lines = [line for first, last in match.lines for line in range(first, last + 1)]
         if before is not None and lines:
@@ -113,14 +102,6 @@ def _check(arguments: EditArguments) -> None:
         raise BadArguments("Send either `old` and `new`, or `edits`, not both; nothing was done.")
     if arguments.edits and arguments.replace_all and len(arguments.edits) != 1:
         raise BadArguments("`replace_all` goes with a single `old` and `new`; nothing was done.")
-
-
-def _match(arguments: EditArguments, before: bytes | None) -> EditMatch:
-    pairs = [(edit.old, edit.new) for edit in arguments.edits or ()] or [(arguments.old or "", arguments.new or "")]
-    if len(pairs) == 1:
-        old, new = pairs[0]
-        return apply_edit(before, old, new, replace_all=arguments.replace_all)
-    return apply_edits(before, pairs)
 
 
 def _change(path: Path, shown: str, before: bytes | None, match: EditMatch) -> Change:

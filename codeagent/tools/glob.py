@@ -8,15 +8,16 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeagent.core.approvals import Access, Touch
+from codeagent.core.approvals import Access
 from codeagent.core.errors import FileProblem
 from codeagent.core.messages import SearchDetails, ToolResult
-from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.core.protocols import Plan, ToolContext
 from codeagent.core.text import counted
 from codeagent.tools.left_out import LeftOut, RuleAgainst, no_rule
 from codeagent.tools.output import say, show_name
+from codeagent.tools.path_tools import LookingTool
 from codeagent.tools.pattern import compile_glob
-from codeagent.tools.plans import LookPlan
+from codeagent.tools.plans import look_plan
 from codeagent.tools.walk import find_ripgrep, list_files
 from codeagent.workspace.files import is_folder
 from codeagent.workspace.paths import PathSandbox
@@ -33,7 +34,7 @@ class GlobArguments(BaseModel):
     path: str = Field(default=".", description="Folder that the pattern starts in")
 
 
-class GlobTool:
+class GlobTool(LookingTool[GlobArguments]):
     """Finds files by name among those that are neither ignored nor sensitive."""
 
     name = "glob"
@@ -42,30 +43,12 @@ class GlobTool:
 
     def __init__(self, sandbox: PathSandbox, ripgrep: str | None = None, rule_against: RuleAgainst = no_rule) -> None:
         """``ripgrep`` is the program's path; None looks for it, an empty text does without."""
-        self._rule_against = rule_against
-        self._sandbox = sandbox
+        super().__init__(sandbox, rule_against)
         self._ripgrep = find_ripgrep() if ripgrep is None else ripgrep
 
     def label(self, arguments: object) -> str:
         """The pattern."""
         return arguments.pattern if isinstance(arguments, GlobArguments) else ""
-
-    def is_read_only(self, arguments: object) -> bool:
-        """Always."""
-        return isinstance(arguments, GlobArguments)
-
-    def is_concurrency_safe(self, arguments: object) -> bool:
-        """It reads below one folder."""
-        return isinstance(arguments, GlobArguments)
-
-    def interruption(self, arguments: object) -> Interruption:
-        """Nothing is lost when it is cancelled."""
-        return Interruption.CANCEL if isinstance(arguments, GlobArguments) else Interruption.BLOCK
-
-    def touches(self, arguments: GlobArguments, context: ToolContext) -> tuple[Touch, ...]:
-        """The folder; raises PathRefused."""
-        del context
-        return (self._sandbox.resolve(arguments.path, Access.READ),)
 
     async def plan(self, arguments: GlobArguments, context: ToolContext) -> Plan:
         """Searches when it is run; raises BadArguments for a pattern that cannot be used."""
@@ -85,7 +68,7 @@ class GlobTool:
                 folder, [name for name in names if name not in hidden], secret, left_out.note(), context.call_id
             )
 
-        return LookPlan(touches=(touch,), look=look)
+        return look_plan(touch, look)
 
     def _result(self, folder: Path, names: list[str], secret: list[str], note: str, call_id: str) -> ToolResult:
         newest = sorted(names, key=lambda name: (-_changed_at(folder / name), name))[:MOST_FILES]

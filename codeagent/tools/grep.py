@@ -11,17 +11,18 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeagent.core.approvals import Access, Touch
+from codeagent.core.approvals import Access
 from codeagent.core.cut_texts import begun_before
 from codeagent.core.diff import split_lines
 from codeagent.core.errors import CodeagentError, FileProblem
 from codeagent.core.messages import SearchDetails, ToolResult
-from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.core.protocols import Plan, ToolContext
 from codeagent.tools.grep_engines import FileHits, Hit, Search, by_ripgrep, by_walk
 from codeagent.tools.left_out import LeftOut, RuleAgainst, no_rule
 from codeagent.tools.output import Line, numbered, say, show_line, show_name
+from codeagent.tools.path_tools import LookingTool
 from codeagent.tools.pattern import compile_glob, compile_pattern
-from codeagent.tools.plans import LookPlan, present
+from codeagent.tools.plans import look_plan, present
 from codeagent.tools.walk import find_ripgrep
 from codeagent.workspace.files import decode, is_folder, read_bytes
 from codeagent.workspace.paths import PathSandbox
@@ -47,7 +48,7 @@ class GrepArguments(BaseModel):
     literal: bool = Field(default=False, description="The pattern is plain text")
 
 
-class GrepTool:
+class GrepTool(LookingTool[GrepArguments]):
     """Searches in files that are neither ignored, binary nor sensitive."""
 
     name = "grep"
@@ -61,31 +62,13 @@ class GrepTool:
         self, sandbox: PathSandbox, seen: SeenFiles, ripgrep: str | None = None, rule_against: RuleAgainst = no_rule
     ) -> None:
         """``ripgrep`` is the program's path; None looks for it, an empty text does without."""
-        self._rule_against = rule_against
-        self._sandbox = sandbox
+        super().__init__(sandbox, rule_against)
         self._seen = seen
         self._ripgrep = find_ripgrep() if ripgrep is None else ripgrep
 
     def label(self, arguments: object) -> str:
         """The pattern."""
         return arguments.pattern if isinstance(arguments, GrepArguments) else ""
-
-    def is_read_only(self, arguments: object) -> bool:
-        """Always."""
-        return isinstance(arguments, GrepArguments)
-
-    def is_concurrency_safe(self, arguments: object) -> bool:
-        """It reads below one path."""
-        return isinstance(arguments, GrepArguments)
-
-    def interruption(self, arguments: object) -> Interruption:
-        """Nothing is lost when it is cancelled."""
-        return Interruption.CANCEL if isinstance(arguments, GrepArguments) else Interruption.BLOCK
-
-    def touches(self, arguments: GrepArguments, context: ToolContext) -> tuple[Touch, ...]:
-        """The file or folder; raises PathRefused."""
-        del context
-        return (self._sandbox.resolve(arguments.path, Access.READ),)
 
     async def plan(self, arguments: GrepArguments, context: ToolContext) -> Plan:
         """Searches when it is run; raises BadArguments for a pattern that cannot be used."""
@@ -122,7 +105,7 @@ class GrepTool:
             self._note_seen(report.shown, context.call_id)
             return report.result(context.call_id, left_out.note())
 
-        return LookPlan(touches=(touch,), look=look)
+        return look_plan(touch, look)
 
     def _note_seen(self, shown: Sequence[tuple[Path, Sequence[Line]]], call_id: str) -> None:
         """Lines shown whole count as seen, when the file still holds them."""

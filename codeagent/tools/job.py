@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeagent.core.approvals import NoPreview, Preview, Touch
-from codeagent.core.errors import PlanFixed
-from codeagent.core.events import Progress
+from codeagent.core.approvals import Touch
 from codeagent.core.messages import ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
 from codeagent.tools.command_output import changed_note, readable
 from codeagent.tools.held_back import in_words
 from codeagent.tools.output import say
-from codeagent.tools.plans import present_or_none
+from codeagent.tools.plans import FixedPlan, present_or_none
 from codeagent.workspace.jobs import Jobs, Look
 from codeagent.workspace.paths import PathSandbox
 from codeagent.workspace.seen import SeenFiles
@@ -71,9 +68,9 @@ class JobTool:
 
     async def plan(self, arguments: JobArguments, context: ToolContext) -> Plan:
         """A look or a stop; whether there is such a job turns out when it is carried out."""
-        return JobPlan(call_id=context.call_id, arguments=arguments, tool=self)
+        return FixedPlan(carry_out=lambda: self._carry_out(context.call_id, arguments))
 
-    async def carry_out(self, call_id: str, arguments: JobArguments) -> ToolResult:
+    async def _carry_out(self, call_id: str, arguments: JobArguments) -> ToolResult:
         """Does what the plan says; raises CommandProblem for a job that there is not."""
         if arguments.action == "stop":
             await self._jobs.stop(arguments.id)
@@ -87,46 +84,6 @@ class JobTool:
         if changed:
             lines.append(changed_note(self._sandbox, changed))
         return say(call_id, "\n".join(line for line in lines if line))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobPlan:
-    """One look at a job, or its stop."""
-
-    call_id: str
-    arguments: JobArguments
-    tool: JobTool
-
-    @property
-    def preview(self) -> Preview:
-        """Nothing to show: the command was shown when it was started."""
-        return NoPreview()
-
-    @property
-    def touches(self) -> tuple[Touch, ...]:
-        """Nothing."""
-        return ()
-
-    async def run(self, progress: Progress) -> ToolResult:
-        """Looks or stops; raises CommandProblem."""
-        del progress
-        return await self.tool.carry_out(self.call_id, self.arguments)
-
-    async def is_stale(self) -> bool:
-        """Never: it is about the job as it stands then."""
-        return False
-
-    async def rebuilt(self) -> Plan:
-        """The same plan."""
-        return self
-
-    def narrowed(self, hunks: frozenset[int]) -> Plan:
-        """Raises PlanFixed: there is nothing to choose from."""
-        raise PlanFixed(f"A job has no hunks to choose ({len(hunks)} chosen).")
-
-    async def edited(self, text: str) -> Plan:
-        """Raises PlanFixed: there is nothing to edit."""
-        raise PlanFixed(f"A look at a job has no text to edit ({len(text)} characters sent).")
 
 
 def _notes(look: Look) -> list[str]:

@@ -39,15 +39,10 @@ def compile_search(pattern: str) -> SearchPattern:
         raise ValueError(str(error)) from None
 
 
-def apply_edit(content: bytes | None, old: str, new: str, *, replace_all: bool = False) -> EditMatch:
-    """As ``matching.apply_edit``."""
+def apply_edits(content: bytes | None, edits: Sequence[tuple[str, str]], *, replace_all: bool) -> EditMatch:
+    """One edit or several, as the functions of ``matching`` make them."""
     from codeagent.tools import matching
 
-    return matching.apply_edit(content, old, new, replace_all=replace_all)
-
-
-def apply_edits(content: bytes | None, edits: Sequence[tuple[str, str]]) -> EditMatch:
-    """As ``matching.apply_edits``."""
-    from codeagent.tools import matching
-
+    if len(edits) == 1:
+        return matching.apply_edit(content, *edits[0], replace_all=replace_all)
     return matching.apply_edits(content, edits)

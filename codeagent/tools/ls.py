@@ -7,17 +7,17 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from codeagent.core.approvals import Access, Touch
+from codeagent.core.approvals import Access
 from codeagent.core.errors import FileProblem
 from codeagent.core.messages import SearchDetails, ToolResult
-from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.core.protocols import Plan, ToolContext
 from codeagent.core.text import counted
-from codeagent.tools.left_out import LeftOut, RuleAgainst, no_rule
+from codeagent.tools.left_out import LeftOut, RuleAgainst
 from codeagent.tools.output import say, show_name
-from codeagent.tools.plans import LookPlan
+from codeagent.tools.path_tools import LookingTool
+from codeagent.tools.plans import look_plan
 from codeagent.workspace.files import TEMP_PREFIX
 from codeagent.workspace.handles import opened_folder, readable
-from codeagent.workspace.paths import PathSandbox
 
 MOST_NAMES = 500
 _KILO = 1_000
@@ -30,44 +30,19 @@ class LsArguments(BaseModel):
     path: str = "."
 
 
-class LsTool:
+class LsTool(LookingTool[LsArguments]):
     """Lists a folder, hidden and ignored names too."""
 
     name = "ls"
     description = f"List a folder (default: the workspace): folders end with /, files have sizes. At most {MOST_NAMES}."
     Arguments = LsArguments
 
-    def __init__(self, sandbox: PathSandbox, rule_against: RuleAgainst = no_rule) -> None:
-        self._sandbox = sandbox
-        self._rule_against = rule_against
-
-    def label(self, arguments: object) -> str:
-        """The path."""
-        return arguments.path if isinstance(arguments, LsArguments) else ""
-
-    def is_read_only(self, arguments: object) -> bool:
-        """Always."""
-        return isinstance(arguments, LsArguments)
-
-    def is_concurrency_safe(self, arguments: object) -> bool:
-        """It reads one folder."""
-        return isinstance(arguments, LsArguments)
-
-    def interruption(self, arguments: object) -> Interruption:
-        """Nothing is lost when it is cancelled."""
-        return Interruption.CANCEL if isinstance(arguments, LsArguments) else Interruption.BLOCK
-
-    def touches(self, arguments: LsArguments, context: ToolContext) -> tuple[Touch, ...]:
-        """The folder; raises PathRefused."""
-        del context
-        return (self._sandbox.resolve(arguments.path, Access.READ),)
-
     async def plan(self, arguments: LsArguments, context: ToolContext) -> Plan:
         """Lists when it is run."""
         touch = self._sandbox.resolve(arguments.path, Access.READ)
         path = touch.path or self._sandbox.root
         shown = self._sandbox.show(path)
-        return LookPlan(touches=(touch,), look=lambda _: list_folder(path, shown, context.call_id, self._rule_against))
+        return look_plan(touch, lambda _: list_folder(path, shown, context.call_id, self._rule_against))
 
 
 def list_folder(path: Path, shown: str, call_id: str, rule_against: RuleAgainst) -> ToolResult:

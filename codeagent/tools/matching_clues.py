@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from codeagent.tools.matching_document import BLANKS, Call, Document, join_lines, split_lines
-from codeagent.tools.matching_prefixes import without_numbers
+from codeagent.tools.matching_document import BLANKS, Call, Document, join_lines, split_lines, without_numbers
+from codeagent.tools.output import line_ranges
 
 _ESCAPE = re.compile(r"\\([ntr\"'\\/])")
 _ESCAPED = {"n": "\n", "t": "\t", "r": ""}
@@ -34,7 +34,7 @@ def clue(document: Document, call: Call) -> Clue | None:
     for what, hint, repair in _REPAIRS:
         repaired = repair(call.old)
         if repaired != call.old and repaired.strip() and (where := _stands_on(document.text, repaired)):
-            return Clue(text=f"It contains {what}; without them it fits {_range(where)}.", hint=hint)
+            return Clue(text=f"It contains {what}; without them it fits {line_ranges([where])}.", hint=hint)
     return _odd_character(document, call)
 
 
@@ -43,7 +43,9 @@ def already_there(document: Document, call: Call) -> str:
     if not call.new.strip() or call.new in call.old:
         return ""
     where = _stands_on(document.text, call.new)
-    return f"But `new` is already there, on {_range(where)}: this edit may have been made before." if where else ""
+    return (
+        f"But `new` is already there, on {line_ranges([where])}: this edit may have been made before." if where else ""
+    )
 
 
 def is_like_something_shown(old: str) -> str:
@@ -84,8 +86,9 @@ def _odd_character(document: Document, call: Call) -> Clue | None:
         for text, other, owner in ((line, old, place), (old, line, f"line {number + 1} of `old`")):
             for column, character in enumerate(text, start=1):
                 if not character.isascii() and character not in other:
+                    odd = f"{owner} has {_name(character)} in column {column}"
                     return Clue(
-                        text=f"It looks like {_range(where)}, but {owner} has {_name(character)} in column {column}.",
+                        text=f"It looks like {line_ranges([where])}, but {odd}.",
                         hint="Send exactly the characters that the file has.",
                     )
     return None
@@ -106,10 +109,6 @@ def _stands_on(text: str, wanted: str) -> tuple[int, int] | None:
         return None
     first = haystack.count("\n", 0, at) + 1
     return first, first + len(lines) - 1
-
-
-def _range(where: tuple[int, int]) -> str:
-    return f"line {where[0]}" if where[0] == where[1] else f"lines {where[0]}-{where[1]}"
 
 
 def _name(character: str) -> str:

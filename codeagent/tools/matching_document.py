@@ -17,6 +17,8 @@ BLANKS = " \t"
 _BREAK = re.compile(r"\r?\n")
 _ANY_BREAK = re.compile(r"\r\n?|\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_NUMBER = re.compile(r" *([0-9]{1,9})[\t→]")
+"""A line number as the read tool shows it before each line."""
 
 
 class Document:
@@ -166,3 +168,21 @@ def join_lines(lines: Sequence[str]) -> str:
 def indentation(line: str) -> str:
     """The spaces and tabs that a line starts with."""
     return line[: len(line) - len(line.lstrip(BLANKS))]
+
+
+def numbered_lines(text: str) -> tuple[list[int], list[str]] | None:
+    """The line numbers and the plain lines, if every line of the text starts with a number; else None."""
+    numbers: list[int] = []
+    plain: list[str] = []
+    for line in split_lines(text) or [""]:
+        found = _NUMBER.match(line)
+        if found is None:
+            return None
+        numbers.append(int(found[1]))
+        plain.append(line[found.end() :])
+    return numbers, plain
+
+
+def without_numbers(text: str) -> str:
+    """The text without the line numbers of those lines that have one."""
+    return "\n".join(_NUMBER.sub("", line, count=1) if _NUMBER.match(line) else line for line in text.split("\n"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codeagent.tools import matching_advice as advice
-from codeagent.tools.matching_document import BLANKS, Call, Change, Document, indentation, split_lines
+from codeagent.tools.matching_document import BLANKS, Call, Change, Document, indentation, numbered_lines, split_lines
 from codeagent.tools.matching_indents import Shift, TabWidth, find_shift, find_tab_width
 from codeagent.tools.matching_places import (
     LinePlace,
@@ -18,7 +18,6 @@ from codeagent.tools.matching_places import (
     moves_first_line,
     typographic_hits,
 )
-from codeagent.tools.matching_prefixes import numbered_lines
 from codeagent.tools.matching_result import MatchLevel
 from codeagent.tools.matching_writing import replace_lines, replace_text
 

@@ -24,11 +24,11 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookPlan:
-    """A call that only reads; ``look`` does it in a thread and stops early when the event is set."""
+class FixedPlan:
+    """A call of which there is nothing to show or to choose: it is about what is there when ``carry_out`` runs."""
 
-    touches: tuple[Touch, ...]
-    look: Callable[[threading.Event], ToolResult]
+    touches: tuple[Touch, ...] = ()
+    carry_out: Callable[[], Awaitable[ToolResult]]
 
     @property
     def preview(self) -> Preview:
@@ -36,16 +36,12 @@ class LookPlan:
         return NoPreview()
 
     async def run(self, progress: Progress) -> ToolResult:
-        """Reads; cancelling it stops the reading thread."""
+        """Does it."""
         del progress
-        stop = threading.Event()
-        try:
-            return await asyncio.to_thread(self.look, stop)
-        finally:
-            stop.set()
+        return await self.carry_out()
 
     async def is_stale(self) -> bool:
-        """Never: it reads what is there when it runs."""
+        """Never."""
         return False
 
     async def rebuilt(self) -> Plan:
@@ -54,11 +50,24 @@ class LookPlan:
 
     def narrowed(self, hunks: frozenset[int]) -> Plan:
         """Raises PlanFixed: there is nothing to choose from."""
-        raise PlanFixed(f"A call that only reads has no hunks to choose ({len(hunks)} chosen).")
+        raise PlanFixed(f"This call has no hunks to choose ({len(hunks)} chosen).")
 
     async def edited(self, text: str) -> Plan:
         """Raises PlanFixed: there is nothing to edit."""
-        raise PlanFixed(f"A call that only reads has no text to edit ({len(text)} characters sent).")
+        raise PlanFixed(f"This call has no text to edit ({len(text)} characters sent).")
+
+
+def look_plan(touch: Touch, look: Callable[[threading.Event], ToolResult]) -> FixedPlan:
+    """A call that only reads; ``look`` does it in a thread, and stops early when the event is set."""
+
+    async def carry_out() -> ToolResult:
+        stop = threading.Event()
+        try:
+            return await asyncio.to_thread(look, stop)
+        finally:
+            stop.set()
+
+    return FixedPlan(touches=(touch,), carry_out=carry_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,17 +9,18 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeagent.core.approvals import Access, Touch
+from codeagent.core.approvals import Access
 from codeagent.core.diff import split_lines
 from codeagent.core.errors import FileProblem
 from codeagent.core.images import LARGEST_IMAGE, image_block, image_problem, image_type
 from codeagent.core.messages import ReadDetails, TextBlock, ToolResult
-from codeagent.core.protocols import Interruption, Plan, ToolContext
+from codeagent.core.protocols import Plan, ToolContext
 from codeagent.core.text import counted
 from codeagent.tools.left_out import RuleAgainst, no_rule
 from codeagent.tools.ls import list_folder
 from codeagent.tools.output import Line, numbered, say, show_line, show_name
-from codeagent.tools.plans import LookPlan, present
+from codeagent.tools.path_tools import LookingTool
+from codeagent.tools.plans import look_plan, present
 from codeagent.tools.walk import Walk
 from codeagent.workspace.files import decode, is_folder
 from codeagent.workspace.paths import PathSandbox
@@ -40,7 +41,7 @@ class ReadArguments(BaseModel):
     limit: int | None = Field(default=None, ge=1, description=f"Number of lines, at most {PAGE_LINES}")
 
 
-class ReadTool:
+class ReadTool(LookingTool[ReadArguments]):
     """Shows files and remembers which lines the model has seen."""
 
     name = "read"
@@ -51,36 +52,14 @@ class ReadTool:
     Arguments = ReadArguments
 
     def __init__(self, sandbox: PathSandbox, seen: SeenFiles, rule_against: RuleAgainst = no_rule) -> None:
-        self._sandbox = sandbox
-        self._rule_against = rule_against
+        super().__init__(sandbox, rule_against)
         self._seen = seen
-
-    def label(self, arguments: object) -> str:
-        """The path."""
-        return arguments.path if isinstance(arguments, ReadArguments) else ""
-
-    def is_read_only(self, arguments: object) -> bool:
-        """Always."""
-        return isinstance(arguments, ReadArguments)
-
-    def is_concurrency_safe(self, arguments: object) -> bool:
-        """It touches one path."""
-        return isinstance(arguments, ReadArguments)
-
-    def interruption(self, arguments: object) -> Interruption:
-        """Nothing is lost when it is cancelled."""
-        return Interruption.CANCEL if isinstance(arguments, ReadArguments) else Interruption.BLOCK
-
-    def touches(self, arguments: ReadArguments, context: ToolContext) -> tuple[Touch, ...]:
-        """The file; raises PathRefused."""
-        del context
-        return (self._sandbox.resolve(arguments.path, Access.READ),)
 
     async def plan(self, arguments: ReadArguments, context: ToolContext) -> Plan:
         """Reads when it is run."""
         touch = self._sandbox.resolve(arguments.path, Access.READ)
         path = touch.path or self._sandbox.root
-        return LookPlan(touches=(touch,), look=lambda stop: self._look(path, arguments, context.call_id, stop))
+        return look_plan(touch, lambda stop: self._look(path, arguments, context.call_id, stop))
 
     def _look(self, path: Path, arguments: ReadArguments, call_id: str, stop: threading.Event) -> ToolResult:
         shown = self._sandbox.show(path)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeagent.core.approvals import Access, Touch
+from codeagent.core.approvals import Access
 from codeagent.core.errors import EditRefused, FileProblem, PathRefused
 from codeagent.core.protocols import Plan, ToolContext
 from codeagent.core.text import counted
+from codeagent.tools.path_tools import PathTool
 from codeagent.tools.plans import Change, ChangePlan, line_ending, plan_change, present, with_line_endings
 from codeagent.workspace.files import UTF8, Encoding, TextFile, decode
 from codeagent.workspace.paths import PathSandbox
@@ -28,7 +29,7 @@ class WriteArguments(BaseModel):
     content: str = Field(description="The whole text of the file")
 
 
-class WriteTool:
+class WriteTool(PathTool[WriteArguments]):
     """Creates files and replaces whole ones; the person sees the diff first."""
 
     name = "write"
@@ -39,21 +40,8 @@ class WriteTool:
     Arguments = WriteArguments
 
     def __init__(self, sandbox: PathSandbox, seen: SeenFiles) -> None:
-        self._sandbox = sandbox
+        super().__init__(sandbox)
         self._seen = seen
-
-    def label(self, arguments: object) -> str:
-        """The path."""
-        return arguments.path if isinstance(arguments, WriteArguments) else ""
-
-    def is_concurrency_safe(self, arguments: object) -> bool:
-        """It touches one path."""
-        return isinstance(arguments, WriteArguments)
-
-    def touches(self, arguments: WriteArguments, context: ToolContext) -> tuple[Touch, ...]:
-        """The file; raises PathRefused."""
-        del context
-        return (self._sandbox.resolve(arguments.path, Access.WRITE),)
 
     async def plan(self, arguments: WriteArguments, context: ToolContext) -> Plan:
         """The diff to the file as it is now; raises Unread, StaleFile, FileProblem, EditRefused."""
