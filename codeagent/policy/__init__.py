@@ -9,7 +9,7 @@ How a shell command is judged, and where:
 * ``named_paths``    says what stands against the files that are named, ``trees`` against whole folders
 * ``fed_readers``, ``files_in_code``, ``run_in_texts``  follow names through pipes, code and texts
 * ``git_*``          tell which programs git would run here, and what it would show
-* ``losses``         say what would be lost (``destructive``), ``undoable`` whether that comes back
+* ``losses``         say what would be lost (``destructive``), and whether that comes back
 * ``beyond_sandbox`` knows what confinement does not hold
 * ``rules``          are compared with all that was found
 * ``effort``         bounds all of this: a line that is too much to look at is asked about

@@ -1,15 +1,38 @@
-"""What a person was asked about, and whether a yes to it still holds."""
+"""What a person was asked about, and whether a yes to it still holds: where a command's words lead, what it runs."""
 
 from __future__ import annotations
 
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
 
 from codeagent.core.approvals import ApprovalRequest, Decision, Mode, Verdict
 from codeagent.core.protocols import Allowed, Plan
 from codeagent.core.values import value
 from codeagent.policy.command_case import CommandCase
-from codeagent.policy.led_to import LedTo, leads_elsewhere, led_to
-from codeagent.policy.surely_written import files_run
+from codeagent.policy.commands import Command
+from codeagent.policy.effort import spend
+from codeagent.policy.named_paths import NamedPaths
+from codeagent.policy.shell_script import Direction
+from codeagent.policy.shell_words import Word
+from codeagent.policy.surely_written import is_clear, text_of
+from codeagent.policy.wrappers import INTERPRETERS, base_name
+
+_MOST_PLACES = 200
+_RESOLVED = 5
+_BEFORE_PATTERN = re.compile(r"(?:[^*?\[]*/)?")
+_MOST_RUN = 200
+_READ_BY_THEMSELVES = {
+    "make": ("GNUmakefile", "makefile", "Makefile"),
+    **dict.fromkeys(("npm", "npx", "yarn", "pnpm", "bun"), ("package.json",)),
+}
+_RUNNING = INTERPRETERS | _READ_BY_THEMSELVES.keys() | {"source", ".", "xargs", "parallel", "env"}
+
+LedTo = Mapping[str, tuple[str, object]]
+"""For each path that is named, where that really is, and which folder stands there, if one does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +56,6 @@ class Meaning:
         )
 
 
-def _leads_elsewhere(asked: LedTo | None, now: LedTo | None) -> bool:
-    return asked is not now if asked is None or now is None else leads_elsewhere(asked, now)
-
-
 def meaning_of(case: CommandCase | None) -> Meaning | None:
     """The meaning of a command; None for other calls, which a plan says all about."""
     if case is None:
@@ -44,8 +63,8 @@ def meaning_of(case: CommandCase | None) -> Meaning | None:
     return Meaning(
         verdict=case.verdict,
         overlooked=case.overlooked,
-        files_run=case.seen_by(files_run),
-        led_to=case.seen_by(led_to),
+        files_run=case.seen_by(_files_run),
+        led_to=case.seen_by(_led_to),
     )
 
 
@@ -93,3 +112,86 @@ class Again:
 
     def __init__(self, plan: Plan, why: str = "") -> None:
         self.plan, self.why = plan, why
+
+
+def _files_run(commands: Iterable[Command], paths: NamedPaths) -> tuple[tuple[str, object], ...]:
+    """The files that the line runs, or gives to what may run them, each with what tells it from another one.
+
+    That is programs with a path, and where an interpreter is in the line every file that the line names.
+    """
+    every = [inner for command in commands for inner in command.everything()]
+    kinds = {base_name(inner.simple.name).rstrip("0123456789.") or inner.simple.name for inner in every}
+    runs = not _RUNNING.isdisjoint(kinds)
+    beside = list(chain.from_iterable(_READ_BY_THEMSELVES.get(kind, ()) for kind in kinds))
+    found: dict[Path, None] = {}
+    for inner in every:
+        texts = [text_of(word) for at, word in enumerate(inner.words) if is_clear(word) and (runs or not at)]
+        if not runs:
+            texts = [text for text in texts if "/" in text]
+        opened = [one.target for one in inner.simple.redirections if one.direction is Direction.READS]
+        texts += [text_of(target) for target in opened if is_clear(target)]
+        for folder in paths.folders(inner.simple.places):
+            found.update((folder / text, None) for text in (*texts, *beside) if text and "\0" not in text)
+    spend(_RESOLVED * min(len(found), _MOST_RUN))
+    return tuple((str(path), known) for path in islice(found, _MOST_RUN) if (known := _told_by(path)))
+
+
+def _told_by(path: Path) -> object:
+    """What differs between two files, or one before and after it was changed; None where no file is."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    is_file = stat.S_ISREG(status.st_mode)
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns) if is_file else None
+
+
+def _led_to(commands: Iterable[Command], paths: NamedPaths) -> LedTo:
+    """Where the first paths lead that the line names, patterns by the folder that they begin in."""
+    every = chain.from_iterable(command.everything() for command in commands)
+    named = chain.from_iterable(_named(inner, paths) for inner in every)
+    found = dict.fromkeys(islice(named, _MOST_PLACES))
+    spend(_RESOLVED * len(found))
+    return {path: _there(path) for path in found}
+
+
+def _leads_elsewhere(asked: LedTo | None, now: LedTo | None) -> bool:
+    """Whether a path leads to another place by now, or to another folder; what was not there may have come.
+
+    What was not looked at lies in a folder that has come since, and that is a word of the line itself.
+    """
+    if asked is None or now is None:
+        return asked is not now
+    return any(
+        was_real != now[path][0] or (folder is not None and folder != now[path][1])
+        for path, (was_real, folder) in asked.items()
+        if path in now
+    )
+
+
+def _named(inner: Command, paths: NamedPaths) -> Iterator[str]:
+    words = (*inner.words[1:], *(one.target for one in inner.simple.redirections))
+    texts = [text for word in words if (text := _text(word)) and "\0" not in text]
+    for folder in paths.folders(inner.simple.places):
+        yield str(folder)
+        yield from (str(folder / text) for text in texts)
+
+
+def _text(word: Word) -> str:
+    """The path that a word may be, without the name of an option before it."""
+    if not word.is_known:
+        return ""
+    text = str(Path.home()) + word.text[1:] if word.has_tilde and word.text[1:2] in {"", "/"} else word.text
+    if text.startswith("-"):
+        text = text.partition("=")[2]
+    found = _BEFORE_PATTERN.match(text) if word.glob else None
+    return (found[0] or ".") if found else text
+
+
+def _there(path: str) -> tuple[str, object]:
+    try:
+        real = Path(path).resolve()
+        status = real.stat() if real.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # a circle of links, or no path at all
+        return path, None
+    return str(real), (status.st_dev, status.st_ino) if status else None

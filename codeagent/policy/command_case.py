@@ -17,23 +17,21 @@ from codeagent.policy.files_in_code import FilesInCode
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.from_root import from_root
 from codeagent.policy.git_programs import configured_programs
-from codeagent.policy.losses import Losses
+from codeagent.policy.losses import Losses, Undoable
 from codeagent.policy.named_paths import NamedPaths
-from codeagent.policy.other_folder import elsewhere
 from codeagent.policy.own_processes import OwnProcesses
-from codeagent.policy.own_programs import own_program
 from codeagent.policy.read_only import reading
 from codeagent.policy.reading import Reading
+from codeagent.policy.real_programs import chosen_by, own_program, steering_files
 from codeagent.policy.rules import Rule, RuleSet, exact_rule, remedy
 from codeagent.policy.run_in_texts import RunInTexts
 from codeagent.policy.services_named import NamedServices
+from codeagent.policy.shell_places import elsewhere
 from codeagent.policy.shell_script import Direction, Problem, SimpleCommand
 from codeagent.policy.shell_words import Word
 from codeagent.policy.surely_written import surely_written
 from codeagent.policy.trees import whole_reading
-from codeagent.policy.undoable import Undoable
 from codeagent.policy.verdicts import ORDER, sentence
-from codeagent.policy.versions import chosen_by, steering_files
 from codeagent.policy.wrappers import base_name
 
 Seen = TypeVar("Seen")

@@ -14,9 +14,8 @@ from codeagent.core.errors import PathRefused
 from codeagent.core.programs import temporary_folder
 from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
-from codeagent.policy.git_contents import contents_shown
+from codeagent.policy.git_contents import contents_shown, shown_by_git
 from codeagent.policy.git_programs import settings_with_key
-from codeagent.policy.git_tracked import shown_by_git
 from codeagent.policy.glob_names import spend_on
 from codeagent.policy.path_words import (
     PLAIN_PATH,

@@ -14,10 +14,10 @@ from codeagent.policy.name_patterns import of_names, of_types
 from codeagent.policy.options import Given, allow, names, read_options
 from codeagent.policy.read_only_table import DEEP, TABLE, Operands, Row
 from codeagent.policy.reading import Reading
+from codeagent.policy.real_programs import read_version
 from codeagent.policy.sed_reading import read_sed
 from codeagent.policy.shell_loops import is_harmless_variable
 from codeagent.policy.shell_words import MAY_BE_KEY, Word, shows_key
-from codeagent.policy.versions import read_version
 from codeagent.policy.wrappers import inside
 from codeagent.policy.xxd_reading import read_xxd
 

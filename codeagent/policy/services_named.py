@@ -12,7 +12,7 @@ from codeagent.core.approvals import Decision
 from codeagent.policy.beyond_sandbox import OUTSIDE, beyond_sandbox
 from codeagent.policy.commands import Analysis, Command
 from codeagent.policy.options import names
-from codeagent.policy.own_programs import own_program
+from codeagent.policy.real_programs import own_program
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 

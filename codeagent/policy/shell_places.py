@@ -1,15 +1,18 @@
-"""Where the shell stands while a script runs: follows ``cd`` through lists, branches and groups."""
+"""Where the shell stands while a script runs: follows ``cd`` through lists, branches and groups, and ``make -C``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from codeagent.policy.options import names
 from codeagent.policy.shell_script import Places
 from codeagent.policy.shell_words import Word
 
 _MOST_PLACES = 8
 _MOST_MOVES = 16
+_GOING = names("-C --directory --chdir --cwd --prefix --working-directory --project-directory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +79,15 @@ def _cd_target(words: Sequence[Word]) -> Word | None:
     if len(operands) > 1 or not operands[0].is_known or operands[0].glob or operands[0].text.startswith("-"):
         return None
     return operands[0]
+
+
+def elsewhere(words: Sequence[Word], places: Places | None) -> Places | None:
+    """The places where an option goes, such as ``make -C DIR`` or ``tar --directory=DIR``; the same where none does."""
+    for word, following in pairwise([*words, Word("")]):
+        name, equals, value = word.text.partition("=")
+        is_stuck = word.text.startswith("-C") and len(word.text) > len("-C")
+        if name in _GOING or is_stuck:
+            folder = Word(word.text[2:]) if is_stuck else Word(value) if equals else following
+            flow = moved((Word("cd"), folder), places)
+            places = flow.success if flow and folder.text else places
+    return places

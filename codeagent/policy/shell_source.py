@@ -1,10 +1,12 @@
-"""The shell text that is being read: hands out its nodes, notes every doubt, and lets no byte go unread."""
+"""The shell text that is being read, and its tree: hands out nodes, notes every doubt, and lets no byte go unread."""
 
 from __future__ import annotations
 
 import re
+import time
 
-from tree_sitter import Node
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser, Point
 
 from codeagent.policy.shell_script import TOO_DEEP, Problem
 
@@ -15,6 +17,14 @@ MISREAD = "it does not parse as a shell command"
 CALCULATES = "it calculates with variables"
 UNKNOWN_SYNTAX = "it uses shell syntax that is not looked through"
 
+_BASH = Language(tree_sitter_bash.language())
+_LONGEST_PARSE = 0.5
+"""Seconds of computing; a real command of the greatest length takes a tenth of it."""
+
+_MOST_PIPES = 1_500
+"""In a text with a fault the parser's time and memory grow with their square: a tenth of a second for so many."""
+
+_ASCII_ONLY = bytes(range(0x80)) + b"x" * 0x80
 _BLANK = 0x20
 _GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
 _LINE_GAP = re.compile(rb"(?:[ \t]|\\\n)*")
@@ -83,3 +93,26 @@ class Source:
             self.problem(MISREAD, is_hidden=True)
         if b"\\" in gap and not gap.replace(b"\\\n", b""):
             self.problem("a line is continued in the middle of a word", is_hidden=True)
+
+
+def syntax_tree(data: bytes) -> Node | None:
+    """The syntax tree; None when the parser, which mends faults, would take too long over them.
+
+    The parser is shown a letter for each byte that is not ASCII: to the shell they
+    are letters as well, and the grammar's scanner looks them up beyond its tables.
+    """
+    if data.count(b"|") > _MOST_PIPES:
+        return None
+    data = data.translate(_ASCII_ONLY)
+    end = time.thread_time() + _LONGEST_PARSE
+
+    def read(offset: int, _: Point) -> bytes:
+        return data[offset : offset + 65536]
+
+    def is_too_long(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - the parser calls it so
+        return time.thread_time() > end
+
+    try:
+        return Parser(_BASH).parse(read, encoding="utf8", progress_callback=is_too_long).root_node
+    except ValueError:
+        return None

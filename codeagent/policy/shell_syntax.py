@@ -28,8 +28,7 @@ from codeagent.policy.shell_script import (
     Script,
     SimpleCommand,
 )
-from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
-from codeagent.policy.shell_tree import syntax_tree
+from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source, syntax_tree
 from codeagent.policy.shell_words import MAY_BE_KEY, Word, shows_key
 
 _COMMAND = 40

@@ -1,14 +1,10 @@
-"""Which places a shell command surely writes to by its words, so that what the sandbox would refuse is known before.
-
-And which files it runs, so that none is exchanged while somebody is asked about it.
-"""
+"""Which places a shell command surely writes to by its words, so that what the sandbox would refuse is known before."""
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 from codeagent.policy.commands import Command
@@ -17,7 +13,7 @@ from codeagent.policy.named_paths import NamedPaths
 from codeagent.policy.replaced import written_names
 from codeagent.policy.shell_script import Direction
 from codeagent.policy.shell_words import Word
-from codeagent.policy.wrappers import INTERPRETERS, base_name
+from codeagent.policy.wrappers import base_name
 from codeagent.workspace.git_places import repository_of
 
 _MOST = 20
@@ -41,45 +37,6 @@ _READS_SETTINGS = ("-l", "--list", "--get", "--show", "get", "list")
 _ELSEWHERE = frozenset({"--global", "--system", "-f", "--file"})
 _REMOTES = frozenset({"add", "remove", "rm", "rename", "set-url", "set-branches"})
 
-_MOST_RUN = 200
-_READ_BY_THEMSELVES = {
-    "make": ("GNUmakefile", "makefile", "Makefile"),
-    **dict.fromkeys(("npm", "npx", "yarn", "pnpm", "bun"), ("package.json",)),
-}
-_RUNNING = INTERPRETERS | _READ_BY_THEMSELVES.keys() | {"source", ".", "xargs", "parallel", "env"}
-
-
-def files_run(commands: Iterable[Command], paths: NamedPaths) -> tuple[tuple[str, object], ...]:
-    """The files that the line runs, or gives to what may run them, each with what tells it from another one.
-
-    That is programs with a path, and where an interpreter is in the line every file that the line names.
-    """
-    every = [inner for command in commands for inner in command.everything()]
-    kinds = {base_name(inner.simple.name).rstrip("0123456789.") or inner.simple.name for inner in every}
-    runs = not _RUNNING.isdisjoint(kinds)
-    beside = list(chain.from_iterable(_READ_BY_THEMSELVES.get(kind, ()) for kind in kinds))
-    found: dict[Path, None] = {}
-    for inner in every:
-        texts = [_text(word) for at, word in enumerate(inner.words) if _is_clear(word) and (runs or not at)]
-        if not runs:
-            texts = [text for text in texts if "/" in text]
-        opened = [one.target for one in inner.simple.redirections if one.direction is Direction.READS]
-        texts += [_text(target) for target in opened if _is_clear(target)]
-        for folder in paths.folders(inner.simple.places):
-            found.update((folder / text, None) for text in (*texts, *beside) if text and "\0" not in text)
-    spend(_RESOLVED * min(len(found), _MOST_RUN))
-    return tuple((str(path), known) for path in islice(found, _MOST_RUN) if (known := _told_by(path)))
-
-
-def _told_by(path: Path) -> object:
-    """What differs between two files, or one before and after it was changed; None where no file is."""
-    try:
-        status = path.stat()
-    except (OSError, ValueError):
-        return None
-    is_file = stat.S_ISREG(status.st_mode)
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns) if is_file else None
-
 
 def surely_written(commands: Iterable[Command], paths: NamedPaths) -> tuple[Path, ...]:
     """The first of them; ``paths`` knows where the commands run."""
@@ -95,9 +52,9 @@ def surely_written(commands: Iterable[Command], paths: NamedPaths) -> tuple[Path
 
 def _written(command: Command, folder: Path) -> Iterator[Path]:
     targets = [one.target for one in command.simple.redirections if one.direction is not Direction.READS]
-    texts = [_text(target) for target in targets if _is_clear(target) and not target.text.isdecimal()]
+    texts = [text_of(target) for target in targets if is_clear(target) and not target.text.isdecimal()]
     name, words = base_name(command.simple.name), command.words
-    if words and all(map(_is_clear, words)):
+    if words and all(map(is_clear, words)):
         texts += _operands(words, _VALUED[name]) if name in _VALUED else written_names(words, folder)
         yield from _settings([word.text for word in words], folder) if name == "git" else ()
     for text in texts:
@@ -109,11 +66,13 @@ def _written(command: Command, folder: Path) -> Iterator[Path]:
                 yield (folder / text).resolve()
 
 
-def _is_clear(word: Word) -> bool:
+def is_clear(word: Word) -> bool:
+    """Whether it is known which path the word is."""
     return word.is_known and not word.glob and (not word.has_tilde or word.text == "~" or word.text.startswith("~/"))
 
 
-def _text(word: Word) -> str:
+def text_of(word: Word) -> str:
+    """The path that a clear word is."""
     return str(Path.home()) + word.text[1:] if word.has_tilde else word.text
 
 
@@ -124,7 +83,7 @@ def _operands(words: Sequence[Word], valued: str) -> list[str]:
     is_over = False
     for word in rest:
         if is_over or not word.text.startswith("-") or word.text == "-":
-            found.append(_text(word))
+            found.append(text_of(word))
         elif word.text == "--":
             is_over = True
         elif word.text[1] != "-" and word.text[-1] in valued:

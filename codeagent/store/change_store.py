@@ -26,7 +26,8 @@ from codeagent.store.file_states import (
 from codeagent.store.restoring import remove_empty
 from codeagent.store.running_jobs import RunningJobs
 from codeagent.store.snapshots import Look, Snapshots, index_name
-from codeagent.workspace.files import decode, sweep_leftovers
+from codeagent.workspace.files import decode
+from codeagent.workspace.leftovers import sweep_leftovers
 from codeagent.workspace.private import make_private_folder, open_private
 from codeagent.workspace.private_git import PrivateGit, look_around
 

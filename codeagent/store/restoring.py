@@ -11,7 +11,7 @@ from pathlib import Path
 from codeagent.core.errors import StaleFile
 from codeagent.store.blobs import Blobs
 from codeagent.store.file_states import FileState, state_of
-from codeagent.workspace.files import write_atomic
+from codeagent.workspace.atomic import write_atomic
 from codeagent.workspace.handles import opened_file, opened_folder, problems_of
 from codeagent.workspace.leftovers import new_temp_name
 from codeagent.workspace.staged import Staged, stage

@@ -16,8 +16,8 @@ from codeagent.tools.left_out import LeftOut, RuleAgainst
 from codeagent.tools.output import say, show_name
 from codeagent.tools.path_tools import LookingTool
 from codeagent.tools.plans import look_plan
-from codeagent.workspace.files import TEMP_PREFIX
 from codeagent.workspace.handles import opened_folder, readable
+from codeagent.workspace.leftovers import TEMP_PREFIX
 
 MOST_NAMES = 500
 _KILO = 1_000

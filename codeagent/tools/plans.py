@@ -17,7 +17,8 @@ from codeagent.core.events import Progress
 from codeagent.core.messages import ChangeDetails, ToolResult
 from codeagent.core.protocols import Plan
 from codeagent.tools.output import line_ranges, say, short_diff
-from codeagent.workspace.files import Encoding, decode, encode, read_bytes, write_atomic
+from codeagent.workspace.atomic import write_atomic
+from codeagent.workspace.files import Encoding, decode, encode, read_bytes
 from codeagent.workspace.seen import SeenFiles
 
 Result = TypeVar("Result")

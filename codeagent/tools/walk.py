@@ -16,8 +16,8 @@ from pathlib import Path
 from codeagent.core.errors import FileProblem
 from codeagent.core.programs import find_program
 from codeagent.tools.ignore import IgnoreFile, read_ignore_file
-from codeagent.workspace.files import TEMP_PREFIX
 from codeagent.workspace.handles import opened_folder, problems_of
+from codeagent.workspace.leftovers import TEMP_PREFIX
 
 _IGNORE_FILES = (".rgignore", ".ignore", ".gitignore")
 _GIT = ".git"

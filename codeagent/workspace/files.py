@@ -1,4 +1,4 @@
-"""Files as bytes and as text: reading with limits, decoding without loss, and writing in one step."""
+"""Files as bytes and as text: reading with limits, and decoding without loss."""
 
 from __future__ import annotations
 
@@ -7,24 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.errors import FileProblem
-from codeagent.workspace.atomic import write_atomic
 from codeagent.workspace.handles import opened_file, opened_folder, problems_of, read_all
-from codeagent.workspace.leftovers import TEMP_PREFIX, sweep_leftovers
-
-__all__ = [
-    "MAX_BYTES",
-    "TEMP_PREFIX",
-    "UTF8",
-    "Encoding",
-    "TextFile",
-    "decode",
-    "encode",
-    "is_binary",
-    "is_folder",
-    "read_bytes",
-    "sweep_leftovers",
-    "write_atomic",
-]
 
 MAX_BYTES = 50_000_000
 _UTF16 = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))

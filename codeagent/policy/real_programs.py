@@ -1,7 +1,7 @@
-"""The programs that may be asked for their version, and the files by which a folder chooses what really runs.
+"""Which program a name really stands for: one of the workspace's own, or one that a file in the folder chooses.
 
-Version managers put a program of their own in the place of the real one. It looks for
-such a file in the folder and above, and what the file names may lie in the workspace.
+Version managers put a program of their own in the place of the real one. It looks for such a file in the folder and
+above, and what the file names may lie in the workspace. That holds also for programs that only tell their version.
 """
 
 from __future__ import annotations
@@ -59,7 +59,22 @@ _WHERE_IT_SAYS: Mapping[str, re.Pattern[bytes]] = {
 }
 """Files that have other purposes as well, and how they look when they choose a program."""
 _LARGEST = 1_000_000
+_BUILT_IN = names("[ [[ : true false echo printf pwd cd test type command time read exit return break continue for")
 _MANAGERS = frozenset({"asdf", "mise", "rtx", "volta-shim", "proto-shim", "rustup"})
+
+
+def own_program(name: str, roots: Sequence[Path]) -> str:
+    """Why the program ``name`` may be one of the workspace's own, or an empty string."""
+    if not name or "/" in name or name in _BUILT_IN:
+        return ""
+    path = os.environ.get("PATH", os.defpath)
+    if not all(entry.startswith("/") for entry in path.split(os.pathsep)):
+        return f"where {name} lies depends on the folder: PATH names one that is not absolute"
+    found = named_by_path(name, path)
+    if found is None:
+        return ""
+    real = Path(found).resolve()
+    return f"{name} is a program of the workspace: {found}" if any(real.is_relative_to(root) for root in roots) else ""
 
 
 def read_version(name: str, words: Sequence[Word]) -> Reading | None:
