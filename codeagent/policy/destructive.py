@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 
 from codeagent.policy.at_stake import are_files
 from codeagent.policy.destructive_git import abbreviates, git_loss, given_options, named
-from codeagent.policy.shell_words import Word
+from codeagent.policy.shell_words import Word, one_by_one
 from codeagent.policy.wrappers import base_name
 
 _Check = Callable[[Sequence[Word], Path | None], str]
@@ -49,7 +48,7 @@ def _rm(words: Sequence[Word], folder: Path | None) -> str:
         return f"{named(files)} would be deleted{more}."
     broad = [
         word
-        for word in chain.from_iterable(written.values or (written,) for written in operands)
+        for word in one_by_one(operands)
         if not word.is_known or (word.glob and word.text.rpartition("/")[2] in {"*", "**"})
     ]
     return f"All that {named(broad)} stands for would be deleted." if broad else ""

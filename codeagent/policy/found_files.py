@@ -32,19 +32,15 @@ def found_by(words: Sequence[Word]) -> Reading:
 
 def shows_names_only(words: Sequence[Word]) -> bool:
     """Whether what a command does with a file shows nothing of what is in it."""
-    return _only_names(words)
+    return bool(words) and words[0].is_fixed and base_name(words[0].text) in _NAMES_ONLY
 
 
 def given_to_commands(words: Sequence[Word]) -> Reading | None:
     """What the commands that ``find -exec`` or ``fd -x`` runs read; None when none runs, or they only get names."""
-    readers = [found for found in inside(words) if found.is_hidden or not _only_names(found.words)]
+    readers = [found for found in inside(words) if found.is_hidden or not shows_names_only(found.words)]
     if not readers:
         return None
     return _by_fd(words[1:]) if base_name(words[0].text).startswith("fd") else _by_find(words[1:])
-
-
-def _only_names(words: Sequence[Word]) -> bool:
-    return bool(words) and words[0].is_fixed and base_name(words[0].text) in _NAMES_ONLY
 
 
 def _by_find(words: Sequence[Word]) -> Reading | None:

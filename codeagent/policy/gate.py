@@ -117,7 +117,7 @@ class ToolGate:
 
     def judge(self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode) -> Verdict:
         """What the policy says to a call, without asking anybody."""
-        return self._verdict(tool, touches, preview, mode, self._case(preview, mode))
+        return self._looked_at(tool, touches, preview, mode)[1]
 
     def _case(self, preview: Preview, mode: Mode) -> CommandCase | None:
         """A command before the judge, by the files as they are now; None for other calls."""
@@ -125,22 +125,19 @@ class ToolGate:
             return None
         return self._judge.examine(preview.command, preview.cwd, self._around(mode, preview))
 
-    def _verdict(
-        self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode, case: CommandCase | None
-    ) -> Verdict:
+    def _looked_at(
+        self, tool: str, touches: Sequence[Touch], preview: Preview, mode: Mode
+    ) -> tuple[CommandCase | None, Verdict]:
+        """One look at a call, which the verdict and the question about it share."""
+        case = self._case(preview, mode)
         verdict = case.verdict if case else self._judge.call(tool, touches, self._around(mode, preview))
         once_more = preview.is_once_more if isinstance(preview, CommandPreview) else ""
         if isinstance(preview, CommandPreview) and once_more and verdict.decision is not Decision.DENY:
             flag = "--sandbox off" if preview.held_back else ""
-            return replace(verdict, decision=Decision.ASK, because=once_more, remedy=flag)
-        if self._faults and verdict.decision is Decision.ALLOW:
-            return replace(verdict, decision=Decision.ASK, because=self._untold, remedy="", is_covered=False)
-        return verdict
-
-    def _looked_at(self, call: ToolCall, plan: Plan, mode: Mode) -> tuple[CommandCase | None, Verdict]:
-        """One look at a call, which the verdict and the question about it share."""
-        case = self._case(plan.preview, mode)
-        return case, self._verdict(call.name, plan.touches, plan.preview, mode, case)
+            verdict = replace(verdict, decision=Decision.ASK, because=once_more, remedy=flag)
+        elif self._faults and verdict.decision is Decision.ALLOW:
+            verdict = replace(verdict, decision=Decision.ASK, because=self._untold, remedy="", is_covered=False)
+        return case, verdict
 
     def is_read_only(self, command: str, cwd: Path) -> bool:
         """Whether a shell command surely changes nothing."""
@@ -189,7 +186,7 @@ class ToolGate:
 
     async def ask_ahead(self, call: ToolCall, plan: Plan) -> Allowed | Denied | None:
         """A person's answer before the call's turn has come; None when nobody has to be asked by now."""
-        _, verdict = await asyncio.to_thread(self._looked_at, call, plan, self._mode())
+        verdict = await asyncio.to_thread(self.judge, call.name, plan.touches, plan.preview, self._mode())
         if verdict.decision is not Decision.ASK or self._approver is None:
             return None
         return await self._decide(call, plan, None)
@@ -205,7 +202,7 @@ class ToolGate:
         was_asked, why_again = said is not None, _OTHERWISE if said else ""
         for _ in range(_MOST_ROUNDS):
             mode = self._mode()
-            case, verdict = await asyncio.to_thread(self._looked_at, call, plan, mode)
+            case, verdict = await asyncio.to_thread(self._looked_at, call.name, plan.touches, plan.preview, mode)
             if verdict.decision is Decision.DENY:
                 return Denied(reason=_reason(verdict, was_asked=was_asked))
             if verdict.decision is Decision.ALLOW:

@@ -25,13 +25,12 @@ from codeagent.policy.path_words import (
     is_telling,
     known_ends,
     matches,
-    one_by_one,
     written,
 )
 from codeagent.policy.reading import Reading
 from codeagent.policy.rules import RuleSet, path_pattern
 from codeagent.policy.shell_script import Places, Redirection
-from codeagent.policy.shell_words import Word
+from codeagent.policy.shell_words import Word, one_by_one
 from codeagent.policy.trees import found_below
 from codeagent.policy.unsaid_writes import unknown_write, written_unsaid
 from codeagent.workspace.files import is_file

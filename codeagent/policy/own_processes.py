@@ -9,13 +9,12 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 from codeagent.policy.beyond_sandbox import ends_own, kill_targets
 from codeagent.policy.commands import Analysis
 from codeagent.policy.effort import spend
-from codeagent.policy.shell_words import Word
+from codeagent.policy.shell_words import Word, one_by_one
 from codeagent.policy.wrappers import base_name
 
 _JOB = re.compile(r"%(?:\d+|[%+-])")
@@ -57,7 +56,7 @@ class OwnProcesses:
         """
         name = base_name(words[0].text).casefold() if words and words[0].is_fixed else ""
         if name == "kill":
-            targets = list(chain.from_iterable(word.values or (word,) for word in kill_targets(words[1:])))
+            targets = list(one_by_one(kill_targets(words[1:])))
             if any(word.is_fixed and _is_all_or_self(word.text) for word in targets):
                 return _ENDS_ALL
             return _UNKNOWN if is_confined and not all(one.is_fixed or self.holds(one) for one in targets) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import product
@@ -58,12 +58,6 @@ def leaves_out_dots() -> bool:
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-
-
-def one_by_one(words: Iterable[Word]) -> Iterator[Word]:
-    """The words, with what the variables of loops stand for in their place."""
-    for word in words:
-        yield from word.values or (word,)
 
 
 def written(word: Word) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 from codeagent.policy.effort import spend
 from codeagent.policy.glob_names import glob_names
-from codeagent.policy.shell_words import Word
+from codeagent.policy.shell_words import Word, one_by_one
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.files import is_file, is_folder
 
@@ -69,7 +69,7 @@ def _edits(text: str) -> bool:
 def written_out(words: Sequence[Word], folder: Path) -> list[str] | None:
     """The words, with file names in the place of patterns and of loops' variables; None when they are not known."""
     texts: list[str] = []
-    for word in chain.from_iterable(written.values or (written,) for written in words):
+    for word in one_by_one(words):
         spend()
         if not word.is_known:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -70,6 +70,12 @@ class Word:
     def is_fixed(self) -> bool:
         """Whether exactly this one word is passed."""
         return self.is_known and not self.glob and not self.has_tilde
+
+
+def one_by_one(words: Iterable[Word]) -> Iterator[Word]:
+    """The words, with what the variables of loops stand for in their place."""
+    for word in words:
+        yield from word.values or (word,)
 
 
 def shows_key(word: Word) -> bool:

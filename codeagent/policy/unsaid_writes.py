@@ -19,11 +19,11 @@ from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.found_files import FINDERS, found_by
 from codeagent.policy.git_writes import GitWrites, git_writes
 from codeagent.policy.options import names
-from codeagent.policy.path_words import PLAIN_PATH, candidates, exists, known_ends, matches, one_by_one, written
+from codeagent.policy.path_words import PLAIN_PATH, candidates, exists, known_ends, matches, written
 from codeagent.policy.possibly_written import possibly_written, surely_output
 from codeagent.policy.replaced import may_replace, written_names, written_out
 from codeagent.policy.rules import Rule, RuleSet
-from codeagent.policy.shell_words import Word
+from codeagent.policy.shell_words import Word, one_by_one
 from codeagent.policy.trees import files_below
 from codeagent.policy.wrappers import ANYTHING, base_name, inside
 from codeagent.workspace.files import is_folder
