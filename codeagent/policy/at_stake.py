@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from codeagent.policy.effort import A_PROCESS, spend
-from codeagent.policy.glob_names import glob_names
+from codeagent.policy.path_words import glob_names
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.git import is_joining, not_looked_at, uncommitted

@@ -16,7 +16,6 @@ from codeagent.policy.effort import spend
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.git_contents import contents_shown, shown_by_git
 from codeagent.policy.git_programs import settings_with_key
-from codeagent.policy.glob_names import spend_on
 from codeagent.policy.path_words import (
     PLAIN_PATH,
     candidates,
@@ -25,6 +24,7 @@ from codeagent.policy.path_words import (
     is_telling,
     known_ends,
     matches,
+    spend_on,
     written,
 )
 from codeagent.policy.reading import Reading

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from codeagent.policy.effort import spend
-from codeagent.policy.glob_names import glob_names
+from codeagent.policy.path_words import glob_names
 from codeagent.policy.shell_words import Word, one_by_one
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.files import is_file, is_folder

@@ -8,15 +8,16 @@ from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
 
-from codeagent.policy.brace_count import TOO_MANY_WORDS, makes_too_many
 from codeagent.policy.effort import spend
 from codeagent.policy.shell_loops import Loops
 from codeagent.policy.shell_source import CALCULATES, DEEPEST, MISREAD, UNKNOWN_SYNTAX, Source
 from codeagent.policy.shell_words import (
+    TOO_MANY_WORDS,
     Piece,
     Word,
     ansi_c,
     inside_double_quotes,
+    makes_too_many,
     unquoted,
     unquoted_pieces,
     words_of,

@@ -17,6 +17,14 @@ _LONGEST_BRACE_WORD = 1_000
 _CHARACTERS_IN_ONE = 4
 _BRACE_RANGES = re.compile(r"\{[^{}]*\.\.")
 _BRACE_RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
+_MOST_WORDS = 4_096
+"""More than anybody writes to be read: the shell holds all of them in memory, a million take about 300 MB."""
+
+TOO_MANY_WORDS = "it makes more words than anybody can look at"
+
+_BRACE_SIGNS = re.compile(r"[{},]")
+_NUMBER_RANGE = re.compile(r"([+-]?\d{1,20})\.\.([+-]?\d{1,20})(?:\.\.([+-]?\d{1,20}))?", re.ASCII)
+_LETTER_RANGE = re.compile(r"(.)\.\.(.)(?:\.\.[+-]?\d+)?", re.DOTALL)
 _GLOB = re.compile(r"[*?\[]")
 _UNUSUAL_GLOB = re.compile(r"\[[:.=]|[?*+@!]\(")
 _SIGN_IN_SET = re.compile(r"[]\[!^*?\\/.:=-]")
@@ -314,3 +322,30 @@ def _joined(characters: list[Piece]) -> list[Piece]:
         else:
             joined.append(character)
     return joined
+
+
+def makes_too_many(plain: str) -> bool:
+    """Whether a word may become more than _MOST_WORDS; ``plain`` holds something else for what is quoted or unknown."""
+    count = 1
+    opened: list[tuple[int, int]] = []  # for each brace that is open where it stands, and the commas behind it
+    for found in _BRACE_SIGNS.finditer(plain):
+        if found[0] == "{":
+            opened.append((found.start(), 0))
+        elif found[0] == "," and opened:
+            start, commas = opened.pop()
+            opened.append((start, commas + 1))
+        elif found[0] == "}" and opened:
+            start, commas = opened.pop()
+            count *= commas + 1 if commas else _count_of(plain[start + 1 : found.start()])
+            if count > _MOST_WORDS:
+                return True
+    return False
+
+
+def _count_of(inner: str) -> int:
+    """The number of words of ``{1..3}``, ``{1..9..2}`` or ``{a..c}``; one for anything else."""
+    if found := _NUMBER_RANGE.fullmatch(inner):
+        return abs(int(found[2]) - int(found[1])) // max(1, abs(int(found[3] or 1))) + 1
+    if found := _LETTER_RANGE.fullmatch(inner):
+        return abs(ord(found[2]) - ord(found[1])) + 1
+    return 1

@@ -14,12 +14,12 @@ from codeagent.core.errors import JournalError
 from codeagent.core.events import NoticeGiven, TurnStarted
 from codeagent.core.text import clean, storable
 from codeagent.store.beside import Beside
+from codeagent.store.change_log import share_changes
 from codeagent.store.journal import JournalFile, folder_beside, read_past
 from codeagent.store.records import Record, Redact, decode_record, encode_record, redacted_line
 from codeagent.store.retention import forget_session
 from codeagent.store.searching import search_record
 from codeagent.store.sessions import Sessions, records
-from codeagent.store.sharing import share_changes
 from codeagent.store.summaries import TITLE_LENGTH, summary_of
 from codeagent.workspace.private import make_private_folder, open_private, write_private
 

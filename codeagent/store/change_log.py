@@ -12,6 +12,7 @@ from pathlib import Path
 
 from codeagent.store.blobs import not_kept
 from codeagent.store.file_states import FileChange, from_json, to_json
+from codeagent.workspace.private import make_private_folder, write_private
 
 
 class Kind(StrEnum):
@@ -173,3 +174,30 @@ def decode_entry(line: bytes) -> Entry | None:
         )
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def share_changes(folder: Path, origin: str, copy: str, *, before: int | None) -> None:
+    """Gives a copy of a session the changes of ``origin``, of the turns ``before`` one if given, to take them back.
+
+    ``folder`` is the workspace's, ``origin`` and ``copy`` are ids. Contents are shared already. Raises OSError.
+    """
+    log = folder / "sessions" / origin / "changes.jsonl"
+    if not log.is_file():
+        return
+    kept: list[bytes] = []
+    ids: set[str] = set()
+    for line in log.read_bytes().split(b"\n"):
+        entry = decode_entry(line)
+        if entry is not None and _belongs(entry, before, ids):
+            ids.add(entry.id)
+            kept.append(line + b"\n")
+    place = folder / "sessions" / copy
+    make_private_folder(place)
+    write_private(place / "changes.jsonl", b"".join(kept))
+
+
+def _belongs(entry: Entry, before: int | None, ids: set[str]) -> bool:
+    """Calls belong by their turn, what took them back or brought them again by what it is about."""
+    if before is None:
+        return True
+    return entry.turn < before if entry.kind is Kind.CALL else not ids.isdisjoint(entry.reverses)

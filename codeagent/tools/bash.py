@@ -21,10 +21,9 @@ from codeagent.core.messages import CommandDetails, Outcome, ToolResult, edited_
 from codeagent.core.output_colours import colours_of
 from codeagent.core.protocols import Interruption, Offer, Plan, ToolContext
 from codeagent.core.text import secrets_in
-from codeagent.tools.command_output import changed_note, readable
 from codeagent.tools.git_undo import GitUndoPlan, named, put_back
 from codeagent.tools.held_back import HeldBack, as_asked, in_words, once_more, own_refusals, what_would_be_refused
-from codeagent.tools.output import say
+from codeagent.tools.output import changed_note, readable, say
 from codeagent.tools.plans import present_or_none
 from codeagent.tools.printed import note_printed
 from codeagent.workspace.bounds import Refusal

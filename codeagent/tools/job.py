@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeagent.core.approvals import Touch
 from codeagent.core.messages import ToolResult
 from codeagent.core.protocols import Interruption, Plan, ToolContext
-from codeagent.tools.command_output import changed_note, readable
 from codeagent.tools.held_back import in_words
-from codeagent.tools.output import say
+from codeagent.tools.output import changed_note, readable, say
 from codeagent.tools.plans import FixedPlan, present_or_none
 from codeagent.workspace.jobs import Jobs, Look
 from codeagent.workspace.paths import PathSandbox

@@ -1,19 +1,24 @@
-"""Shapes what the model reads: results, numbered lines, cut lines, names with odd characters."""
+"""Shapes what the model reads: results, numbered and cut lines, names with odd characters, what commands put out."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from codeagent.core.cut_texts import shortened
 from codeagent.core.diff import FileDiff
 from codeagent.core.messages import Details, Outcome, TextBlock, ToolResult
-from codeagent.core.text import counted, has_invisible, storable
+from codeagent.core.text import clean, counted, has_invisible, storable
+from codeagent.workspace.paths import PathSandbox
 
 LONGEST_LINE = 2_000
 _DIFF_LINES = 40
 _LONGEST_DIFF_LINE = 300
+_MOST_NAMED = 10
+_SHORTEST_BINARY = 50
+_BINARY_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,3 +79,18 @@ def _cut(text: str) -> str:
 def line_ranges(ranges: Sequence[tuple[int, int]]) -> str:
     """``(3, 3), (5, 9)`` as ``line 3, lines 5-9``."""
     return ", ".join(f"line {first}" if first == last else f"lines {first}-{last}" for first, last in ranges)
+
+
+def readable(text: str, total_bytes: int) -> str:
+    """The output as the model reads it: no colours, no controls, and nothing of what is plainly no text."""
+    odd = text.count("\ufffd") + text.count("\0")
+    if odd > _SHORTEST_BINARY and odd > len(text) * _BINARY_SHARE:
+        return f"[{total_bytes:,} bytes of binary output are not shown]\n"
+    return clean(text)
+
+
+def changed_note(sandbox: PathSandbox, changed: Sequence[Path]) -> str:
+    """Names files that are no longer as the model has seen them."""
+    shown = [show_name(sandbox.show(path)) for path in changed[:_MOST_NAMED]]
+    more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+    return f"[changed since you read them, read again before editing: {', '.join(shown)}{more}]"

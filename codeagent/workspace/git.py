@@ -54,17 +54,8 @@ def status(root: Path) -> WorkspaceStatus:
     five seconds. Where the repository filters file contents, a file that was only
     touched may count as changed: the filters are not run.
     """
-    out = run_git(
-        root,
-        "status",
-        "--porcelain=v2",
-        "--branch",
-        "-z",
-        "--no-ahead-behind",
-        "--no-renames",
-        "--untracked-files=no",
-        "--ignore-submodules=all",
-    )
+    words = ("status", "--porcelain=v2", "--branch", "-z", "--no-ahead-behind", "--no-renames")
+    out = run_git(root, *words, "--untracked-files=no", "--ignore-submodules=all")
     if out is None:
         return WorkspaceStatus(root=root)
     lines = out.split("\0")
