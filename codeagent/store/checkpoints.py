@@ -150,18 +150,19 @@ class Checkpoints:
 
     async def after(self, call: ToolCall, result: ToolResult) -> ToolResult:
         """Adds to a command's result what it changed."""
-        begun = self._begun.get(call.id)
-        found = await self._end_of(begun, is_done=not result.is_error) if begun is not None else None
-        return result if begun is None or found is None or begun.name else _with_changes(result, *found)
+        found = await self._end_of(call, is_done=not result.is_error)
+        return result if found is None else _with_changes(result, *found)
 
     async def dropped(self, call: ToolCall) -> str:
         """The call was stopped: what it did until then is kept, and told, all the same."""
-        begun = self._begun.get(call.id)
-        found = await self._end_of(begun, is_done=False) if begun is not None else None
-        return "" if begun is None or found is None or begun.name else _told(*found)
+        found = await self._end_of(call, is_done=False)
+        return "" if found is None else _told(*found)
 
-    async def _end_of(self, begun: Pending, *, is_done: bool) -> tuple[Look, tuple[FileDiff, ...]] | None:
-        """What a call changed, kept; None when that failed, which is told."""
+    async def _end_of(self, call: ToolCall, *, is_done: bool) -> tuple[Look, tuple[FileDiff, ...]] | None:
+        """What a command changed, kept; None for every other call, and when that failed, which is told."""
+        begun = self._begun.get(call.id)
+        if begun is None:
+            return None
         async with self.busy:
             over = [] if begun.name else self._jobs_over()
             try:
@@ -172,7 +173,7 @@ class Checkpoints:
             finally:
                 self._begun.pop(begun.call_id, None)
             self._forget(over)
-        return found
+        return None if begun.name else found
 
     def _has_begun_command(self) -> bool:
         return any(not begun.name for begun in self._begun.values())

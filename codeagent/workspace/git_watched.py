@@ -85,15 +85,8 @@ def guarded(folder: Path) -> Iterator[Path]:
     yield folder / "config.worktree"
     yield folder / "commondir"
     for part in GIT_PARTS:
-        top = folder / part
-        yield top
-        waiting = [top] if not top.is_symlink() and top.is_dir() else []
-        while waiting:
-            for entry in _listed(waiting.pop()):
-                path = Path(entry.path)
-                yield path
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(path)
+        yield folder / part
+        yield from (Path(entry.path) for entry in _below(folder / part))
 
 
 def starts_in(root: Path) -> dict[Path, Entry | None]:
@@ -114,15 +107,9 @@ def starts_in(root: Path) -> dict[Path, Entry | None]:
 
 def files_of(place: Path) -> Iterator[Path]:
     """The file itself, or all in a folder."""
-    waiting = [place] if not place.is_symlink() and place.is_dir() else []
-    if not waiting:
+    if place.is_symlink() or not place.is_dir():
         yield place
-    while waiting:
-        for entry in _listed(waiting.pop()):
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append(Path(entry.path))
-            else:
-                yield Path(entry.path)
+    yield from (Path(entry.path) for entry in _below(place) if not entry.is_dir(follow_symlinks=False))
 
 
 def entry_at(path: Path) -> Entry | None:
@@ -188,6 +175,16 @@ def _inside(link: Path) -> Path | None:
     with suppress(OSError, RuntimeError, ValueError):
         return named.resolve() if named.is_dir() else None
     return None
+
+
+def _below(top: Path) -> Iterator[os.DirEntry[str]]:
+    """All that is in a folder and further down; nothing where there is none, or a link to one."""
+    waiting = [top] if not top.is_symlink() and top.is_dir() else []
+    while waiting:
+        for entry in _listed(waiting.pop()):
+            yield entry
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(Path(entry.path))
 
 
 def _listed(folder: Path) -> list[os.DirEntry[str]]:
