@@ -17,7 +17,7 @@ from codeagent.policy.files_in_code import FilesInCode
 from codeagent.policy.finding import Finding, ask_each_time
 from codeagent.policy.from_root import from_root
 from codeagent.policy.git_programs import configured_programs
-from codeagent.policy.losses import Losses, Undoable
+from codeagent.policy.losses import Losses
 from codeagent.policy.named_paths import NamedPaths
 from codeagent.policy.own_processes import OwnProcesses
 from codeagent.policy.read_only import reading
@@ -97,7 +97,6 @@ class CommandCase:
         self.effort = Effort(_MOST_EFFORT if is_whole else _EFFORT_FOR_A_PART)
         self._effort_to_deny = Effort(_MOST_EFFORT)
         self._rules = rules
-        self._losses = Losses(paths)
         self._paths = paths
         self._around = around
         self._processes = OwnProcesses(analysis)
@@ -107,7 +106,7 @@ class CommandCase:
         self._services = NamedServices(analysis, self._processes.holds, self._texts.beyond, paths.roots)
         self._programs = cache(partial(configured_programs, roots=paths.roots))
         self._own_program = cache(partial(own_program, roots=paths.roots))
-        self.undoable = Undoable(analysis, self._losses, self.changes, around.cover, paths.roots)
+        self.losses = Losses(analysis, paths, self.changes, around.cover)
 
     @cached_property
     def rulings(self) -> tuple[Ruling, ...]:
@@ -140,7 +139,7 @@ class CommandCase:
                 writes = surely_written(self.analysis.commands, self._paths) if is_asked else ()
                 if self._around.is_confined and self._services.are_open(verdict.decision, self.changes):
                     verdict = self._joined(self.rulings, opens_services=True)
-                return replace(verdict, losses=self.undoable.lost, writes=writes)
+                return replace(verdict, losses=self.losses.lost, writes=writes)
             except TooMuch:
                 return self._too_much(verdict)
 
@@ -293,7 +292,7 @@ class CommandCase:
                 if rule and not self._rules.find_command(decision, found.words):
                     yield f"The rule {rule} may concern this; its words are only known when it runs."
         if self._around.mode is Mode.AUTO:
-            yield from self.undoable.doubts(command, is_confined=self._around.is_confined)
+            yield from self.losses.doubts(command, is_confined=self._around.is_confined)
 
     def _by_permission(self, command: Command, findings: Sequence[Finding], changes: str) -> Ruling:
         """What rules and mode allow; a rule for exactly this command covers the places that it names as well."""
@@ -305,7 +304,7 @@ class CommandCase:
             rule = exact_rule(command.words)
             return Ruling(command=command, decision=Decision.ASK, because=beyond, rules=(rule,) if rule else ())
         if self._around.runs_commands:
-            is_covered = any(self._losses.sentences(command))
+            is_covered = any(self.losses.sentences(command))
             because = self._by_mode(_HELD, is_covered=is_covered)
             return Ruling(command, Decision.ALLOW, because, is_covered=is_covered, is_by_mode=True)
         rule = self._allowing(command)

@@ -33,10 +33,16 @@ class RunsOn:
 
 
 class Losses:
-    """Answers for the commands of one line; ``paths`` knows where they run."""
+    """Answers for one line; ``paths`` knows where its commands run, ``changes`` says why one may change something."""
 
-    def __init__(self, paths: NamedPaths) -> None:
+    def __init__(
+        self, analysis: Analysis, paths: NamedPaths, changes: Callable[[Command], str], cover: Cover | None
+    ) -> None:
+        """``cover`` knows what is kept before the line runs; None: nothing."""
+        self._analysis = analysis
         self._paths = paths
+        self._changes = changes
+        self._cover = RunsOn() if cover is not None and analysis.runs_on else cover
 
     def sentences(self, command: Command) -> Iterator[str]:
         """What would be lost when the command runs, one sentence a loss."""
@@ -46,22 +52,30 @@ class Losses:
             for target in self._overwritten(found):
                 yield f"The contents of {target.text} would be replaced."
 
-    def of_line(self, analysis: Analysis, changes: Callable[[Command], str]) -> tuple[str, ...]:
+    @cached_property
+    def lost(self) -> tuple[str, ...]:
         """The sentences on all of it; none where surely nothing of what it would delete or overwrite is there."""
-        found = tuple(dict.fromkeys(chain.from_iterable(map(self.sentences, analysis.commands))))
-        stake = self.stake(analysis, changes) if found else None
+        found = tuple(dict.fromkeys(chain.from_iterable(map(self.sentences, self._analysis.commands))))
+        stake = self._stake() if found else None
         return () if stake is not None and not any(map(is_there, stake)) else found
 
-    def stake(self, analysis: Analysis, changes: Callable[[Command], str]) -> Stake:
+    @cached_property
+    def stake(self) -> Stake:
+        """The files that would be lost; None when that is not certain, or would take long to tell."""
+        try:
+            return self._stake()
+        except TooMuch:
+            return None
+
+    def _stake(self) -> Stake:
         """The files that all of it would delete or overwrite; None when that is not certain.
 
-        ``changes`` says why a command may change something. Whatever else the line
-        changes could have a hand in what is deleted, so then nothing is certain.
+        Whatever else the line changes could have a hand in what is deleted, so then nothing is certain.
         """
         losing, others = list[Command](), list[Command]()
-        for command in analysis.commands:
+        for command in self._analysis.commands:
             (losing if any(self.sentences(command)) else others).append(command)
-        if analysis.is_opaque or any(map(changes, others)):
+        if self._analysis.is_opaque or any(map(self._changes, others)):
             return None
         if len(losing) > 1 and any(base_name(command.simple.name) != "rm" for command in losing):
             return None
@@ -77,66 +91,6 @@ class Losses:
             found += lost
             found += [(folders[0] / target.text).resolve() for target in targets]
         return tuple(found)
-
-    def replaced(self, command: Command) -> Replaced:
-        """The files that it deletes or replaces without being a command that destroys by its nature."""
-        files: list[Path] = []
-        for found in command.everything():
-            if self._loss(found):
-                continue
-            for folder in self._paths.folders(found.simple.places) or (None,):
-                lost = replaced_files(found.words, folder)
-                if lost is None:
-                    return None
-                files += lost
-        return tuple(files)
-
-    def _loss(self, command: Command) -> str:
-        """What would be lost by the words, or by them where they run."""
-        folders = self._paths.folders(command.simple.places)
-        here = (git_loss_here(command.words, folder) for folder in folders)
-        where = folders[0] if len(folders) == 1 else None
-        return loss(command.words, where) or next(filter(None, here), "")
-
-    def _overwritten(self, command: Command) -> Iterator[Word]:
-        """The files whose contents it would replace: by a redirection, or as ``tee`` does."""
-        simple = command.simple
-        targets = [found.target for found in simple.redirections if found.direction is Direction.WRITES]
-        if base_name(simple.name) == "tee":
-            targets += _tee_targets(command.words[1:])
-        yield from (target for target in targets if self._paths.overwrites(target, simple.places))
-
-
-class Undoable:
-    """Answers for one line; ``changes`` says why a command of it may change something."""
-
-    def __init__(
-        self,
-        analysis: Analysis,
-        losses: Losses,
-        changes: Callable[[Command], str],
-        cover: Cover | None,
-        roots: Sequence[Path],
-    ) -> None:
-        """``cover`` knows what is kept before the line runs; None: nothing."""
-        self._analysis = analysis
-        self._losses = losses
-        self._changes = changes
-        self._cover = RunsOn() if cover is not None and analysis.runs_on else cover
-        self._roots = roots
-
-    @cached_property
-    def lost(self) -> tuple[str, ...]:
-        """What would be lost when it runs, a sentence each."""
-        return self._losses.of_line(self._analysis, self._changes)
-
-    @cached_property
-    def stake(self) -> Stake:
-        """The files that would be lost; None when that is not certain, or would take long to tell."""
-        try:
-            return self._losses.stake(self._analysis, self._changes)
-        except TooMuch:
-            return None
 
     @cached_property
     def is_kept(self) -> bool:
@@ -166,7 +120,7 @@ class Undoable:
     def doubts(self, command: Command, *, is_confined: bool) -> Iterator[str]:
         """Why a command of the line is not let through because undo would bring back what it destroys."""
         if not (is_confined and self.is_kept):
-            for sentence in self._losses.sentences(command):
+            for sentence in self.sentences(command):
                 yield f"{sentence} {self._why_not}".rstrip()
         yield from self._not_kept(command, doubts=True)
 
@@ -180,7 +134,7 @@ class Undoable:
     def _not_kept(self, command: Command, *, doubts: bool) -> Iterator[str]:
         if self._cover is None:
             return
-        replaced = self._losses.replaced(command)
+        replaced = self._replaced(command)
         if replaced and (gap := self._cover.gap(replaced)):
             yield f"Undo would not bring back what this replaces or deletes: {gap}."
         elif replaced is None and doubts and not self._keeps_everything:
@@ -189,9 +143,37 @@ class Undoable:
     @cached_property
     def _keeps_everything(self) -> bool:
         """Whether undo would bring back whatever a command can replace in the workspace."""
-        root, *others = self._roots
+        root, *others = self._paths.roots
         kept = [path for path in root.iterdir() if path.name != ".git"]
         return not others and self._cover is not None and not self._cover.gap(kept)
+
+    def _replaced(self, command: Command) -> Replaced:
+        """The files that it deletes or replaces without being a command that destroys by its nature."""
+        files: list[Path] = []
+        for found in command.everything():
+            if self._loss(found):
+                continue
+            for folder in self._paths.folders(found.simple.places) or (None,):
+                lost = replaced_files(found.words, folder)
+                if lost is None:
+                    return None
+                files += lost
+        return tuple(files)
+
+    def _loss(self, command: Command) -> str:
+        """What would be lost by the words, or by them where they run."""
+        folders = self._paths.folders(command.simple.places)
+        here = (git_loss_here(command.words, folder) for folder in folders)
+        where = folders[0] if len(folders) == 1 else None
+        return loss(command.words, where) or next(filter(None, here), "")
+
+    def _overwritten(self, command: Command) -> Iterator[Word]:
+        """The files whose contents it would replace: by a redirection, or as ``tee`` does."""
+        simple = command.simple
+        targets = [found.target for found in simple.redirections if found.direction is Direction.WRITES]
+        if base_name(simple.name) == "tee":
+            targets += _tee_targets(command.words[1:])
+        yield from (target for target in targets if self._paths.overwrites(target, simple.places))
 
 
 def _tee_targets(words: Sequence[Word]) -> list[Word]:

@@ -91,21 +91,21 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
 def _losses(preview: CommandPreview, case: CommandCase, show: Show) -> Iterator[str]:
     with case.effort.drawn_on():
         try:
-            yield from case.undoable.lost
-            if case.undoable.lost:
+            yield from case.losses.lost
+            if case.losses.lost:
                 yield from _stake(preview, case, show)
-            yield from case.undoable.not_kept
+            yield from case.losses.not_kept
         except TooMuch:
             yield TOO_MUCH
 
 
 def _stake(preview: CommandPreview, case: CommandCase, show: Show) -> Iterator[str]:
     """What is in no commit yet among the files that would be lost, and whether it would come back."""
-    names = None if case.undoable.stake is None else [str(path) for path in case.undoable.stake]
+    names = None if case.losses.stake is None else [str(path) for path in case.losses.stake]
     found = uncommitted(preview.cwd, names or ()) if names != [] else None
     if found and (text := uncommitted_in_words(found, show)):
         yield f"{text}."
-    yield case.undoable.comes_back
+    yield case.losses.comes_back
 
 
 def _added(preview: DiffPreview) -> Iterator[str]:
