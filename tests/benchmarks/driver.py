@@ -82,8 +82,7 @@ class Screen:
 
     def processor_seconds(self) -> float:
         """What all threads used so far (Linux)."""
-        times = [path.read_text().split()[0] for path in Path(f"/proc/{self.pid}/task").glob("*/schedstat")]
-        return sum(map(int, times)) / 1e9
+        return processor_seconds(self.pid)
 
     def milliseconds_waited(self) -> float:
         """How long its event loop, and this terminal, waited for a processor so far (Linux)."""
@@ -107,6 +106,14 @@ class Screen:
         data = os.read(self._descriptor, 65_536)
         self.count += len(data)
         return data
+
+
+def processor_seconds(pid: int) -> float:
+    """What all threads of a process used so far, those that ended too (Linux).
+
+    The clock's number is what clock_getcpuclockid(3) makes of the process's.
+    """
+    return time.clock_gettime(~pid << 3 | 2)
 
 
 @contextmanager

@@ -76,8 +76,7 @@ class ScriptedServer:
     """The server; ``url`` is the base URL for Anthropic clients, ``openai_url`` for OpenAI ones.
 
     ``key`` is the only key it takes (None: any), ``models`` the only models (None: any);
-    with ``tls`` it speaks HTTPS. With ``answers_unread`` each answer takes the same time however long the
-    request: whoever wants it checked does that afterwards, by its ``raw`` bytes.
+    with ``tls`` it speaks HTTPS.
     """
 
     def __init__(
@@ -87,10 +86,8 @@ class ScriptedServer:
         models: tuple[str, ...] | None = None,
         port: int = 0,
         tls: ssl.SSLContext | None = None,
-        answers_unread: bool = False,
     ) -> None:
         self.key = key
-        self.answers_unread = answers_unread
         self.models = models
         self.will_not_take: dict[bytes, tuple[int, str]] = {}  # status and text for requests that hold such bytes
         self.window: tuple[int, str] | None = None  # tokens, of 3.5 bytes, and the refusal of requests that have more
@@ -211,7 +208,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, self._error(404, f"Not found: {self.path}", "not_found_error"))
             return
         scripted = self.server.scripted
-        body, status, problem = ({"model": "unread"}, 0, "") if scripted.answers_unread else self._judge(raw)
+        body, status, problem = self._judge(raw)
         scripted.record(
             Request(
                 path=self.path,
