@@ -12,16 +12,15 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from codeagent.core.long_texts import find, is_plain, is_sound
 from codeagent.core.seldom import seldom
 
 REDACTED = "[redacted]"
 _SHORTEST_SECRET = 8
 
-_PLAIN = re.compile(r"[\t\n\x20-\x7e]*")
 _UNSAFE = seldom("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _CONTROL = seldom("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CONTROL_BUT_ESCAPE = seldom("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _BYTE = re.compile("(?<![\ud800-\udbff])[\udc80-\udcff]")
 _COLOUR = seldom(r"\x1b\[[0-9;:]*m")
 _COLOUR_OR_CHARACTER = seldom(r"\x1b\[[0-9;:]*m|.", re.DOTALL)
@@ -130,7 +129,7 @@ def clean(text: str, *, keep_colours: bool = False) -> str:
     ones), bytes of names are written out, lone surrogates are replaced, and of a line that was overwritten with
     carriage returns the last state stays. Tabs and newlines stay.
     """
-    if _PLAIN.fullmatch(text) or not _UNSAFE().search(text):
+    if is_plain(text) or not _UNSAFE().search(text):
         return text
     text = storable(show_bytes(text))
     text = _ESCAPE().sub(_kept_colour, text) if keep_colours else _ESCAPE().sub("", text)
@@ -148,7 +147,7 @@ def show_invisible(text: str) -> str:
     and filler characters, odd spaces, lone surrogates; bytes of a name as ``show_bytes``. Joiners and style marks
     inside an emoji stay; nothing else changes.
     """
-    if _PLAIN.fullmatch(text):
+    if is_plain(text):
         return text
     return _INVISIBLE().sub(_written_out, text)
 
@@ -176,7 +175,7 @@ def count_gaps(text: str) -> str:
 
 def has_invisible(text: str) -> bool:
     """Whether ``show_invisible`` would change the text."""
-    return not _PLAIN.fullmatch(text) and any(_written_out(found) != found[0] for found in _INVISIBLE().finditer(text))
+    return not is_plain(text) and any(_written_out(found) != found[0] for found in _INVISIBLE().finditer(text))
 
 
 def show_disguised(text: str) -> str:
@@ -185,7 +184,7 @@ def show_disguised(text: str) -> str:
     That is letters in a Latin word that look Latin, and signs such as U+FF1B or U+2044
     in a line without letters of a script that uses them.
     """
-    if _PLAIN.fullmatch(text):
+    if is_plain(text):
         return text
     text = show_invisible(text)
     if _DISGUISED().search(text):
@@ -200,7 +199,7 @@ def show_command(text: str) -> str:
 
     Between quotes, in a text with blanks in it, it is prose, where dashes and curly quotes may stand.
     """
-    if _PLAIN.fullmatch(text):
+    if is_plain(text):
         return text
     shown: list[str] = []
     at = 0
@@ -229,7 +228,7 @@ def looks_like_ascii(text: str) -> bool:
 
 def storable(text: str) -> str:
     """The text with lone surrogates replaced by U+FFFD, so that it always encodes as UTF-8; true pairs are joined."""
-    if text.isascii() or not _SURROGATE.search(text):
+    if is_sound(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
@@ -261,7 +260,7 @@ class Redactor:
 
     def redact_known(self, text: str) -> str:
         """The text with each of the known secrets replaced; what only has the shape of a key stays."""
-        return self._known.sub(REDACTED, text) if any(form in text for form in self._forms) else text
+        return self._known.sub(REDACTED, text) if any(find(text, form) >= 0 for form in self._forms) else text
 
     def cut(self, text: str, at: int, *, keeps_end: bool = False) -> int:
         """Where to cut instead of ``at``, so that what is kept, the start or the end, holds no part of a secret."""
@@ -279,12 +278,12 @@ class Redactor:
 def _keys_in(text: str, kinds: Sequence[tuple[tuple[str, ...], str]] = _KEY_SHAPES) -> Iterator[re.Match[str]]:
     """What looks like a key, tried only where one may begin: a search through megabytes would hold up all threads."""
     for mark, shape in ((mark, shape) for marks, shape in kinds for mark in marks):
-        at, end = text.find(mark), 0
+        at, end = find(text, mark), 0
         while at >= 0:
             if found := re.compile(shape, re.DOTALL).match(text, at):
                 yield found
                 end = found.end()
-            at = text.find(mark, max(at + 1, end - len(mark) - 2))  # 2: base64 may end in so many =
+            at = find(text, mark, max(at + 1, end - len(mark) - 2))  # 2: base64 may end in so many =
 
 
 def _overlap(text: str, form: str) -> int:

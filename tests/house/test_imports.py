@@ -8,8 +8,8 @@ import pytest
 
 HEAVY = {"openai", "anthropic", "git", "mcp", "httpx2", "pydantic", "markdown_it", "pygments.lexers", "argparse"}
 
-MOST_BEFORE_THE_FIRST_FRAME = 130
-MOST_BEFORE_A_REQUEST = 127
+MOST_BEFORE_THE_FIRST_FRAME = 131
+MOST_BEFORE_A_REQUEST = 129
 MOST_OF_OPENAIS_SDK = 140  # of more than 500
 
 
