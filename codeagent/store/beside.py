@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from codeagent.core.json_types import JsonObject, JsonValue
+from codeagent.core.long_texts import json_of
 from codeagent.workspace.private import make_private_folder, open_private
 
 LARGE = 16 * 1024
@@ -93,7 +94,7 @@ class Beside:
 
     def _referred(self, kind: str, value: JsonValue) -> JsonObject:
         """A reference to the value, which is in its file when this returns."""
-        text = json.dumps(value, ensure_ascii=False)
+        text = json_of(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         name = hashlib.sha256(text.encode()).hexdigest()
         path = self._path(name)
         if not path.exists():

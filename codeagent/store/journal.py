@@ -14,15 +14,15 @@ from pathlib import Path
 
 from codeagent.core.errors import JournalError, SessionBusy
 from codeagent.core.events import AgentEvent, Level, NoticeGiven
+from codeagent.core.long_texts import LONG, is_long
 from codeagent.core.values import value
 from codeagent.store.beside import Beside
-from codeagent.store.records import Record, decode_record, encode_record, lightened, redacted_line
+from codeagent.store.records import Record, decode_record, encode_record, kept_line, lightened, redacted_line
 from codeagent.workspace.private import make_private_folder, way_out
 
 MOST_UNWRITTEN = 32 * 1024 * 1024
 """Bytes that are kept for a disk that refuses them; beyond that the session stays unrecorded."""
 
-_LONG_LINE = 256 * 1024
 _TORN = "The last line of the session's record was cut off, by a crash perhaps; it was set aside."
 _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
@@ -68,7 +68,7 @@ class JournalFile:
         self._descriptor = -1
         self._refusal: OSError | None = None
         self._redact = redact
-        self._noted: list[bytes] = []
+        self._noted: list[bytes | Record] = []
         self._unwritten = b""
         self._is_refused = self._is_given_up = self._is_due = False
         self._writing = asyncio.Lock()
@@ -106,7 +106,7 @@ class JournalFile:
         self.note(event)
         async with self._writing:
             try:
-                if sum(map(len, self._noted)) > _LONG_LINE:
+                if self._has_long:
                     await asyncio.to_thread(self._flush)
                 else:
                     self._flush()
@@ -123,7 +123,7 @@ class JournalFile:
         """
         if self._is_given_up:
             return
-        self._noted.append(_line(event))
+        self._noted.append(_record(event) if is_long(event) else _line(event))
         self._write_soon()
 
     def write(self) -> None:
@@ -141,7 +141,7 @@ class JournalFile:
 
     def _write_noted(self) -> None:
         self._is_due = False
-        if self._writing.locked() or self._descriptor < 0 or sum(map(len, self._noted)) > _LONG_LINE:
+        if self._writing.locked() or self._descriptor < 0 or self._has_long:
             return  # an append is under way, which comes back to it, or the record was closed
         try:
             self._flush()
@@ -149,6 +149,11 @@ class JournalFile:
             self._tell_refusal(error)
         else:
             self._tell_recovery()
+
+    @property
+    def _has_long(self) -> bool:
+        """Whether so much is noted that it is written on a thread."""
+        return sum(LONG + 1 if isinstance(noted, Record) else len(noted) for noted in self._noted) > LONG
 
     def close(self) -> None:
         """Writes what was noted and gives the record back."""
@@ -166,7 +171,7 @@ class JournalFile:
         """Writes all that is not in the file yet, in order and each byte once; raises OSError."""
         with self._guard:
             noted, self._noted = self._noted, []
-            self._unwritten += b"".join(lightened(redacted_line(line, self._redact), self._beside) for line in noted)
+            self._unwritten += b"".join(map(self._kept, noted))
             if self._is_given_up or not self._unwritten:
                 return
             try:
@@ -175,6 +180,12 @@ class JournalFile:
                 if len(self._unwritten) > MOST_UNWRITTEN:
                     self._is_given_up, self._unwritten = True, b""
                 raise
+
+    def _kept(self, noted: bytes | Record) -> bytes:
+        """As it goes into the file."""
+        if isinstance(noted, Record):
+            return kept_line(noted, self._redact, self._beside)
+        return lightened(redacted_line(noted, self._redact), self._beside)
 
     def _write(self) -> None:
         if self._refusal is not None:
@@ -239,8 +250,11 @@ def read_past(data: bytes, beside: Beside | None = None) -> Past:
 
 def _line(event: AgentEvent) -> bytes:
     """As it is noted: what must not be written is taken out later, which takes long where there is much of it."""
-    at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return encode_record(Record(at=at, event=event))
+    return encode_record(_record(event))
+
+
+def _record(event: AgentEvent) -> Record:
+    return Record(at=datetime.now(UTC).isoformat(timespec="milliseconds"), event=event)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

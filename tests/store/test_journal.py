@@ -48,9 +48,10 @@ from codeagent.core.messages import (
     Usage,
     UserMessage,
 )
+from codeagent.core.text import Redactor
 from codeagent.store.beside import Beside
 from codeagent.store.journal import JournalFile, folder_beside, read_past
-from codeagent.store.records import Record, decode_record, encode_record
+from codeagent.store.records import Record, decode_record, encode_record, kept_line, lightened, redacted_line
 
 
 def same(text: str) -> str:
@@ -143,6 +144,19 @@ async def test_megabytes_are_looked_through_for_secrets_on_a_thread_and_keep_the
     assert events[::2] == EVENTS[:2]
     assert events[1].message.blocks[0].text == "[redacted] " * 500_000
     assert threads[max(threads)] != threading.get_ident()
+
+
+@pytest.mark.parametrize("odd", ["", "\udc80", "sk-ant-0123456789abcdefghijk", "a-secret-of-mine"])
+def test_a_record_of_megabytes_is_kept_as_any_other(tmp_path, odd):
+    long = f'und so “ja” \\ "{odd}" \n\t\x01' * 20_000
+    call = ToolCall(id="1", name="write", arguments_json=long)
+    blocks = (ThinkingBlock(text=long, signature="abc", provider="p"), TextBlock(text=long), call)
+    message = AssistantMessage(blocks=blocks, stop=StopReason.END_TURN)
+    record = Record(at="2026-01-01T00:00:00.000+00:00", event=HistoryAppended(message=message))
+    redact, parts, others = Redactor(("a-secret-of-mine",)).redact, Beside(tmp_path / "a"), Beside(tmp_path / "b")
+    kept = kept_line(record, redact, parts)
+    assert kept == lightened(redacted_line(encode_record(record), redact), others)
+    assert {path.name for path in parts.folder.iterdir()} == {path.name for path in others.folder.iterdir()}
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
