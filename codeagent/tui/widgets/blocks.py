@@ -12,9 +12,11 @@ from typing import Protocol
 
 from codeagent.core.events import Level
 from codeagent.core.text import clean, show_invisible
+from codeagent.tui.widgets.code_lines import CodeRows, code_end, code_head
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Line, Piece, Pieces, guess_rows, one_line, presentable, wrap
-from codeagent.tui.widgets.markdown_lines import beginning, code_block_lines, markdown_lines
+from codeagent.tui.widgets.markdown_lines import MOST, MOST_PROSE, beginning, markdown_lines, more_below
+from codeagent.tui.widgets.stacks import Indented, LongLines, Stack
 
 INDENT = 3
 RIGHT_MARGIN = 1
@@ -98,7 +100,9 @@ class PersonBlock:
     ends_empty = False
 
     def __init__(self, text: str, note: str = "") -> None:
-        self._text = presentable(text).rstrip()
+        self._said = text
+        begun, self._left_out = beginning(text, MOST_PROSE)
+        self._text = presentable(begun).rstrip()
         self._note = note
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
@@ -107,6 +111,10 @@ class PersonBlock:
         first = (Piece(" › ", inks.accent_strong + ground, ""),)
         rest = (Piece(" " * INDENT, ground, ""),)
         lines = wrap([Piece(self._text, inks.text + ground)], width - RIGHT_MARGIN, first=first, rest=rest, fill=ground)
+        if self._left_out:
+            lines.append(
+                Line(pieces=(*rest, *more_below(self._left_out, inks, "all of it is sent").pieces), fill=ground)
+            )
         if self._note:
             note = Piece(presentable(self._note), inks.muted + ground, "")
             lines += wrap([note], width - RIGHT_MARGIN, first=rest, fill=ground)
@@ -118,7 +126,7 @@ class PersonBlock:
 
     def words(self) -> str:
         """What was typed."""
-        return self._text
+        return presentable(self._said).rstrip()
 
 
 class TextBlock:
@@ -127,18 +135,20 @@ class TextBlock:
     kind = Kind.TEXT
     ends_empty = False
 
-    def __init__(self, source: str, *, number: int | None = None) -> None:
+    def __init__(self, source: str, *, number: int | None = None, more: int = 0) -> None:
+        """``more`` characters go on behind the source, of which only the beginning is shown."""
         self._source = source
         self._number = number
+        self._more = more
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The Markdown, indented."""
         room = width - INDENT - RIGHT_MARGIN
-        return indented(markdown_lines(self._source, room, inks, number=self._number), inks)
+        return indented(markdown_lines(self._source, room, inks, number=self._number, more=self._more), inks)
 
     def guess(self, width: int) -> int:
-        """Counts the source's rows."""
-        return guess_rows(self._source, max(width - INDENT - RIGHT_MARGIN, 1))
+        """Counts the rows of as much of the source as is shown."""
+        return guess_rows(self._source[:MOST], max(width - INDENT - RIGHT_MARGIN, 1))
 
     def words(self) -> str:
         """The source."""
@@ -146,7 +156,10 @@ class TextBlock:
 
 
 class LiveCode:
-    """A fence that is still being written: finished lines are coloured once, in groups, and then kept."""
+    """A fence that is still being written: finished lines are coloured in groups, when looked at, and then kept.
+
+    What goes on beyond all that is shown of a fence is only counted.
+    """
 
     kind = Kind.TEXT
     ends_empty = False
@@ -156,34 +169,43 @@ class LiveCode:
         self._language = language
         self._code: list[str] = []
         self._partial = ""
-        self._kept: list[Line] = []
+        self._line_count = self._left_out = self._more = 0
+        self._room = MOST
+        self._kept: list[Sequence[Line]] = []
         self._kept_code_lines = 0
         self._kept_for: tuple[int, Inks] | None = None
 
     @property
     def line_count(self) -> int:
         """Whole lines taken so far."""
-        return len(self._code)
+        return self._line_count
 
     def write(self, lines: str, count: int, partial: str) -> None:
         """More whole lines, ``count`` in all from now on, and the beginning of the next one."""
-        if count > len(self._code):
-            self._code += lines.split("\n")
-        self._partial = partial
+        if count > self._line_count:
+            shown, left_out = beginning(lines, self._room) if self._room else ("", len(lines) + 1)
+            if self._room:
+                self._code += shown.split("\n")
+            self._room = 0 if left_out else max(self._room - len(shown.encode("utf-8", "replace")) - 1, 0)
+            self._left_out += left_out
+            self._line_count = count
+        self._partial, more = beginning(partial, self._room) if self._room else ("", len(partial))
+        self._more = self._left_out + more
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The block as it stands."""
         room = width - INDENT - RIGHT_MARGIN
         if self._kept_for != (room, inks):
-            head = code_block_lines("", self._language, room, inks)[:1]
-            self._kept, self._kept_code_lines, self._kept_for = head, 0, (room, inks)
+            head = code_head(self._language, room, inks)
+            self._kept, self._kept_code_lines, self._kept_for = list[Sequence[Line]]([head]), 0, (room, inks)
         while len(self._code) - self._kept_code_lines >= self._GROUP:
             group = self._code[self._kept_code_lines : self._kept_code_lines + self._GROUP]
-            self._kept += code_block_lines("\n".join(group), self._language, room, inks)[1:-1]
+            self._kept.append(CodeRows("\n".join(group), self._language, room, inks))
             self._kept_code_lines += self._GROUP
-        rest = [*self._code[self._kept_code_lines :], *([self._partial] if self._partial else [])]
-        live = code_block_lines("\n".join(rest), self._language, room, inks)[1:]
-        return indented([*self._kept, *(live if rest else live[-1:])], inks)
+        last = [*self._code[self._kept_code_lines :], *([self._partial] if self._partial else [])]
+        live = [CodeRows("\n".join(last), self._language, room, inks)] if last else []
+        told = [more_below(self._more, inks)] if self._more else []
+        return indented(Stack([*self._kept, *live, code_end(room, inks), told]), inks)
 
     def guess(self, width: int) -> int:
         """Counts the code's lines."""
@@ -255,10 +277,11 @@ class ThinkingBlock:
         line = Line(pieces=(*gutter(inks, is_chosen=self.is_chosen), *one_line(head, room)), whole=whole, fill=ground)
         if not self.is_open:
             return [grounded(line, inks) if self.is_chosen else line]
-        begun, told = beginning(self.copied(), "copying takes them too", inks)
-        body = [*wrap([Piece(begun, inks.thought)], min(room, 100)), *told]
+        begun, left_out = beginning(self.copied())
+        told = [more_below(left_out, inks, "copying takes them too")] if left_out else []
+        body = Stack([LongLines(begun, inks.thought, min(room, 100)), told])
         opened = Line(pieces=line.pieces, whole="", fill=ground)
-        return [grounded(opened, inks) if self.is_chosen else opened, *indented(body, inks)]
+        return Stack([[grounded(opened, inks) if self.is_chosen else opened], indented(body, inks)])
 
     def guess(self, width: int) -> int:
         """One row when closed."""
@@ -301,10 +324,10 @@ class NoteBlock:
         return self._text
 
 
-def indented(lines: Sequence[Line], inks: Inks, cells: int = INDENT) -> list[Line]:
+def indented(lines: Sequence[Line], inks: Inks, cells: int = INDENT) -> Sequence[Line]:
     """The lines behind a left margin that is not copied."""
     margin: Pieces = (Piece(" " * cells, inks.text, ""),)
-    return [line.after(margin) if line.pieces else line for line in lines]
+    return Indented(lines, margin)
 
 
 def gutter(inks: Inks, *, is_chosen: bool) -> Pieces:

@@ -169,7 +169,9 @@ def presentable(text: str) -> str:
 
     Marks that belong to a script or an emoji stay; where hidden ones matter, use ``show_invisible``.
     """
-    return _DIRECTIONS.sub(lambda found: show_invisible(found[0]), clean(text)).expandtabs(len(TAB))
+    text = clean(text)
+    text = text if text.isascii() else _DIRECTIONS.sub(lambda found: show_invisible(found[0]), text)
+    return text.expandtabs(len(TAB)) if "\t" in text else text
 
 
 def one_line(pieces: Iterable[Piece], width: int) -> Pieces:

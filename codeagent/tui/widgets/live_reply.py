@@ -6,7 +6,7 @@ from codeagent.tui.widgets.blocks import Block, Kind, LiveCode, TextBlock, Think
 from codeagent.tui.widgets.column import Column, gap_between
 from codeagent.tui.widgets.markdown_stream import MarkdownStream, Part
 
-_MOST_WAITING = 65_536
+_MOST_WAITING = 16_384
 """Characters of text; all of a reply of megabytes would take long to be cut into blocks."""
 
 _LONGEST_HEADER = 1_000
@@ -123,7 +123,7 @@ class LiveReply:
         part = self._stream.tail
         if not part.source.strip() or _is_beginning_of_fence(part.source) or _is_beginning_of_table(part.source):
             return
-        block = self._live_code() or TextBlock(part.source, number=part.number)
+        block = self._live_code() or TextBlock(part.source, number=part.number, more=part.more)
         if self._tail is None:
             self._tail = self._append(block, is_close=part.is_close)
         else:

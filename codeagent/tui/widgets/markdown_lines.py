@@ -12,82 +12,55 @@ from collections.abc import Iterator, Sequence
 from rich.style import Style
 
 from codeagent.tui.later import MarkdownToken, markdown_parser
-from codeagent.tui.widgets.code_lines import highlight
+from codeagent.tui.widgets.code_lines import WIDEST_GROUND, code_block_lines
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import EMPTY, GOES_ON, Cut, Line, Piece, Pieces, between, presentable, wrap
+from codeagent.tui.widgets.lines import EMPTY, Line, Piece, Pieces, between, presentable, wrap
 from codeagent.tui.widgets.markdown_inline import inline_pieces
+from codeagent.tui.widgets.stacks import LongLines, Stack
 from codeagent.tui.widgets.table_lines import Table, table_lines
 
 _WIDEST_PROSE = 100
 """Cells of what is read line by line, and of the rules between it."""
 
-_WIDEST_GROUND = 116
-"""Cells of the ground of code and of tables on the widest screen, which end where panels do; longer code goes on."""
-
 _LONGEST = 40_000
 """Characters of one paragraph, table or list item, and of a summary: it is looked through in half a second at worst."""
-_MOST = 200_000
+MOST = 200_000
 """Bytes of UTF-8 that are shown of one of them: the screen is drawn while keys wait, and wide signs take longer."""
+MOST_PROSE = 100_000
+"""The same of what is no code."""
 _FENCES = ("```", "~~~")
 _BULLETS = "•◦▪"
-_CODE_MARGIN = " "
 _TASK = re.compile(r"\[([ xX])\] ")
 _BOXES = {False: "☐ ", True: "✓ "}
 
 
-def markdown_lines(source: str, width: int, inks: Inks, *, number: int | None = None) -> list[Line]:
+def markdown_lines(source: str, width: int, inks: Inks, *, number: int | None = None, more: int = 0) -> Sequence[Line]:
     """The Markdown in lines of at most ``width`` cells; ``number`` replaces that of a leading list item.
 
     What is too long to be looked through while everything else waits comes out as it was written, and the end of
-    what is longer than anybody reads is left out, which is said.
+    what is longer than anybody reads is left out, which is said; ``more`` characters of that are not in the source.
     """
-    begun, told = beginning(source, "/copy takes them too", inks)
-    if told:
-        return [*markdown_lines(begun, width, inks, number=number), *told]
-    if len(source) > _LONGEST and not source.lstrip().startswith(_FENCES):
-        return wrap([Piece(presentable(source), inks.text)], min(max(width, 8), _WIDEST_PROSE))
-    tokens = markdown_parser()(presentable(source))
-    return _Page(inks=inks, number=number).blocks(tokens, max(width, 8))
+    is_code = source[:_LONGEST].lstrip().startswith(_FENCES)
+    begun, left_out = beginning(source, MOST if is_code else MOST_PROSE)
+    width = max(width, 8)
+    if not is_code and (left_out or len(source) > _LONGEST):
+        lines: Sequence[Line] = LongLines(presentable(begun), inks.text, min(width, _WIDEST_PROSE))
+    else:
+        lines = _Page(inks=inks, number=number).blocks(markdown_parser()(presentable(begun)), width)
+    return Stack([lines, [more_below(left_out + more, inks)]]) if left_out + more else lines
 
 
-def beginning(text: str, remedy: str, inks: Inks) -> tuple[str, list[Line]]:
-    """As much of a text as is shown, and what is said below it where that is not all."""
-    if len(text) * 4 <= _MOST or len(encoded := text[: _MOST + 1].encode("utf-8", "replace")) <= _MOST:
-        return text, []
-    begun = encoded[:_MOST].decode("utf-8", "ignore")
-    told = f"… {len(text) - len(begun):,} more characters: {remedy}"
-    return begun, [Line(pieces=(Piece(told, inks.muted, ""),))]
+def beginning(text: str, most: int = MOST) -> tuple[str, int]:
+    """As much of a text as is shown, ``most`` bytes of UTF-8, and how many characters are left out."""
+    if len(text) * 4 <= most or len(encoded := text[: most + 1].encode("utf-8", "replace")) <= most:
+        return text, 0
+    begun = encoded[:most].decode("utf-8", "ignore")
+    return begun, len(text) - len(begun)
 
 
-def code_block_lines(code: str, language: str, width: int, inks: Inks) -> list[Line]:
-    """Code on its own ground, the language named above it."""
-    ground = inks.raised_ground
-    margin = Piece(_CODE_MARGIN, ground, "")
-    words = presentable(language).split(maxsplit=1)
-    wide = min(width, _WIDEST_GROUND)
-    label = words[0][: max(wide - 4, 0)] if words else ""
-    blank = Piece(" " * max(wide - len(label) - 1, 0), ground, "")
-    lines = [Line(pieces=(blank, Piece(label, inks.faint + ground, ""), margin), whole="")]
-    for pieces in highlight(code, label.lower() if len(code) <= _LONGEST else "", inks.palette):
-        row = [piece._replace(style=piece.style + ground) for piece in pieces]
-        for line in _code_rows(row, width - 1, margin, inks.faint + ground):
-            rest = Piece(" " * (max(wide, line.width + 1) - line.width), ground, "")
-            lines.append(Line(pieces=(*line.pieces, rest), joint=line.joint))
-    lines.append(Line(pieces=(Piece(" " * wide, ground, ""),), whole=""))
-    return lines
-
-
-def _code_rows(row: Sequence[Piece], width: int, margin: Piece, mark: Style) -> list[Line]:
-    """A line of code; the rows that it goes on in are marked and indented: none looks like a line of its own."""
-    rows = wrap(row, width, first=(margin,), cut=Cut.CODE)
-    if len(rows) == 1:
-        return rows
-    text = "".join([piece.text for piece in row])
-    indent = " " * min(len(text) - len(text.lstrip(" ")), width // 3)
-    end = len(rows[0].text) - len(margin.text) + len(rows[1].joint)
-    before = (margin, Piece(f"{indent}{GOES_ON}", mark, ""))
-    second, *others = wrap(between(row, end, len(text)), width, first=before, cut=Cut.CODE)
-    return [rows[0], Line(pieces=second.pieces, joint=rows[1].joint), *others]
+def more_below(left_out: int, inks: Inks, remedy: str = "/copy takes them too") -> Line:
+    """What is said below the beginning of a text: how many characters are left out, and how to have them."""
+    return Line(pieces=(Piece(f"… {left_out:,} more characters: {remedy}", inks.muted, ""),))
 
 
 class _Page:
@@ -99,10 +72,13 @@ class _Page:
         self._depth = 0
         self._task: MarkdownToken | None = None
 
-    def blocks(self, tokens: Sequence[MarkdownToken], width: int, *, is_tight: bool = False) -> list[Line]:
+    def blocks(self, tokens: Sequence[MarkdownToken], width: int, *, is_tight: bool = False) -> Sequence[Line]:
         """The blocks of one container, an empty line between them unless it is a tight list item."""
+        groups = list(_groups(tokens))
+        if len(groups) == 1:
+            return self._block(groups[0], width)
         lines: list[Line] = []
-        for group in _groups(tokens):
+        for group in groups:
             drawn = self._block(group, width)
             if (
                 lines
@@ -113,7 +89,7 @@ class _Page:
             lines += drawn
         return lines
 
-    def _block(self, group: Sequence[MarkdownToken], width: int) -> list[Line]:
+    def _block(self, group: Sequence[MarkdownToken], width: int) -> Sequence[Line]:
         token, inks = group[0], self._inks
         match token.type:
             case "heading_open":
@@ -123,7 +99,7 @@ class _Page:
             case "fence" | "code_block":
                 return code_block_lines(token.content.removesuffix("\n"), token.info, width, inks)
             case "table_open":
-                return table_lines(self._table(group), min(width, _WIDEST_GROUND), inks)
+                return table_lines(self._table(group), min(width, WIDEST_GROUND), inks)
             case "hr":
                 return [Line(pieces=(Piece("─" * min(width, _WIDEST_PROSE), inks.rule, "---"),))]
             case "bullet_list_open" | "ordered_list_open" | "blockquote_open":

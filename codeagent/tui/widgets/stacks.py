@@ -1,14 +1,17 @@
-"""Lines that are made when they are looked at, and those from several places as one sequence."""
+"""Lines that are made when they are looked at, as most of a long text never are, or come from several places."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import overload
 
+from rich.style import Style
+
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import Line, Piece
+from codeagent.tui.widgets.lines import Line, Piece, Pieces, breaks
 
 
 class LazyLines(Sequence[Line]):
@@ -64,3 +67,53 @@ class Shifted(LazyLines):
     def line_at(self, row: int) -> Line:
         """The line with blanks before it."""
         return self._lines[row].after(self._margin)
+
+
+class LongLines(LazyLines):
+    """A text of one style as it was written, in the rows that ``wrap`` makes of it."""
+
+    def __init__(self, text: str, style: Style, width: int) -> None:
+        self._text = text
+        self._style = style
+        self._rows = _rows(text, width)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def line_at(self, row: int) -> Line:
+        """The text between two places, and what the wrap before it swallowed."""
+        swallowed, start, end = self._rows[row]
+        joint = "\n" if swallowed < 0 else self._text[swallowed:start]
+        return Line(pieces=(Piece(self._text[start:end], self._style),) if start < end else (), joint=joint)
+
+
+@lru_cache(maxsize=8)
+def _rows(text: str, width: int) -> list[tuple[int, int, int]]:
+    """Of each row where the one before it ended, -1 where it begins a line, and where it begins and ends itself.
+
+    Of what is still written the beginning is drawn again and again.
+    """
+    rows: list[tuple[int, int, int]] = []
+    start = 0
+    for line in text.split("\n"):
+        spans = [(start + first, start + last) for first, last in breaks(line, width)]
+        rows.append((-1, *spans[0]))
+        rows += [(before[1], *after) for before, after in pairwise(spans)]
+        start += len(line) + 1
+    return rows
+
+
+class Indented(LazyLines):
+    """Lines behind a left margin, which empty ones do not have."""
+
+    def __init__(self, lines: Sequence[Line], margin: Pieces) -> None:
+        self._lines = lines
+        self._margin = margin
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def line_at(self, row: int) -> Line:
+        """The line with the margin before it."""
+        line = self._lines[row]
+        return line.after(self._margin) if line.pieces else line

@@ -2,6 +2,7 @@ from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.blocks import Kind, PersonBlock, TextBlock
 from codeagent.tui.widgets.column import Column, Place, gap_between
 from codeagent.tui.widgets.inks import inks_of
+from tests.effort import assert_takes_less
 
 INKS = inks_of(load_themes()["dark"])
 WORDS = "several words that take more than a single row when the screen is narrow"
@@ -118,3 +119,12 @@ def test_calls_stand_close_and_words_apart():
         1,
         0,
     )
+
+
+def test_of_megabytes_that_the_person_said_the_beginning_is_shown_and_all_of_them_found():
+    block = PersonBlock("word " * 1_000_000 + "end", "seen later")
+    assert_takes_less(0.2, lambda: PersonBlock("word " * 1_000_000).lines(80, INKS))
+    *_, told, note = block.lines(80, INKS)
+    assert told.text.strip() == "… 4,900,003 more characters: all of it is sent"
+    assert note.text.strip() == "seen later"
+    assert block.words().endswith("word end")

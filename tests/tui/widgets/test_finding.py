@@ -27,7 +27,7 @@ def test_each_row_of_a_very_long_paragraph_is_marked_by_what_is_near():
     lines = lines_of("and so on " * 20_000, 100)
     long = pattern_of("and so on " * 60)
     assert all(spans(lines, row, pattern_of("so on")) for row in range(0, len(lines), 97))
-    assert_takes_less(0.5, lambda: [spans(lines, row, long) for row in range(1_000, 1_100)])
+    assert_takes_less(0.5, lambda: [spans(lines, row, long) for row in range(800, 900)])
 
 
 def test_margins_are_not_searched():

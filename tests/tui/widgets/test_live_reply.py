@@ -4,6 +4,7 @@ from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.column import Column
 from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.live_reply import LiveReply
+from tests.effort import assert_takes_less
 
 INKS = inks_of(load_themes()["dark"])
 SAMPLE = """\
@@ -156,3 +157,33 @@ def test_a_long_line_that_begins_like_a_table_is_shown_as_it_comes():
     reply.write("| " + "word " * 300)
     reply.flush()
     assert shown(column)
+
+
+@pytest.mark.parametrize(
+    ("begins", "goes_on", "most"),
+    [
+        ("", "and so on, ", 100_000),
+        ("- ", "一二三 ", 40_000),
+        ("", "one line of many\n", 100_000),
+        ("```python\n", "x = f(1)\n", 200_000),
+    ],
+    ids=["one line", "wide signs", "many lines", "code"],
+)
+def test_of_megabytes_that_are_being_written_the_beginning_is_shown_and_the_rest_counted(begins, goes_on, most):
+    pieces = [begins, *[goes_on * (8_000 // len(goes_on))] * 200]
+    column = Column(INKS, 90)
+
+    def write() -> None:
+        nonlocal column
+        column = Column(INKS, 90)
+        reply = LiveReply(column, None)
+        for piece in pieces:
+            reply.write(piece)
+            reply.flush()
+            column.settle_end(40)
+
+    assert_takes_less(2.0, write)
+    told = column.line(column.height - 1).text.strip()
+    assert told.endswith("more characters: /copy takes them too")
+    shown = sum(map(len, pieces)) - int(told.removeprefix("… ").partition(" ")[0].replace(",", ""))
+    assert abs(shown - most) < 100

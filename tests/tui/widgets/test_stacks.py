@@ -4,8 +4,8 @@ import pytest
 
 from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.inks import inks_of
-from codeagent.tui.widgets.lines import Line, Piece
-from codeagent.tui.widgets.stacks import Shifted, Stack
+from codeagent.tui.widgets.lines import Line, Piece, wrap
+from codeagent.tui.widgets.stacks import Indented, LongLines, Shifted, Stack
 
 INKS = inks_of(load_themes()["dark"])
 ROWS = [Line(pieces=(Piece(text, INKS.text, ""),), whole="") for text in "abcde"]
@@ -30,3 +30,25 @@ def test_beyond_its_ends_there_is_nothing(index):
 
 def test_a_row_is_moved_when_it_is_looked_at():
     assert [line.text for line in Shifted(STACK, 2, INKS)[-2:]] == ["  d", "  e"]
+
+
+def test_an_empty_row_has_no_margin():
+    margin = (Piece("  ", INKS.text, ""),)
+    assert [line.text for line in Indented([ROWS[0], Line()], margin)] == ["  a", ""]
+
+
+@pytest.mark.parametrize("width", [3, 8, 40])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "one two three four",
+        "one\n\n two  \n",
+        "a" * 50,
+        "word   " * 20,
+        "一二三、四五六 seven\n八九",
+        "e\u0301" * 30,
+    ],
+)
+def test_a_long_text_has_the_rows_that_any_text_has(text, width):
+    assert list(LongLines(text, INKS.text, width)) == wrap([Piece(text, INKS.text)], width)
