@@ -146,6 +146,12 @@ def markdown_parser() -> Callable[[str], Sequence[MarkdownToken]]:
     return parser.disable(["html_block", "html_inline"]).enable(["table", "strikethrough"]).parse
 
 
+def load_what_draws_replies() -> None:
+    """Loads the Markdown parser and the highlighter, on a thread: the first reply does not wait for them."""
+    markdown_parser()
+    code_tokens("text")
+
+
 @lru_cache(maxsize=256)
 def language_of(path: str) -> str:
     """The language of a file by its name, empty when unknown."""

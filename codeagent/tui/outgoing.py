@@ -125,7 +125,7 @@ class Outgoing:
     def _stop_turn(self) -> None:
         """Stops it, a second time by force; what is sent meanwhile goes out as soon as it has ended."""
         status = self._screen.status
-        status.show(replace(status.status, is_stopping=True))
+        status.show(replace(status.status, is_working=True, is_stopping=True))  # its beginning may not be told yet
         self._screen.approval.stop_listening()
         self._is_stopping = True
         self._start(self._cancel_turn(), group="stop")

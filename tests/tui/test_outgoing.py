@@ -15,7 +15,7 @@ from codeagent.core.errors import JournalError, ProviderRejected
 from codeagent.core.events import HistoryAppended, SessionStarted, ToolRunning, TurnEnd, TurnEnded, TurnStarted
 from codeagent.core.protocols import ReplyFinished
 from codeagent.tui.app import CodeagentApp
-from tests.agent.stage import Model, Shell, call, reply
+from tests.agent.stage import MemoryJournal, Model, Shell, call, reply
 from tests.agent.stage import Stage as Talk
 from tests.tui.conftest import MemoryWorkbench
 from tests.tui.conftest import Stage as Screen
@@ -121,6 +121,28 @@ async def test_stopping_gives_back_what_was_not_heard_and_keeps_what_was(tmp_pat
         assert heard(talk)[0] == "start"
         assert screen.app.main.prompt.text == "first"
         assert queued(screen) == []
+
+
+async def test_a_turn_that_nobody_was_told_of_yet_is_stopped_in_plain_sight():
+    recorded = asyncio.Event()
+
+    class SlowJournal(MemoryJournal):
+        """As with megabytes, which are looked through before the turn is told of."""
+
+        async def append(self, event):
+            await recorded.wait()
+            await super().append(event)
+
+    talk = Talk(Model(reply("Fine.")), journal=SlowJournal())
+    async with opened(talk) as screen:
+        await screen.type("start\n")
+        await screen.until(lambda: talk.session.is_running)
+        await screen.pilot.press("escape")
+        await screen.until(lambda: "stopping" in screen.text)
+        assert not talk.of(TurnStarted)
+        recorded.set()
+        await at_rest(screen, talk)
+        assert "stopping" not in screen.text
 
 
 async def test_an_error_of_the_service_gives_back_what_was_not_heard(tmp_path):

@@ -24,6 +24,7 @@ from codeagent.core.desk import Habits, Workbench
 from codeagent.core.first_words import GREETING, MARKER
 from codeagent.core.keys import Place
 from codeagent.tui.keys import QUIT, OwnKeysScreen, Window, answers_that_begin_words, bindings
+from codeagent.tui.later import load_what_draws_replies
 from codeagent.tui.screens.typing import Letters, Typing
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog
@@ -130,6 +131,7 @@ class MainScreen(OwnKeysScreen[None]):
         if edits and not draft:
             self.status.remark(f"{self._edits_back} from before · ↑ brings it", _DRAFT_SECONDS)
         self.transcript.show_times(is_shown=habits.shows_times)
+        self.run_worker(load_what_draws_replies, thread=True, group="load", description="loads what draws replies")
         self.approval.use_side(Side.BESIDE if habits.side_by_side else Side.BELOW)
         return typed, draft
 
@@ -162,8 +164,9 @@ class MainScreen(OwnKeysScreen[None]):
     # --- painting
 
     async def _on_update(self, message: messages.Update) -> None:
-        """Notes that whoever has the keyboard looks different now, which is what was just typed."""
-        self._shows_key = self._shows_key or (message.widget is self.focused is not self.transcript)
+        """Notes what shows that a key was heard: whoever has the keyboard looks different, or the turn is stopping."""
+        is_stopping = message.widget is self.status and self.status.status.is_stopping
+        self._shows_key = self._shows_key or is_stopping or (message.widget is self.focused is not self.transcript)
         if message.widget is self.transcript:
             self.status.turn_along()
 
