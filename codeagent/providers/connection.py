@@ -9,6 +9,7 @@ from contextlib import suppress
 import httpx2
 
 from codeagent.core.errors import ProviderRejected, ProviderUnavailable
+from codeagent.core.long_texts import LONG
 from codeagent.providers.catalog import Limits
 from codeagent.providers.failures import Service
 from codeagent.providers.sse import EventLines, parse_object
@@ -71,7 +72,8 @@ async def read_payloads(
     lines = EventLines()
     try:
         async for data in response.aiter_bytes():
-            yield lines.feed(data)
+            is_long = lines.waiting > LONG and b"\n" in data
+            yield await asyncio.to_thread(lines.feed, data) if is_long else lines.feed(data)
             if lines.waiting > LONGEST_EVENT:
                 if is_taken():
                     return

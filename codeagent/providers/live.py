@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from time import monotonic
 from typing import Generic, Protocol, Self, TypeVar
 
 import httpx2
 
 from codeagent.core.errors import ProviderError, ProviderRejected, ProviderUnavailable
+from codeagent.core.long_texts import LONG, is_long
 from codeagent.core.messages import AssistantMessage, Message, Usage
 from codeagent.core.protocols import ModelEvent, ModelRequest, NoticePiece, Provider, ReplyFinished, UsagePiece
+from codeagent.core.values import value
 from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import Patience, read_payloads, read_to_end
 from codeagent.providers.failures import Service, Unanswered
@@ -26,6 +30,8 @@ from codeagent.providers.tally import believable, output_limit_in
 
 _MANY_MESSAGES = 64
 _FAULT = 500  # llama.cpp answers so to what a model's chat template does not take
+_MOST_SECONDS = 0.003
+"""For so long payloads are taken before others have their turn: a key needs several of those on its way."""
 
 
 class Connection(Protocol):
@@ -109,7 +115,8 @@ class Encoder:
         """
         while self._running is not None and not self._running.done():
             await asyncio.wait({self._running})
-        if self.history.missing(messages, left_out) <= _MANY_MESSAGES:
+        missing = self.history.missing(messages, left_out)
+        if missing <= _MANY_MESSAGES and not any(map(is_long, messages[len(messages) - missing :])):
             return self._encode(messages, left_out, mark)
         loop = asyncio.get_running_loop()
         running = self._running = loop.run_in_executor(None, self._encode, messages, left_out, mark)
@@ -203,14 +210,15 @@ class LiveProvider(ABC, Generic[FormT]):
             service = self._connection.service
             async with aclosing(read_payloads(response, service, is_taken=lambda: reply.is_finished)) as reads:
                 while (payloads := await patience.next_payloads(reads)) is not None:
-                    _take(reply, payloads)
-                    is_sound = is_sound and all(map(is_text, payloads))
-                    shown = reply.display.drain()
-                    patience.note(is_finished=reply.is_finished, has_grown=shown != [SIGN_OF_LIFE])
-                    for number, event in enumerate(shown):
-                        if number:
-                            await asyncio.sleep(0)  # a key may have been pressed
-                        yield event
+                    left: Sequence[bytes] | None = payloads
+                    while left is not None:
+                        portion = await _take(reply, left)
+                        left, is_sound = portion.left, is_sound and portion.is_sound
+                        patience.note(is_finished=reply.is_finished, has_grown=portion.shown != [SIGN_OF_LIFE])
+                        for number, event in enumerate(portion.shown):
+                            if number or left:
+                                await asyncio.sleep(0)  # a key may have been pressed
+                            yield event
                     if reply.usage != counted:
                         counted = reply.usage
                         yield UsagePiece(usage=believable(counted, self._limits.window, most_output))
@@ -306,10 +314,31 @@ class LiveProvider(ABC, Generic[FormT]):
         """A reply that has not begun."""
 
 
-def _take(reply: StreamedReply, payloads: Sequence[bytes]) -> None:
-    """Adds what came; an empty event says nothing, and after the end nothing counts any more."""
-    for payload in payloads:
+@value
+class _Portion:
+    """What some payloads came to: whether they were sound text, what is to be shown, and those that are left."""
+
+    is_sound: bool
+    shown: list[ModelEvent]
+    left: Sequence[bytes] | None = None
+
+
+async def _take(reply: StreamedReply, payloads: Sequence[bytes]) -> _Portion:
+    """Adds what came, megabytes on a thread, and many small payloads for as long as a key can wait."""
+    if sum(map(len, payloads)) > LONG:
+        return await asyncio.to_thread(_take_until, reply, payloads, math.inf)
+    return _take_until(reply, payloads, monotonic() + _MOST_SECONDS)
+
+
+def _take_until(reply: StreamedReply, payloads: Sequence[bytes], until: float) -> _Portion:
+    """Adds what came, at least one payload; an empty one says nothing, and after the end nothing counts any more."""
+    count = 0
+    for count, payload in enumerate(payloads, 1):  # noqa: B007 - where it ended
         if reply.is_over:
-            return
+            break
         if payload != b"null":
             reply.take(payload)
+        if monotonic() > until:
+            break
+    left = payloads[count:] if count < len(payloads) and not reply.is_over else None
+    return _Portion(is_sound=all(map(is_text, payloads[:count])), shown=reply.display.drain(), left=left)

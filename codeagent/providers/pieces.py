@@ -12,7 +12,7 @@ from codeagent.core.text import storable
 SIGN_OF_LIFE = ThinkingPiece(text="")
 """Shown when bytes came that say nothing yet, so that a working model is not taken for a stalled one."""
 
-LARGEST = 65_536
+LARGEST = 16_384
 """Characters that are shown at once; whoever draws more of them lets a key wait."""
 _FIRST_HALF = ("\ud800", "\udbff")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import time
 from itertools import pairwise
 
 import pytest
 
 from codeagent.core.errors import ProviderRejected
 from codeagent.core.messages import TextBlock, UserMessage
-from codeagent.core.protocols import ModelRequest, ReplyFinished, TextPiece, ThinkingPiece
+from codeagent.core.protocols import ModelRequest, ReplyFinished, TextPiece, ThinkingPiece, UsagePiece
 from codeagent.providers import connection
 from codeagent.providers.pieces import LARGEST
 from tests.agent.services import PROTOCOLS
+from tests.benchmarks.stall import watched
 from tests.server.replies import RawStream, Reply, Say, Think
 from tests.server.scripted_server import ScriptedServer
 
 SIZE = 5_000_000
+TRIES = 5
 WORDS = ("ünd so weiter " * (SIZE // 14 + 1))[:SIZE]
 KINDS = {"text": (Say(WORDS, size=SIZE),), "thinking": (Think(WORDS, size=SIZE), Say("So."))}
 
@@ -50,6 +54,32 @@ async def test_megabytes_in_one_event_come_in_pieces_with_a_turn_of_the_loop_bet
     assert all(before < after for before, after in pairwise(seen))
     assert "".join(shown).removesuffix("So.") == WORDS
     assert WORDS in {block.text for block in whole.blocks if hasattr(block, "text")}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_megabytes_in_one_event_never_hold_up_the_loop_for_as_long_as_it_takes_to_parse_them(protocol):
+    stretches: list[float] = []
+    parsing: list[float] = []
+    while len(stretches) < TRIES and not (stretches and min(stretches) < min(parsing)):
+        parsing.append(milliseconds_to_parse(json.dumps(WORDS, ensure_ascii=False).encode()))
+        with ScriptedServer(Reply(parts=KINDS["text"])) as server:
+            provider = PROTOCOLS[protocol]("test", "key", server.url if protocol == "messages" else server.openai_url)
+            request = ModelRequest(system="", messages=(UserMessage(blocks=(TextBlock(text="Go on."),)),), tools=())
+            async with watched() as stall:
+                async for event in provider.stream(request):
+                    if isinstance(event, UsagePiece):
+                        stall.cpu = 0.0  # the SDK is loaded by now
+            stretches.append(stall.cpu)
+            await provider.aclose()
+    assert min(stretches) < min(parsing)
+
+
+def milliseconds_to_parse(payload: bytes) -> float:
+    """Of the processor's time, with what a payload is looked through for."""
+    began = time.thread_time()
+    assert json.loads(payload.decode())
+    assert payload.count(b"{") + payload.count(b"[") == 0
+    return (time.thread_time() - began) * 1_000
 
 
 @pytest.mark.parametrize("begins", [b"data: ", b": ", b"<html>", b"data: {}\n\ndata: "])
