@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import TypeGuard
+from typing import Literal, TypeGuard
 
 from codeagent.core.approvals import CommandPreview, DiffPreview, Preview
 from codeagent.core.diff import FileDiff
@@ -31,6 +31,9 @@ from codeagent.tui.widgets.stacks import Stack
 from codeagent.tui.widgets.terminal_colours import output_pieces
 
 TAIL_LINES = 6
+Toned = list[tuple[str, Literal["muted", "faint", "warning", "error", "added", "removed"]]]
+"""Words with what they are drawn as."""
+
 UNFOLD = "unfold"
 """The link of a row that a click replaces by what it stands for."""
 
@@ -77,20 +80,33 @@ def is_trouble(result: ToolResult) -> bool:
     )
 
 
-def detail_pieces(name: str, result: ToolResult, seconds: float, inks: Inks) -> list[Piece]:
+def inked(said: Toned, inks: Inks) -> list[Piece]:
+    """The words in colours."""
+    pens = {
+        "muted": inks.muted,
+        "faint": inks.faint,
+        "warning": inks.warning,
+        "error": inks.error,
+        "added": inks.added,
+        "removed": inks.removed,
+    }
+    return [Piece(text, pens[tone]) for text, tone in said]
+
+
+def details_of(name: str, result: ToolResult, seconds: float) -> Toned:
     """The words at the right: what was found, changed or went wrong."""
-    pieces: list[Piece] = []
+    said: Toned
     if result.outcome is not Outcome.OK:
-        ink = inks.muted if result.outcome in {Outcome.CANCELLED, Outcome.SKIPPED} else inks.error
-        pieces = [Piece(_ended(result), ink)]
+        is_quiet = result.outcome in {Outcome.CANCELLED, Outcome.SKIPPED}
+        said = [(_ended(result), "muted" if is_quiet else "error")]
     else:
-        pieces = _good_detail(name, result, inks)
+        said = _good_details(name, result)
     if theirs := _persons_part(result):
-        pieces += [Piece(" · " if pieces else "", inks.faint), Piece(theirs, inks.muted)]
+        said.extend([(" · " if said else "", "faint"), (theirs, "muted")])
     time = seconds_text(seconds)
     if isinstance(result.details, CommandDetails) and time:
-        pieces += [Piece(" · " if pieces else "", inks.faint), Piece(time, inks.muted)]
-    return pieces
+        said.extend([(" · " if said else "", "faint"), (time, "muted")])
+    return said
 
 
 def is_edited(result: ToolResult) -> bool:
@@ -105,12 +121,11 @@ def is_edited(result: ToolResult) -> bool:
 
 
 def words_of(preview: Preview | None, result: ToolResult | None, output: str) -> str:
-    """How the call ended and all that a panel can show below, as plain text; ``output`` is what came so far."""
+    """All that a panel can show below, as plain text; ``output`` is what came so far."""
     command = preview.command if isinstance(preview, CommandPreview) else ""
     diffs: Sequence[FileDiff] = (preview.diff,) if isinstance(preview, DiffPreview) else ()
-    ended, said = "", output
+    said = output
     if result is not None:
-        ended = f"{_ended(result)} {_persons_part(result)}"
         said = result.text
         match result.details:
             case ChangeDetails(diffs=changed):
@@ -119,7 +134,7 @@ def words_of(preview: Preview | None, result: ToolResult | None, output: str) ->
                 command, diffs = details.command, details.changes
             case _:
                 diffs = diffs if result.outcome is not Outcome.OK else ()
-    return "\n".join([ended, show_command(command), clean(said), *map(words_of_change, diffs)])
+    return "\n".join([show_command(command), clean(said), *map(words_of_change, diffs)])
 
 
 def _persons_part(result: ToolResult) -> str:
@@ -138,45 +153,45 @@ def _ended(result: ToolResult) -> str:
     return clean(details.ended) if isinstance(details, CommandDetails) and details.ended else said
 
 
-def _good_detail(name: str, result: ToolResult, inks: Inks) -> list[Piece]:
+def _good_details(name: str, result: ToolResult) -> Toned:
     match result.details:
         case ReadDetails(first_line=first, last_line=last, total_lines=total):
             if total == 0 or last < first:
-                return [Piece("empty", inks.muted)]
+                return [("empty", "muted")]
             where = f"line {first}" if first == last else f"lines {first}–{last}"
-            return [Piece(where if last - first + 1 >= total else f"{where} of {total:,}", inks.muted)]
+            return [(where if last - first + 1 >= total else f"{where} of {total:,}", "muted")]
         case SearchDetails(matches=matches, files=files, truncated=truncated):
             one, many = _FOUND.get(name, ("match", "matches"))
             found = counted(matches, one, many) if matches else f"no {many}"
             found = found.replace(" ", "+ ", 1) if truncated and matches else found
             where = f" in {counted(files, 'file')}" if matches and files and name not in _FOUND else ""
-            return [Piece(found + where, inks.muted)]
+            return [(found + where, "muted")]
         case ChangeDetails(diffs=diffs, level=level, is_edited=is_edited):
-            forgiven = [] if level in {"", "exact"} or is_edited else [Piece(f"{clean(level)} · ", inks.muted)]
-            return [*forgiven, *count_pieces(diffs, inks)]
+            forgiven: Toned = [] if level in {"", "exact"} or is_edited else [(f"{clean(level)} · ", "muted")]
+            return [*forgiven, *counts(diffs)]
         case CommandDetails(exit_code=code, ended=ended) as details:
-            ends = [] if code == 0 else [Piece(clean(ended), inks.error if code else inks.muted)]
-            return [*_changed_pieces(details, inks), *ends]
+            ends: Toned = [] if code == 0 else [(clean(ended), "error" if code else "muted")]
+            return [*_changed(details), *ends]
         case None:
             return []
 
 
-def _changed_pieces(details: CommandDetails, inks: Inks) -> list[Piece]:
+def _changed(details: CommandDetails) -> Toned:
     """How many files a command changed, and how many lines where all of them are known."""
     if not details.changed_files:
         return []
     files = counted(details.changed_files, "file")
-    after = [] if details.exit_code == 0 else [Piece(" · ", inks.faint)]
+    after: Toned = [] if details.exit_code == 0 else [(" · ", "faint")]
     has_lines = any(diff.added or diff.removed for diff in details.changes)  # an empty file has none
     if len(details.changes) < details.changed_files or not has_lines:
-        return [Piece(files, inks.muted), *after]
-    return [Piece(f"{files} ", inks.muted), *count_pieces(details.changes, inks), *after]
+        return [(files, "muted"), *after]
+    return [(f"{files} ", "muted"), *counts(details.changes), *after]
 
 
-def count_pieces(diffs: Sequence[FileDiff], inks: Inks) -> list[Piece]:
+def counts(diffs: Sequence[FileDiff]) -> Toned:
     """Lines that come and go."""
     added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
-    return [Piece(f"+{added:,}", inks.added), Piece(f" −{removed:,}", inks.removed)]
+    return [(f"+{added:,}", "added"), (f" −{removed:,}", "removed")]
 
 
 def seconds_text(seconds: float) -> str:

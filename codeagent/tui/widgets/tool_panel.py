@@ -16,9 +16,11 @@ from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Line, Piece, one_line
 from codeagent.tui.widgets.panel_lines import (
     TAIL_LINES,
+    Toned,
     body_lines,
-    count_pieces,
-    detail_pieces,
+    counts,
+    details_of,
+    inked,
     is_cut,
     is_trouble,
     label_of,
@@ -185,7 +187,8 @@ class ToolPanel:
     def words(self) -> str:
         """Its heading's words and all it can show below, open or not."""
         label = self._shown_label(whole=True)
-        return f"{self._name} {label}\n{words_of(self._preview, self._result, self._output)}"
+        details = "".join(text for text, _ in self._details())
+        return f"{self._name} {label}\n{details}\n{words_of(self._preview, self._result, self._output)}"
 
     def lines(self, width: int, inks: Inks) -> Sequence[Line]:
         """The heading and what shows below it."""
@@ -228,9 +231,7 @@ class ToolPanel:
         return self._is_cut or has_changes or isinstance(self._preview, DiffPreview)
 
     def _heading(self, width: int, inks: Inks) -> Line:
-        right = self._detail(inks)
-        if self.is_pinned:
-            right.append(Piece("  kept open" if right else "kept open", inks.muted))
+        right = inked(self._details(), inks)
         right_cells = Line(pieces=tuple(right)).width
         name = f"{self._name:<{_NAME_CELLS}}  "
         left = (*gutter(inks, is_chosen=self.is_chosen), self._sign(inks), Piece(name, inks.strong))
@@ -273,17 +274,22 @@ class ToolPanel:
     def _named_in_arguments(self) -> str:
         return label_of(self._arguments)
 
-    def _detail(self, inks: Inks) -> list[Piece]:
+    def _details(self) -> Toned:
+        """The words at the right of the heading."""
+        said = self._came_of_it()
+        if self.is_pinned:
+            said.append(("  kept open" if said else "kept open", "muted"))
+        return said
+
+    def _came_of_it(self) -> Toned:
         if self._result is not None:
-            return detail_pieces(self._name, self._result, self._seconds, inks)
+            return details_of(self._name, self._result, self._seconds)
         if self._stage is _Stage.ASKED:
-            return [Piece("waiting for you", inks.warning)]
+            return [("waiting for you", "warning")]
         if self._stage is _Stage.QUEUED:
-            return [Piece("waits its turn", inks.muted)] if self._has_waited else []
+            return [("waits its turn", "muted")] if self._has_waited else []
         elapsed = self._now - self._started
-        pieces: list[Piece] = []
-        if isinstance(self._preview, DiffPreview):
-            pieces += count_pieces([self._preview.diff], inks)
+        said: Toned = counts([self._preview.diff]) if isinstance(self._preview, DiffPreview) else []
         if elapsed >= _TELLS_TIME_AFTER:
-            pieces.append(Piece(("  " if pieces else "") + seconds_text(elapsed), inks.muted))
-        return pieces
+            said.append((("  " if said else "") + seconds_text(elapsed), "muted"))
+        return said

@@ -37,7 +37,6 @@ DETAILS = [
     SearchDetails(matches=1, files=1),
 ]
 PREVIEWS = [None, DiffPreview(diff=DIFF, proposal="x = 10  # zebra\n"), COMMAND]
-COUNT = re.compile(r"\d+ match( in \d+ file)?|lines? \d+|[+−]\d+")
 
 
 def panel(preview):
@@ -49,10 +48,9 @@ def panel(preview):
 
 
 def missing(block):
-    """The drawn words that the search would not find, numbers of the heading left out."""
+    """The drawn words that the search would not find."""
     drawn = block.lines(400, INKS)
     shown = [" | ".join(piece.text for piece in line.pieces if piece.copied is None) for line in drawn]
-    shown[0] = COUNT.sub("", shown[0])
     found = block.words()
     return [word for text in shown for word in re.findall(r"\w+", text) if word not in found]
 

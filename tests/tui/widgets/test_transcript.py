@@ -13,6 +13,7 @@ from codeagent.core.messages import (
     AssistantMessage,
     CommandDetails,
     Outcome,
+    SearchDetails,
     StopReason,
     TextBlock,
     ToolResult,
@@ -453,6 +454,17 @@ async def test_leaving_the_search_goes_back_to_where_it_began():
         await transcript.seek("message 3")
         transcript.end_search(stays=False)
         assert transcript.follows
+
+
+async def test_what_a_heading_says_came_of_a_call_is_found_and_marked_there():
+    async with opened() as (transcript, _, _pilot):
+        transcript.tool_started("1", "grep", '{"pattern": "discount"}')
+        details = SearchDetails(matches=7, files=3)
+        blocks = (TextBlock(text="shop/cart.py:1:discount"),)
+        transcript.tool_ended(ToolResult(call_id="1", blocks=blocks, outcome=Outcome.OK, details=details), 0.1)
+        assert (await transcript.seek("7 matches in 3 files")).total == 1
+        assert transcript.selected_text() == "7 matches in 3 files"
+        assert (await transcript.seek("shop/cart.py:1")).total == 1
 
 
 async def test_words_that_stand_nowhere_are_not_found():
