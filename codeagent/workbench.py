@@ -30,7 +30,7 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.events import Progress
 from codeagent.core.jobs import Job
 from codeagent.core.json_types import JsonObject
-from codeagent.core.messages import STOPPED, CommandDetails, Outcome, TextBlock, ToolResult
+from codeagent.core.messages import STOPPED, CommandDetails, Draft, Outcome, TextBlock, ToolResult
 from codeagent.core.output_colours import colours_of
 from codeagent.core.protocols import ToolSpec
 from codeagent.core.text import clean, show_bytes
@@ -249,11 +249,11 @@ class Bench:
         """Adds to that history."""
         self.prompts.remember(text)
 
-    def save_draft(self, text: str) -> None:
+    def save_draft(self, draft: Draft) -> None:
         """Keeps an unsent prompt so that a crash does not lose it."""
-        self.prompts.save_draft(text)
+        self.prompts.save_draft(draft)
 
-    def draft(self) -> str:
+    def draft(self) -> Draft:
         """The unsent prompt that was kept."""
         return self.prompts.draft()
 

@@ -14,7 +14,7 @@ from codeagent.core.context import ContextPart, ContextReport, Pin
 from codeagent.core.custom_commands import FoundCommands
 from codeagent.core.events import AgentEvent, Emit, Progress, TurnEnded
 from codeagent.core.jobs import Job
-from codeagent.core.messages import ImageBlock, ToolResult
+from codeagent.core.messages import Draft, ImageBlock, ToolResult
 from codeagent.core.values import value
 
 
@@ -308,11 +308,11 @@ class Workbench(Protocol):
         """Adds to that history."""
         ...
 
-    def save_draft(self, text: str) -> None:
+    def save_draft(self, draft: Draft) -> None:
         """Keeps an unsent prompt so that a crash does not lose it."""
         ...
 
-    def draft(self) -> str:
+    def draft(self) -> Draft:
         """The unsent prompt that was kept."""
         ...
 

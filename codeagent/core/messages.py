@@ -264,6 +264,14 @@ STOPPED = "stopped"
 
 
 @value
+class Draft:
+    """What a person typed and did not send yet: the whole text, and the long pastes in it that are folded."""
+
+    text: str = ""
+    pasted: tuple[str, ...] = ()
+
+
+@value
 class UserMessage:
     """Something said to the model by the person, or by the program for them.
 

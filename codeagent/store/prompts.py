@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
+from codeagent.core.messages import Draft
+from codeagent.core.values import value
 from codeagent.workspace.private import make_private_folder, open_private
 
 _KEPT = 1_000
+_DRAFT = "draft.json"
 
 
 class Prompts:
@@ -44,27 +50,69 @@ class Prompts:
             with open_private(self._folder / "history.jsonl", os.O_APPEND) as file:
                 file.write(line)
 
-    def draft(self) -> str:
-        """The draft that was kept, or an empty string."""
+    def draft(self) -> Draft:
+        """The draft that was kept, or an empty one."""
         try:
-            return (self._folder / "draft.txt").read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            return ""
+            kept = (self._folder / _DRAFT).read_bytes()
+        except OSError:
+            return Draft()
+        return _read_draft(kept)
 
-    def save_draft(self, text: str) -> None:
+    def save_draft(self, draft: Draft) -> None:
         """Keeps a draft in place of the one before; an empty one removes it."""
         if not self._keeps:
             return
-        path = self._folder / "draft.txt"
-        with suppress(OSError, UnicodeEncodeError):
-            if not text:
+        path = self._folder / _DRAFT
+        with suppress(OSError):
+            if not draft.text:
                 path.unlink(missing_ok=True)
                 return
             make_private_folder(self._folder)
             fresh = self._folder / "draft.new"
             with open_private(fresh, os.O_TRUNC) as file:
-                file.write(self._redact(text))
+                file.write(self._written(draft))
             fresh.replace(path)
+
+    def _written(self, draft: Draft) -> str:
+        """As JSON: the text once, and where the pastes stand in it; one that stands there no more is none."""
+        text = self._redact(draft.text)
+        places: list[tuple[int, int]] = []
+        for pasted in sorted(map(self._redact, draft.pasted), key=len, reverse=True):
+            start = _free_place(text, pasted, places)
+            if start >= 0:
+                places.append((start, start + len(pasted)))
+        return json.dumps({"text": text, "pasted": sorted(places)})
+
+
+@value
+class _Kept:
+    """A draft on the disk; each paste is from one character of the text up to another."""
+
+    text: str
+    pasted: tuple[tuple[int, int], ...] = ()
+
+
+@cache
+def _kept() -> TypeAdapter[_Kept]:
+    """What reads it; made when there is one, which takes a while."""
+    return TypeAdapter(_Kept)
+
+
+def _read_draft(written: bytes) -> Draft:
+    try:
+        kept = _kept().validate_json(written)
+    except ValidationError:
+        return Draft()
+    pasted = (kept.text[start:end] for start, end in kept.pasted if 0 <= start < end)
+    return Draft(text=kept.text, pasted=tuple(filter(None, pasted)))
+
+
+def _free_place(text: str, pasted: str, taken: Sequence[tuple[int, int]]) -> int:
+    """Where it stands outside of all that is taken; -1 where it does not."""
+    at = text.find(pasted) if pasted else -1
+    while at >= 0 and any(at < end and start < at + len(pasted) for start, end in taken):
+        at = text.find(pasted, at + 1)
+    return at
 
 
 def _read_history(path: Path) -> list[str]:

@@ -108,7 +108,7 @@ class CodeagentApp(TerminalApp[str]):
         self._root, self._notice = root, appearance.notice
         self._door, self._older, self._offers = Door(connect, self.bridge), older, offers or Offers()
         self._rooms = CommandRooms(self, self.main, self._door, self.bridge)
-        self._drafts = drafts.Drafts(self, lambda: self.main.unsent)
+        self._drafts = drafts.Drafts(self, self.main)
         self._custom = CustomCommands(lambda notice: self._say(notice, Level.WARNING))
         self._typing = PromptCommands(self, self.main.prompt, self._custom)
         self._first_prompt = prompt
@@ -166,15 +166,15 @@ class CodeagentApp(TerminalApp[str]):
         self.main.header.show(replace(self.main.header.heading, mode=bench.mode()))
         history, draft = await self.main.take_habits(bench)
         await self._custom.connect(bench)
-        self.main.prompt.connect(Completer(bench, self._custom, self._looks.offered), history, draft)
         self._drafts.connect(bench)
+        self.main.prompt.connect(Completer(bench, self._custom, self._looks.offered), history, draft)
         for kept in self._outgoing.open(desk):
             self._send(kept.text, is_later=kept.delivery is Delivery.FOLLOW_UP)
         self._around.begin(bench)
 
     def _give_up(self, error: CodeagentError) -> None:
         """There is no session to work with: leaves, saying why, with what was typed meanwhile."""
-        message = last_words(error, self.main.unsent)
+        message = last_words(error, self.main.unsent.text)
         self.exit(return_code=2 if isinstance(error, ConfigError) else 1, message=message)
 
     async def action_quit(self) -> None:

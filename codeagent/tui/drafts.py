@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from functools import partial
 from threading import Lock
 
 from textual.app import App
 
 from codeagent.core.desk import Workbench
+from codeagent.core.messages import Draft
+from codeagent.tui.screens.main import MainScreen
 
 SECONDS = 0.5
 """How long after the last key the draft is kept."""
@@ -19,14 +20,15 @@ SECONDS = 0.5
 class Drafts:
     """Keeps on threads, so that no key waits, one at a time: the last to write has the newest.
 
-    ``unsent`` is all that was typed and not sent yet; nothing is kept before a session is open.
+    What is unsent on ``main`` is kept; nothing before a session is open.
     Each worker has a description: else Textual would make one, at each key, of all that the session holds.
     """
 
-    def __init__(self, app: App[str], unsent: Callable[[], str]) -> None:
+    def __init__(self, app: App[str], main: MainScreen) -> None:
         self._app = app
-        self._unsent = unsent
-        self._newest = ""
+        self._main = main
+        main.prompt.on_set_aside = self.sent
+        self._newest = Draft()
         self._sent: deque[str] = deque()
         self._writing = Lock()
         self._bench: Workbench | None = None
@@ -36,7 +38,7 @@ class Drafts:
         self._bench = bench
 
     def sent(self, text: str) -> None:
-        """The text was sent: it belongs to the history."""
+        """The text was sent, or made way for what was: it belongs to the history."""
         if self._bench is not None:
             self._sent.append(text)
             remember = partial(self._remember, self._bench)
@@ -51,7 +53,7 @@ class Drafts:
         """Keeps what is unsent after ``wait`` seconds."""
         await asyncio.sleep(wait)
         if self._bench is not None:
-            self._newest = self._unsent()
+            self._newest = self._main.unsent
             await asyncio.to_thread(self._save, self._bench)
 
     def _remember(self, bench: Workbench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -12,7 +13,7 @@ from tests.server.replies import Call, say
 
 def kept(place) -> str:
     """The draft as it lies on the disk."""
-    return "".join(path.read_text() for path in place.home.rglob("draft.txt"))
+    return "".join(json.loads(path.read_text())["text"] for path in place.home.rglob("draft.json"))
 
 
 def killed_once_kept(place, terminal, text: str) -> None:

@@ -61,7 +61,7 @@ from codeagent.core.events import (
     TurnStarted,
 )
 from codeagent.core.jobs import Job, JobState
-from codeagent.core.messages import ImageBlock, TextBlock, ToolResult
+from codeagent.core.messages import Draft, ImageBlock, TextBlock, ToolResult
 from codeagent.store.change_log import Entry, Kind
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.file_states import FileChange, state_of
@@ -241,6 +241,7 @@ class MemoryWorkbench:
     current: Mode = Mode.ASK
     typed: list[str] = field(default_factory=lambda: ["older", "newer"])
     kept: str = ""
+    pasted: tuple[str, ...] = ()
     efforts: list[str] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     own_result: ToolResult = field(default_factory=lambda: ToolResult(call_id="?", blocks=(TextBlock(text="out"),)))
@@ -376,11 +377,11 @@ class MemoryWorkbench:
     def remember(self, text: str) -> None:
         self.typed.append(text)
 
-    def save_draft(self, text: str) -> None:
-        self.kept = text
+    def save_draft(self, draft: Draft) -> None:
+        self.kept, self.pasted = draft.text, draft.pasted
 
-    def draft(self) -> str:
-        return self.kept
+    def draft(self) -> Draft:
+        return Draft(text=self.kept, pasted=self.pasted)
 
 
 @dataclass
@@ -460,6 +461,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
     error: CodeagentError | None = None,
     past: tuple[AgentEvent, ...] = (),
     draft: str = "",
+    pasted: tuple[str, ...] = (),
     prompt: str = "",
     theme: str = "dark",
     theme_folders: tuple[Path, ...] = (),
@@ -484,7 +486,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
         if error is not None and not opening.model:
             raise error
         conversation = MemoryConversation(emit=emit, approver=approver, turn=turn, opening=opening)
-        bench = MemoryWorkbench(emit=emit, kept=draft, timeline=timeline)
+        bench = MemoryWorkbench(emit=emit, kept=draft, pasted=pasted, timeline=timeline)
         if custom is not None:
             bench.custom = custom
         desks.append((conversation, bench))

@@ -356,6 +356,7 @@ async def test_what_is_typed_before_a_draft_can_be_seen_is_not_mixed_with_it(sta
         assert stage.app.main.prompt.text == "go"
         assert stage.app.main.prompt.typed_before[-1] == "unfinished"
         await stage.until(lambda: "draft from before · ↑ brings it" in stage.text)
+        await stage.until(lambda: stage.bench.kept == "go" and stage.bench.typed[-1:] == ["unfinished"])
 
 
 @pytest.mark.parametrize("key", ["enter", "alt+enter"])
@@ -374,6 +375,7 @@ async def test_a_shell_command_that_was_a_draft_waits_in_the_history(stage_of):
     async with stage_of(draft="!echo") as stage:
         await stage.until(lambda: "draft from before · ↑ brings it" in stage.text)
         assert stage.app.main.prompt.text == ""
+        await stage.until(lambda: stage.bench.typed[-1:] == ["!echo"])
         await stage.pilot.press("up")
         assert stage.app.main.prompt.text == "!echo"
 

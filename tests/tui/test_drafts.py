@@ -30,7 +30,7 @@ async def test_the_newest_draft_is_kept_last(stage_of, monkeypatch):
         await stage.until(lambda: disk.has_begun)
         await stage.type("b")
         await stage.until(lambda: len(disk.written) > 1)
-        assert disk.written[-1] == "ab"
+        assert disk.written[-1].text == "ab"
 
 
 async def test_what_was_sent_is_remembered_in_order(stage_of, monkeypatch):

@@ -217,6 +217,7 @@ async def test_a_draft_that_finds_the_prompt_in_use_is_the_newest_of_what_was_ty
         await stage.until(lambda: "unfinished" in stage.app.main.prompt.typed_before)
         assert stage.app.main.prompt.text == "new"
         assert stage.app.main.prompt.typed_before[-1] == "unfinished"
+        await stage.until(lambda: stage.bench.typed[-1:] == ["unfinished"])
 
 
 async def test_escape_right_behind_enter_is_heard():

@@ -23,6 +23,7 @@ from codeagent.core.approvals import ApprovalRequest, CommandPreview
 from codeagent.core.desk import Habits, Workbench
 from codeagent.core.first_words import GREETING, MARKER
 from codeagent.core.keys import Place
+from codeagent.core.messages import Draft
 from codeagent.tui.keys import QUIT, OwnKeysScreen, Window, answers_that_begin_words, bindings
 from codeagent.tui.later import load_what_draws_replies
 from codeagent.tui.screens.typing import Letters, Typing
@@ -117,18 +118,18 @@ class MainScreen(OwnKeysScreen[None]):
         await bottom.mount(self.approval, self.queue_lines, self.completions, self.find_bar, before="#prompt-row")
 
     @property
-    def unsent(self) -> str:
+    def unsent(self) -> Draft:
         """What was typed and did not reach the model yet: what is queued, in the prompt, and at a question."""
         texts = [*(message.text for message in self.queue_lines.queued), self.prompt.full_text, *self.approval.typed()]
-        return "\n".join(text for text in texts if text.strip())
+        return Draft(text="\n".join(text for text in texts if text.strip()), pasted=self.prompt.pasted)
 
-    async def take_habits(self, bench: Workbench) -> tuple[tuple[str, ...], str]:
+    async def take_habits(self, bench: Workbench) -> tuple[tuple[str, ...], Draft]:
         """What the person chose before is so again, and what they choose is kept; what they typed, and their draft."""
         self._bench = bench
         self._habits = habits = await asyncio.to_thread(bench.habits)
         typed, draft, edits = await asyncio.to_thread(_typed_in, bench)
         self._edits_back = f"your edit of {' and '.join(edits)}" if edits else ""
-        if edits and not draft:
+        if edits and not draft.text:
             self.status.remark(f"{self._edits_back} from before · ↑ brings it", _DRAFT_SECONDS)
         self.transcript.show_times(is_shown=habits.shows_times)
         self.run_worker(load_what_draws_replies, thread=True, group="load", description="loads what draws replies")
@@ -383,12 +384,14 @@ class MainScreen(OwnKeysScreen[None]):
         self.prompt.focus()
 
 
-def _typed_in(bench: Workbench) -> tuple[tuple[str, ...], str, list[str]]:
+def _typed_in(bench: Workbench) -> tuple[tuple[str, ...], Draft, list[str]]:
     """The history, the draft, and whose edits of proposals the draft had: these belong to the history now.
 
     None of them may be sent by an Enter that was meant for something else.
     """
-    draft, edits = part_from_edits(bench.draft())
+    kept = bench.draft()
+    words, edits = part_from_edits(kept.text)
+    draft = replace(kept, text=words)
     for edit in edits.values():
         bench.remember(edit)
     if edits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from codeagent.core.text import counted
 
@@ -24,6 +25,20 @@ class FoldedPastes:
         lines = text.count("\n") + 1
         if lines <= LONGEST_OPEN_PASTE and len(text) <= _LONGEST_TEXT:
             return text
+        return self._mark(text)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of them, oldest first."""
+        return tuple(self._texts.values())
+
+    def take(self, texts: Iterable[str]) -> None:
+        """Texts that were pasted before the program ended last time."""
+        for text in texts:
+            self._mark(text)
+
+    def _mark(self, text: str) -> str:
+        lines = text.count("\n") + 1
         size = counted(lines, "line") if lines > LONGEST_OPEN_PASTE else counted(len(text), "character")
         mark = f"[pasted text #{len(self._texts) + 1} · {size}]"
         self._texts[mark] = text
@@ -52,10 +67,27 @@ class FoldedPastes:
             whole = self._texts.get(found[0], "")
             place = text.find(whole, at) if whole else -1
             if place >= 0:
-                gap = "\n" if whole.endswith("\n") and place + len(whole) < len(text) else ""
-                text = f"{text[:place]}{found[0]}{gap}{text[place + len(whole) :]}"
+                text = self._put_mark(text, found[0], place, place + len(whole))
                 at = place + len(found[0])
         return text
+
+    def fold_known(self, text: str) -> str:
+        """The text with a mark for each paste that is whole in it, but for what sending takes from its ends."""
+        for mark, whole in sorted(self._texts.items(), key=lambda one: len(one[1]), reverse=True):
+            first, last = whole.lstrip(), whole.rstrip()
+            if (place := text.find(whole)) >= 0:
+                text = self._put_mark(text, mark, place, place + len(whole))
+            elif text.endswith(last):
+                text = self._put_mark(text, mark, len(text) - len(last), len(text))
+            elif text.startswith(first):
+                text = self._put_mark(text, mark, 0, len(first))
+            elif text == whole.strip():
+                text = mark
+        return text
+
+    def _put_mark(self, text: str, mark: str, start: int, end: int) -> str:
+        gap = "\n" if self._texts[mark].endswith("\n") and end < len(text) else ""
+        return f"{text[:start]}{mark}{gap}{text[end:]}"
 
     def gap_behind(self, mark: str) -> str:
         """What parts the pasted text from words typed behind it: a newline behind lines, a blank behind one line."""

@@ -17,6 +17,7 @@ from textual.widgets import TextArea
 from textual.worker import Worker
 
 from codeagent.core.keys import Place
+from codeagent.core.messages import Draft
 from codeagent.tui.driver import TypedText
 from codeagent.tui.keys import bindings, keys_for, own_keys
 from codeagent.tui.later import vi_keys
@@ -96,6 +97,8 @@ class Prompt(PromptText):
         self._vi = vi_keys(self, self._step_through_history) if vi else None
         self.on_sent: Callable[[str, bool], None] | None = None
         """Called before any later key with what the person sends, and whether it is for when the agent has finished."""
+        self.on_set_aside: Callable[[str], None] | None = None
+        """Called with a draft that made way for what is typed: it is in the history alone from then on."""
 
     # --- what others do with it
 
@@ -104,23 +107,27 @@ class Prompt(PromptText):
         """What was sent before, oldest first."""
         return self._typed_before.texts
 
-    def connect(self, complete: Complete, history: tuple[str, ...], draft: str) -> None:
+    def connect(self, complete: Complete, history: tuple[str, ...], draft: Draft) -> None:
         """Makes completion and history work, and brings back a draft.
 
         It goes to the history if something is typed already, and so does a shell
         command, which nothing that is typed on may run by accident.
         """
         self._complete = complete
-        is_kept = bool(draft) and not (self.is_empty and not draft.lstrip().startswith("!"))
-        self._typed_before = TypedBefore((*history, *([draft] if is_kept else []), *self._typed_before.texts))
-        if draft and not is_kept:
-            self.put(draft)
+        self._pastes.take(draft.pasted)
+        text = draft.text
+        is_kept = bool(text) and not (self.is_empty and not text.lstrip().startswith("!"))
+        self._typed_before = TypedBefore((*history, *([text] if is_kept else []), *self._typed_before.texts))
+        if text and not is_kept:
+            self.put(text)
             self._draft, self._draft_counts_at = self.text, events.Focus().time + DRAFT_SECONDS
             self._dismissed = self._completing()  # it can be sent as it stands
         else:
             self._look_for_completions()  # of what was typed already
-        if draft:
+        if text:
             self.post_message(self.DraftBack(is_in_history=is_kept))
+        if is_kept and self.on_set_aside is not None:
+            self.on_set_aside(text)
 
     def insert_typed(self, text: str) -> None:
         """Inserts at the cursor, as if pasted."""
@@ -255,9 +262,12 @@ class Prompt(PromptText):
     def _make_way(self, time: float) -> None:
         """Moves a draft to the history when what was typed at ``time`` was meant for the empty prompt."""
         if self._is_new_draft(time):
-            self._typed_before.add(self.full_text)
+            draft = self.full_text
+            self._typed_before.add(draft)
             self.clear_typed()
             self.post_message(self.DraftBack(is_in_history=True))
+            if self.on_set_aside is not None:
+                self.on_set_aside(draft)
         self._draft = ""
         if time < self._rests_at:  # the sentence that moved here goes on
             self._rests_at = time + MOVED_SECONDS

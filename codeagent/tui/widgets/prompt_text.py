@@ -97,15 +97,23 @@ class PromptText(TextField):
         """The images that a text from here has marks of."""
         return self._images.found_in(text)
 
+    @property
+    def pasted(self) -> tuple[str, ...]:
+        """The long texts that were pasted, oldest first."""
+        return self._pastes.texts
+
     def put(self, text: str) -> None:
-        """Replaces the text (undo brings the old one back), cursor at its end."""
-        shown = self._pastes.fold_what_is_too_long(clean(text))
+        """Replaces the text (undo brings the old one back), cursor at its end; what was pasted is folded again."""
+        self._put(self._pastes.fold_known(clean(text)))
+
+    def _put(self, text: str) -> None:
+        shown = self._pastes.fold_what_is_too_long(text)
         self.replace(shown, (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor(self.document.end)
 
     def put_folded(self, text: str) -> None:
-        """The same, with the pastes that are folded now still folded where all of their text is in it."""
-        self.put(self._pastes.fold_again(clean(text), self.text))
+        """The same, folding those alone that are folded now."""
+        self._put(self._pastes.fold_again(clean(text), self.text))
 
     def give_back(self, text: str) -> None:
         """Puts text that was not delivered before whatever is typed now."""

@@ -103,6 +103,34 @@ async def test_a_text_written_in_the_editor_keeps_the_pastes_that_are_whole_fold
         assert prompt.text == "none of it"
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+async def test_a_draft_that_comes_back_has_its_pastes_folded(stage_of, end):
+    text = "\n".join(f"line {number}" for number in range(45)) + end
+    async with stage_of(draft=f"look {text}\nwhy", pasted=(text,)) as stage:
+        prompt = stage.app.main.prompt
+        await stage.until(lambda: "look [pasted text #1 · " in stage.text)
+        assert prompt.text.endswith("]\n\nwhy" if end else "]\nwhy")
+        assert prompt.full_text == f"look {text}\nwhy"
+        await stage.type("?")
+        await stage.until(lambda: stage.bench.pasted == (text,))
+
+
+@pytest.mark.parametrize(("before", "end"), [("look ", "\n"), ("", " and go on"), ("\n", "\n")])
+async def test_a_paste_that_was_sent_is_folded_again_in_the_history(stage_of, before, end):
+    text = "\n".join(f"line {number}" for number in range(45)) + "\n"
+    async with stage_of() as stage:
+        prompt = stage.app.main.prompt
+        prompt.insert_typed(before)
+        await paste(stage, text)
+        prompt.insert_typed(end)
+        whole = prompt.full_text.strip()
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.conversation.sent == [whole])
+        await stage.pilot.press("up")
+        assert prompt.text.count("[pasted text #1") == 1
+        assert prompt.full_text.strip() == whole
+
+
 async def test_of_a_list_that_goes_on_it_is_said_how_far(stage_of):
     async with stage_of() as stage:
         await stage.type("/")
@@ -338,7 +366,7 @@ async def test_one_long_line_is_folded_too_and_a_very_long_text_never_enters_the
         await stage.until(lambda: stage.conversation.sent == [f"and before\n{huge}".strip()])
         await stage.pilot.press("up")
         assert len(prompt.text) < 100
-        assert prompt.full_text == f"and before\n{huge}".strip()
+        assert prompt.full_text.strip() == f"and before\n{huge}".strip()
 
 
 @pytest.mark.parametrize(
