@@ -20,15 +20,20 @@ WINDOWS = {
 }
 
 
+LOW = (80, 14)
+"""As wide as before: some parts of the screen have the same size on both, but show less on this one."""
+
+
+@pytest.mark.parametrize("small", [TINY, LOW])
 @pytest.mark.parametrize("window", WINDOWS)
-async def test_a_window_comes_back_as_it_was(stage_of, window):
+async def test_a_window_comes_back_as_it_was(stage_of, window, small):
     keys, sign = WINDOWS[window]
     async with stage_of(size=(80, 24)) as stage:
         await stage.pilot.press(*keys)
         await stage.until(lambda: sign in stage.text)
         await stage.pilot.pause()
         focused, before = stage.app.focused, stage.text
-        await stage.pilot.resize_terminal(*TINY)
+        await stage.pilot.resize_terminal(*small)
         await stage.pilot.pause()
         await stage.pilot.resize_terminal(80, 24)
         await stage.until(lambda: stage.text == before)
@@ -44,8 +49,9 @@ VIEWS = {
 }
 
 
+@pytest.mark.parametrize("small", [TINY, LOW])
 @pytest.mark.parametrize("view", VIEWS)
-async def test_a_question_comes_back_as_it_was_with_all_that_was_typed(stage_of, ask_diff, view):
+async def test_a_question_comes_back_as_it_was_with_all_that_was_typed(stage_of, ask_diff, view, small):
     async def turn(emit, approver):
         await approver.ask(ask_diff())
 
@@ -58,7 +64,7 @@ async def test_a_question_comes_back_as_it_was_with_all_that_was_typed(stage_of,
         await stage.pilot.press(*VIEWS[view][1:])
         await stage.pilot.pause()
         focused, before = stage.app.focused, stage.text
-        await stage.pilot.resize_terminal(*TINY)
+        await stage.pilot.resize_terminal(*small)
         await stage.pilot.pause()
         await stage.pilot.resize_terminal(80, 24)
         await stage.until(lambda: stage.text == before)
@@ -112,6 +118,37 @@ async def test_a_command_begins_in_view_whatever_is_said_of_it_and_all_of_that_f
         await stage.until(lambda: "! Runs as root." in stage.text)
         await stage.pilot.resize_terminal(80, 24)
         await stage.until(lambda: "… + 1 more" not in stage.text and "$ rm -rf" in stage.text)
+
+
+async def test_a_small_question_has_an_empty_row_above_its_keys_on_a_high_screen_and_none_on_a_low_one(
+    stage_of, ask_command
+):
+    async def turn(emit, approver):
+        await approver.ask(ask_command("make"))
+
+    async with stage_of(turn, size=(80, 24)) as stage:
+        await stage.type("go\n")
+        dialog = stage.app.main.approval
+        await stage.until(lambda: dialog.has_focus and dialog.answers_to(events.Focus().time))
+        high, rows = stage.text, dialog.size.height
+        for size in ((79, 23), LOW):
+            await stage.pilot.resize_terminal(*size)
+            await stage.until(lambda: dialog.size.height == rows - 1)
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.until(lambda: stage.text == high)
+        await stage.pilot.resize_terminal(*LOW)
+        await stage.until(lambda: dialog.size.height == rows - 1)
+
+
+async def test_how_the_chosen_file_begins_is_shown_as_soon_as_there_is_room_and_no_longer(stage_of):
+    async with stage_of(size=LOW) as stage:
+        stage.bench.paths = tuple(f"shop/{number}.py" for number in range(9))
+        await stage.type("@shop")
+        await stage.until(lambda: "@shop/7.py" in stage.text)
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.until(lambda: "# shop/0.py" in stage.text)
+        await stage.pilot.resize_terminal(*LOW)
+        await stage.until(lambda: "# shop/0.py" not in stage.text)
 
 
 async def test_nothing_says_any_more_that_there_is_no_room_once_there_is(stage_of, ask_diff):

@@ -39,7 +39,7 @@ from codeagent.tui.widgets.question_lines import command_lines
 from codeagent.tui.widgets.queue import QueueLines
 from codeagent.tui.widgets.session_transcript import SessionTranscript
 from codeagent.tui.widgets.status import StatusLine
-from codeagent.tui.widgets.typed_before import part_from_edits
+from codeagent.tui.widgets.typed_before import typed_in
 
 _REMARK_SECONDS = 3.0
 _TALL = 20  # lines
@@ -127,7 +127,7 @@ class MainScreen(OwnKeysScreen[None]):
         """What the person chose before is so again, and what they choose is kept; what they typed, and their draft."""
         self._bench = bench
         self._habits = habits = await asyncio.to_thread(bench.habits)
-        typed, draft, edits = await asyncio.to_thread(_typed_in, bench)
+        typed, draft, edits = await asyncio.to_thread(typed_in, bench)
         self._edits_back = f"your edit of {' and '.join(edits)}" if edits else ""
         if edits and not draft.text:
             self.status.remark(f"{self._edits_back} from before · ↑ brings it", _DRAFT_SECONDS)
@@ -209,6 +209,12 @@ class MainScreen(OwnKeysScreen[None]):
     @property
     def _prompt_rests(self) -> bool:
         return self.is_active and self.focused in {self.prompt, None} and self.prompt.is_empty
+
+    def on_resize(self) -> None:
+        """What shows more on a larger screen does so also where its own size stays as it was."""
+        self.call_after_refresh(self.completions.fit)
+        if self.approval.waiting:
+            self.call_after_refresh(self.approval.fit)
 
     def on_prompt_edited(self) -> None:
         """The question makes room when the prompt grows; a draft that is sent or cleared is not spoken of."""
@@ -382,18 +388,3 @@ class MainScreen(OwnKeysScreen[None]):
         """Takes the clicked suggestion."""
         self.prompt.take(event.suggestion)
         self.prompt.focus()
-
-
-def _typed_in(bench: Workbench) -> tuple[tuple[str, ...], Draft, list[str]]:
-    """The history, the draft, and whose edits of proposals the draft had: these belong to the history now.
-
-    None of them may be sent by an Enter that was meant for something else.
-    """
-    kept = bench.draft()
-    words, edits = part_from_edits(kept.text)
-    draft = replace(kept, text=words)
-    for edit in edits.values():
-        bench.remember(edit)
-    if edits:
-        bench.save_draft(draft)
-    return bench.history(), draft, list(edits)

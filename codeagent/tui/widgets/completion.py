@@ -157,9 +157,11 @@ class CompletionList(Widget):
             self._glimpse = glimpse
             self.refresh()
 
-    def on_resize(self) -> None:
-        """There may be room now for how the file begins."""
-        self._point()
+    def fit(self) -> None:
+        """On another screen there may be room for how the file begins, or no more."""
+        if self.is_open:
+            self._point()
+            self.refresh()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
         """One row a suggestion; as many as there can be when a file is shown, so that nothing jumps."""

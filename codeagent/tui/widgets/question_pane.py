@@ -85,10 +85,10 @@ class QuestionPane(Vertical, can_focus=True):
         self._questions = OpenQuestions()
         self._edits, self._reasons = KeptEdits(), KeptReasons()
         self._left_at, self._is_warning = 0, False
-        self._view = View.QUESTION
-        self._side = Side.BELOW
+        self._view, self._side = View.QUESTION, Side.BELOW
         self._armed_at, self._dropped_before, self.shown_at = NEVER, 0.0, 0.0
         self._patience, self._wanted, self._least, self._rows = 0.0, 0, 0, 0
+        self._fits: Room | None = None
         self.is_cramped = False
         self.is_walking = False
         """Whether the person goes from one question to the next: the keys for that count at once."""
@@ -309,7 +309,7 @@ class QuestionPane(Vertical, can_focus=True):
         question = self._questions.current
         if question is None or not self.is_mounted:
             return
-        width = self._room.line_width
+        self._fits, width = self._room, self._room.line_width
         self._body.display = self._view is not View.EDITING
         self._show_keys(question)
         self._keys.styles.margin = ((air := self._room.air), 0, 0, 0)
@@ -375,7 +375,7 @@ class QuestionPane(Vertical, can_focus=True):
     def fit(self) -> None:
         """Takes as many rows as it needs, and leaves the prompt and the queued messages theirs."""
         question, left, air = self._questions.current, rows_left(self), self._room.air
-        if question is not None and (left < self._least) is not self.is_cramped:
+        if question is not None and (self._fits != self._room or (left < self._least) is not self.is_cramped):
             self._redraw()
             return
         is_all = question is not None and question.is_about_project

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from textual.message import Message
+
+from codeagent.core.desk import Workbench
+from codeagent.core.messages import Draft
 
 _EDIT = re.compile(r"My edit of (.+), which was not used:$", re.MULTILINE)
 
@@ -23,6 +27,21 @@ def part_from_edits(draft: str) -> tuple[str, dict[str, str]]:
     return words.rstrip("\n"), {
         found[1]: draft[found.start() : end].rstrip("\n") for found, end in zip(starts, ends, strict=False)
     }
+
+
+def typed_in(bench: Workbench) -> tuple[tuple[str, ...], Draft, list[str]]:
+    """The history, the draft, and whose edits of proposals the draft had: these belong to the history now.
+
+    None of them may be sent by an Enter that was meant for something else.
+    """
+    kept = bench.draft()
+    words, edits = part_from_edits(kept.text)
+    draft = replace(kept, text=words)
+    for edit in edits.values():
+        bench.remember(edit)
+    if edits:
+        bench.save_draft(draft)
+    return bench.history(), draft, list(edits)
 
 
 class MovedHere(Message):
