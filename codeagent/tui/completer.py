@@ -12,9 +12,8 @@ from codeagent.core.desk import ModelChoice, Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.screens.picker import Item
-from codeagent.tui.widgets.completion import Completing, CompletionKind, Suggestion
+from codeagent.tui.widgets.completion import MOST_FILES, Completing, CompletionKind, Suggestion
 
-MOST_FILES = 30
 MOST_MODELS = 200
 _ASK_AGAIN = 60.0  # seconds after which the services are asked for their models anew
 _LEVELS = (
@@ -46,7 +45,11 @@ class Completer:
             case CompletionKind.ARGUMENT:
                 return _fitting(word.query, await self._arguments(word.command))
             case CompletionKind.FILE:
-                return tuple(Suggestion(text=f"@{path}") for path in await self._bench.files(word.query, MOST_FILES))
+                return await self._files(word.query)
+
+    async def _files(self, query: str) -> tuple[Suggestion, ...]:
+        """Those that fit best, and one more where there are more."""
+        return tuple(Suggestion(text=f"@{path}") for path in await self._bench.files(query, MOST_FILES + 1))
 
     async def _arguments(self, command: str) -> Iterable[Suggestion]:
         match command:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from rich.cells import cell_len
@@ -19,6 +20,9 @@ from codeagent.core.text import clean, show_invisible
 from codeagent.core.values import value
 
 MOST_ROWS = 8
+MOST_FILES = 30
+"""So many files can be chosen from; of more it is said that there are more."""
+
 _ROOMY = (72, 20)
 _LEAST = 24
 _BELOW = 3
@@ -117,6 +121,7 @@ class CompletionList(Widget):
         self._suggestions: tuple[Suggestion, ...] = ()
         self._chosen = 0
         self._glimpse = Glimpse()
+        self._goes_on = False
         self.was_moved = False
 
     @property
@@ -134,7 +139,8 @@ class CompletionList(Widget):
         if not suggestions and not self._suggestions:
             return
         before = self.chosen
-        self._suggestions = suggestions
+        self._goes_on = len(suggestions) > MOST_FILES and suggestions[0].is_file
+        self._suggestions = suggestions[:MOST_FILES] if self._goes_on else suggestions
         self._chosen = 0
         self.was_moved = False
         self.display = bool(suggestions)
@@ -176,22 +182,32 @@ class CompletionList(Widget):
         """The rows around the chosen one."""
         first = self._first
         shown = self._suggestions[first : first + self._most_rows]
+        left = self._what_follows(first + len(shown))
         longest = max((cell_len(one.text) for one in shown), default=0) + 3
         column = min(longest, max(self.size.width - 20, 10))
         if not self._has_room:
-            rows = [self._row(one, column, self.size.width) for one in shown[:-1]]
-            below = len(self._suggestions) - first - len(shown)
-            left = f"  ↓ {below} more" if below and self.size.width >= _LEAST else ""
-            last = [self._row(one, column, self.size.width - len(left)) for one in shown[-1:]]
-            rows += [Content.assemble(row, (left, "$text-faint")) for row in last]
+            rows = self._rows(shown, column, self.size.width, left)
         else:
-            column = min(max(longest, _LEAST), self.size.width * 2 // 5)
-            rows = [self._row(one, column, column) for one in shown]
+            widest = max(longest, cell_len(shown[-1].text) + 1 + len(left), _LEAST)
+            column = min(widest, self.size.width * 2 // 5)
+            rows = self._rows(shown, column, column, left)
             rows += [Content(" " * column)] * (self.size.height - len(shown))
             beside = glimpse_rows(self._glimpse, self.size.width - column - len(_BAR), self.size.height)
             bar = Content.styled(_BAR, "$rule")
             rows = [Content.assemble(row, bar, line) for row, line in zip(rows, beside, strict=True)]
         return Content("\n").join(rows)
+
+    def _what_follows(self, end: int) -> str:
+        """How many come after those up to ``end``, as far as that is known and there is room to say it."""
+        below = len(self._suggestions) - end
+        told = f"  ↓ {below}{'+' * self._goes_on} more" if below else "  … more" * self._goes_on
+        return told if self.size.width >= _LEAST else ""
+
+    def _rows(self, shown: Sequence[Suggestion], column: int, width: int, left: str) -> list[Content]:
+        """The rows, with what is ``left`` to say at the end of the last one."""
+        rows = [self._row(one, column, width) for one in shown[:-1]]
+        last = [self._row(one, min(column, width - len(left)), width - len(left)) for one in shown[-1:]]
+        return rows + [Content.assemble(row, (left, "$text-faint")) for row in last]
 
     def _row(self, suggestion: Suggestion, column: int, width: int) -> Content:
         is_chosen = suggestion is self.chosen

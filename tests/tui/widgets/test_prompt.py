@@ -1,4 +1,5 @@
 import asyncio
+import re
 
 import pytest
 from textual import events
@@ -129,6 +130,21 @@ async def test_a_paste_that_was_sent_is_folded_again_in_the_history(stage_of, be
         await stage.pilot.press("up")
         assert prompt.text.count("[pasted text #1") == 1
         assert prompt.full_text.strip() == whole
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15), (120, 40)])
+@pytest.mark.parametrize(("count", "told"), [(8, ""), (9, "↓ 1 more"), (30, "↓ 22 more"), (31, "↓ 22+ more")])
+async def test_of_files_that_fit_it_is_said_how_many_follow(stage_of, size, count, told):
+    async with stage_of(size=size) as stage:
+        stage.bench.paths = tuple(f"shop/number/{number}.py" for number in range(count))
+        await stage.type("@shop")
+        await stage.until(lambda: "@shop/number/7.py" in stage.text)
+        shown = [line for line in stage.text.splitlines() if "@shop/number/7.py" in line]
+        assert re.findall(r"↓ \S+ more", shown[0]) == ([told] if told else [])
+        await stage.pilot.press("up")
+        await stage.until(lambda: f"@shop/number/{min(count, 30) - 1}.py" in stage.text)
+        assert ("… more" in stage.text) is (count > 30)
+        assert "↓" not in stage.text
 
 
 async def test_of_a_list_that_goes_on_it_is_said_how_far(stage_of):
