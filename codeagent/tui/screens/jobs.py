@@ -28,7 +28,8 @@ _TIME_CELLS = 14
 _WIDEST, _HIGHEST = 120, 22
 _AROUND, _FRAME = 2, 4
 _MAIN_ROWS = 6  # the heading, the prompt and their rules, which a window that has room leaves whole
-_LOWEST = 13
+_RULED_ROWS, _LOW = 4, 13  # the same without the prompt, which lower windows stand on
+_LOWEST = 8
 _MOST_ROWS = 8
 _OUTPUT_ROWS, _FEWEST_OUTPUT_ROWS = 9, 2  # with the rule above it
 _NOTHING = "Nothing runs. Jobs that the agent starts in the background are listed here."
@@ -124,7 +125,8 @@ class JobsScreen(Window[None]):
     def _share_rows(self) -> None:
         """The list and one output get the same rows whatever is put out: a window that grows cannot be read."""
         height = self.size.height
-        most = min(max(height - _MAIN_ROWS, min(height - _AROUND, _LOWEST)), _HIGHEST)
+        low = max(min(height - _RULED_ROWS, _LOW), min(height - _AROUND, _LOWEST))
+        most = min(max(height - _MAIN_ROWS, low), _HIGHEST)
         self.query_exactly_one("JobsScreen > Vertical").styles.max_height = most
         rows = max(min(len(self._work), _MOST_ROWS, most - _AROUND), 1)
         left = min(most - _AROUND - rows, _OUTPUT_ROWS)

@@ -86,8 +86,10 @@ async def test_a_running_call_is_listed_with_its_output_and_can_be_stopped(stage
         await stage.pilot.press("escape", "escape")
 
 
-@pytest.mark.parametrize(("size", "top"), [((80, 24), 6), ((120, 40), 14), ((60, 15), 1)])
-async def test_the_window_keeps_its_height_whatever_is_put_out_and_leaves_the_rules_whole(stage_of, size, top):
+@pytest.mark.parametrize(
+    ("size", "top", "bottom"), [((80, 24), 6, 17), ((120, 40), 14, 25), ((60, 15), 2, 12), ((60, 12), 2, 9)]
+)
+async def test_the_window_keeps_its_height_whatever_is_put_out_and_leaves_the_rules_whole(stage_of, size, top, bottom):
     def border():
         lines = stage.text.split("\n")
         return [number for number, line in enumerate(lines) if "╭" in line or "╰" in line]
@@ -97,9 +99,8 @@ async def test_the_window_keeps_its_height_whatever_is_put_out_and_leaves_the_ru
             stage.bench.background = [a_job(1, tail="".join(f"tick {number}\n" for number in range(1, lines + 1)))]
             await stage.pilot.press("ctrl+t")
             await stage.until(lambda words=words: words in stage.text)
-            first, last = border()
-            assert first == top
-            assert last == top + 11
+            assert border() == [top, bottom]
+            assert [line for line in stage.text.split("\n") if set(line) == {"─"}] == ["─" * size[0]] * 2
             await stage.pilot.press("ctrl+t")
             await stage.until(lambda: "tick" not in stage.text)
 
