@@ -116,6 +116,7 @@ class CodeagentApp(TerminalApp[str]):
         self._around = Surveys(self.bridge.calls, self.run_worker, self.bridge.show_workspace)
         self._outgoing = Outgoing(self.main, self.run_worker, self._around.look)
         self.main.prompt.on_sent = self._sent
+        self.main.on_look = lambda text, pointed: self._looks.look_along(text, pointed, self.use_theme)
         self._interrupt, self._escape = KeyPress(within=_QUIT_SECONDS), KeyPress()
 
     def get_default_screen(self) -> MainScreen:
@@ -374,9 +375,8 @@ class CodeagentApp(TerminalApp[str]):
         """Passes the answer on."""
         self.bridge.settle(event.ticket, event.answer)
 
-    @on(ApprovalDialog.Remarked)
     @on(NoShell)
-    def show_remark(self, event: ApprovalDialog.Remarked | NoShell) -> None:
+    def show_remark(self, event: NoShell) -> None:
         """Says it in the status line."""
         self.main.status.remark(event.text, REMARK_SECONDS)
 

@@ -14,7 +14,7 @@ from textual.filter import LineFilter
 
 from codeagent.config.terminal_colours import on_ground
 from codeagent.config.theme_files import AUTO
-from codeagent.core.commands import NoSuchCommand, NotReady
+from codeagent.core.commands import CommandName, NoSuchCommand, NotReady
 from codeagent.core.errors import CodeagentError
 from codeagent.core.values import value
 from codeagent.tui.later import in_256
@@ -70,6 +70,7 @@ class Looks:
         self._plain = [WithoutColour()] if appearance.is_colourless else []
         self.themes = Themes(folders, in_256) if appearance.has_256_colours else Themes(folders)
         self.palette = self.themes.sound(wanted, appearance.suits_terminal)
+        self._looked_at = self._before = ""
         app.register_theme(to_textual(self.palette, can_dim=not self._plain))
         app.set_reactive(App.theme, self.palette.name)
         app.stylesheet.set_variables(app.get_css_variables())
@@ -96,6 +97,22 @@ class Looks:
         self._suits_terminal = name = on_ground(self._suits_terminal, is_dark=is_dark)
         return name if self._follows and name != self.palette.name else ""
 
+    def look_along(self, text: str, pointed: str, show: Callable[[str], None]) -> None:
+        """Shows the theme that is ``pointed`` at in what completes ``text``, until that names another one or none."""
+        words = text.split()
+        is_theme = words[:1] == [f"/{CommandName.THEME}"]
+        is_taken = bool(self._looked_at) and words[1:] == [self._looked_at]
+        self._look(pointed or (self._looked_at if is_taken else "") if is_theme else "", show)
+
+    def _look(self, name: str, show: Callable[[str], None]) -> None:
+        """Shows that one for now; the one before where it has no name."""
+        if name == self._looked_at or self._appearance.is_colourless:
+            return
+        if not self._looked_at:
+            self._before = self.palette.name
+        self._looked_at = name
+        show(self._shown(name) if name else self._before)
+
     async def choose(self, argument: str, show: Callable[[str], None]) -> str:
         """Shows a theme, chosen from a list with a live preview when none is named, and keeps the choice.
 
@@ -103,6 +120,9 @@ class Looks:
         """
         if self._appearance.is_colourless:
             raise NotReady("NO_COLOR is set: nothing is drawn in colour.")
+        if argument != self._looked_at:
+            self._look("", show)
+        self._looked_at = ""
         if argument and argument != AUTO and (problem := self.themes.problem(argument)):
             raise NoSuchCommand(problem)
         chosen = argument or await self._pick(show)

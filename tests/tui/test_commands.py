@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from codeagent.core.approvals import Mode
 from codeagent.core.custom_commands import FoundCommands, read_command
 from codeagent.core.events import TurnEnd, TurnEnded
@@ -48,6 +50,53 @@ async def test_themes_are_previewed_live_and_escape_brings_the_old_one_back(stag
         await stage.until(lambda: stage.app.theme == "light")
         await stage.pilot.press("escape")
         await stage.until(lambda: stage.app.theme == "dark")
+
+
+PREVIEWED = ["light", "light-colour-blind", "light-contrast"]
+"""What completes ``/theme li`` first."""
+
+
+async def test_a_theme_that_the_list_is_gone_to_is_shown_at_once_and_taken_back_with_the_list(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/theme li")
+        await stage.until(lambda: PREVIEWED[-1] in stage.text)
+        assert stage.app.theme == "dark"
+        for key, name in (("down", PREVIEWED[1]), ("down", PREVIEWED[2]), ("up", PREVIEWED[1]), ("up", PREVIEWED[0])):
+            await stage.pilot.press(key)
+            await stage.until(lambda name=name: stage.app.theme == name)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: stage.app.theme == "dark")
+        assert stage.app.main.prompt.text == "/theme li"
+
+
+@pytest.mark.parametrize("key", ["a", "backspace", "ctrl+c"])
+async def test_another_text_takes_the_theme_back_that_was_looked_at(stage_of, key):
+    async with stage_of() as stage:
+        await stage.type("/theme li")
+        await stage.until(lambda: PREVIEWED[-1] in stage.text)
+        await stage.pilot.press("down")
+        await stage.until(lambda: stage.app.theme == PREVIEWED[1])
+        await stage.pilot.press(key)
+        await stage.until(lambda: stage.app.theme == "dark")
+
+
+async def test_a_theme_that_was_looked_at_and_taken_stays_in_view_and_is_it_once_sent(stage_of):
+    async with stage_of() as stage:
+        shown = []
+        stage.app.theme_changed_signal.subscribe(stage.app, lambda theme: shown.append(theme.name))
+        await stage.type("/theme li")
+        await stage.until(lambda: PREVIEWED[-1] in stage.text)
+        await stage.pilot.press("down", "tab")
+        await stage.until(lambda: stage.app.main.prompt.text == f"/theme {PREVIEWED[1]} ")
+        await stage.pilot.pause()
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.app.main.prompt.is_empty)
+        await stage.pilot.pause()
+        assert shown == [PREVIEWED[1]]
+        await stage.type("/theme da")
+        await stage.until(lambda: "dark-contrast" in stage.text)
+        await stage.pilot.press("down", "escape")
+        await stage.until(lambda: stage.app.theme == PREVIEWED[1])
 
 
 async def test_permissions_lists_rules_and_explains_a_command(stage_of):

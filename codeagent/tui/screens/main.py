@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import ClassVar, Literal
 
-from textual import events, messages
+from textual import events, messages, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -99,6 +99,8 @@ class MainScreen(OwnKeysScreen[None]):
         self._palette = palette
         self.drawn: Callable[[], None] = lambda: None
         """Called when the whole screen was drawn."""
+        self.on_look: Callable[[str, str], None] = lambda _text, _pointed: None
+        """Called with the text of the prompt, and the completion the person has gone to, when either is another one."""
 
     def compose(self) -> ComposeResult:
         """All that can be seen at first, from top to bottom."""
@@ -218,6 +220,7 @@ class MainScreen(OwnKeysScreen[None]):
 
     def on_prompt_edited(self) -> None:
         """The question makes room when the prompt grows; a draft that is sent or cleared is not spoken of."""
+        self.look_along()
         if self.prompt.is_empty and self.status.status.remark == self._draft_remark:
             self.status.forget_remark()
         if self.approval.waiting:
@@ -228,7 +231,9 @@ class MainScreen(OwnKeysScreen[None]):
         editor = self.status.keys["editor"]
         self.status.remark(f"Too long to be opened here: {editor} writes it in $EDITOR", _REMARK_SECONDS)
 
-    def on_prompt_text_remarked(self, event: Prompt.Remarked) -> None:
+    @on(Prompt.Remarked)
+    @on(ApprovalDialog.Remarked)
+    def remark(self, event: Prompt.Remarked | ApprovalDialog.Remarked) -> None:
         """Says it in the status line."""
         self.status.remark(event.text, _REMARK_SECONDS)
 
@@ -374,6 +379,11 @@ class MainScreen(OwnKeysScreen[None]):
     def action_pin_panel(self) -> None:
         """Keeps the panel pointed at open, or lets it go."""
         self.transcript.pin_chosen()
+
+    @on(CompletionList.Looked)
+    def look_along(self) -> None:
+        """Tells what is typed, and what of the list the person has gone to."""
+        self.on_look(self.prompt.text, self.completions.looked_at)
 
     def on_completion_list_pointed(self, event: CompletionList.Pointed) -> None:
         """Reads the beginning of the file that is pointed at; what is pointed at next is read instead."""

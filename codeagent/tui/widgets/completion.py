@@ -108,6 +108,9 @@ class CompletionList(Widget):
             super().__init__()
             self.suggestion = suggestion
 
+    class Looked(Message):
+        """The person has gone to another suggestion, or looks at none any more."""
+
     class Pointed(Message):
         """A file is pointed at of which ``lines`` lines can be shown."""
 
@@ -134,11 +137,18 @@ class CompletionList(Widget):
         """The suggestion that Tab takes."""
         return self._suggestions[self._chosen] if self._suggestions else None
 
+    @property
+    def looked_at(self) -> str:
+        """The suggestion that the person has gone to; empty while it is the first one by itself."""
+        return self.chosen.text if self.chosen is not None and self.was_moved else ""
+
     def show(self, suggestions: tuple[Suggestion, ...]) -> None:
         """Shows suggestions, the first one chosen; none closes the list."""
         if not suggestions and not self._suggestions:
             return
         before = self.chosen
+        if self.was_moved:
+            self.post_message(self.Looked())
         self._goes_on = len(suggestions) > MOST_FILES and suggestions[0].is_file
         self._suggestions = suggestions[:MOST_FILES] if self._goes_on else suggestions
         self._chosen = 0
@@ -154,6 +164,7 @@ class CompletionList(Widget):
         """Chooses another one, round the ends."""
         self._chosen = (self._chosen + by) % len(self._suggestions)
         self.was_moved = True
+        self.post_message(self.Looked())
         self._point()
         self.refresh()
 
