@@ -39,7 +39,7 @@ def run(path: Path, speed: float, places: Places) -> int:
     with TerminalGuard() as guard:
         guard.begin_watch()
         if guard.watch is not None:
-            app.watched_by(guard.watch.tell)
+            app.watched_by(guard.watch)
         app.run()
     if app.fault is not None:
         raise app.fault

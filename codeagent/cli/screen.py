@@ -95,7 +95,7 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
         if isinstance(guard, TerminalGuard):
             guard.begin_watch()
         if guard.watch is not None:
-            app.watched_by(guard.watch.tell)
+            app.watched_by(guard.watch)
         result = app.run()
     if app.fault is not None:
         raise app.fault

@@ -24,19 +24,34 @@ LEAVE = (
 )
 
 _OURS, _THEIRS = b"o", b"t"
+_PATIENCE = 300  # hundredths of a second
 
 _PROMPT_IS_GONE = "codeagent was ended. Enter brings the prompt.\r\n"
+_EDITOR_IS_GONE = "codeagent was ended, and so was your editor. Enter brings the prompt. Its file: "
 
 _WAIT = f"""
-import _signal as signal, os, termios
+import _signal as signal, os, termios, time
+program, group = os.getppid(), os.getpgrp()
 os.setsid()
 for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"):
     signal.signal(getattr(signal, name), signal.SIG_IGN)
 os.closerange(3, 1024)
 os.chdir("/")
-raw = RAW
-while word := os.read(0, 1):
+raw, editor, file = RAW, 0, b""
+for line in open(0, "rb"):
+    word, _, rest = line.rstrip().partition(b" ")
     raw = termios.tcgetattr(1) if word == {_OURS} else None
+    pid, _, file = rest.partition(b" ")
+    editor = int(pid or 0)
+if editor:
+    try:
+        for number in signal.SIGHUP, signal.SIGCONT:
+            os.killpg(group, number) if group == program else os.kill(editor, number)
+        for _ in range({_PATIENCE}):
+            time.sleep(0.01)
+            os.kill(editor, 0)
+    except ProcessLookupError:
+        os.write(1, {_EDITOR_IS_GONE.encode()} + file + b"\\r\\n")
 if raw:
     is_in_time = termios.tcgetattr(1) == raw
     os.write(1, {(LEAVE + BRING_TITLE_BACK).encode()} + (b"" if is_in_time else {_PROMPT_IS_GONE.encode()}))
@@ -46,7 +61,9 @@ if raw:
 """
 """Where a shell was quicker its modes stay; its prompt was drawn on the screen that is left here.
 
-What the terminal answered to the program is nothing that anybody typed at the shell.
+What the terminal answered to the program is nothing that anybody typed at the shell. An editor that the program
+started learns that nobody waits for it, as from a terminal that is closed: it would go on reading keys beside the
+shell. It keeps what was typed in its own way. The whole group is told where that is the program's own.
 """
 
 
@@ -88,8 +105,15 @@ class TerminalWatch:
 
     def tell(self, is_ours: bool) -> None:  # noqa: FBT001 - it is the one thing to tell
         """Whether the terminal is the program's now; not while it is suspended, or the person's editor has it."""
+        self._write(_OURS if is_ours else _THEIRS)
+
+    def tell_editor(self, pid: int, file: str) -> None:
+        """The person's editor has the terminal; ``file`` is what it was started with."""
+        self._write(b"%b %d %b" % (_THEIRS, pid, os.fsencode(" ".join(file.splitlines()))))
+
+    def _write(self, words: bytes) -> None:
         try:
-            os.write(self._telling, _OURS if is_ours else _THEIRS)
+            os.write(self._telling, words + b"\n")
         except BrokenPipeError:  # somebody ended what waits
             return
 

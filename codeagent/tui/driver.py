@@ -12,7 +12,7 @@ import selectors
 import sys
 import threading
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import ClassVar, Protocol, TypeVar
 
@@ -305,6 +305,18 @@ def draw_after_keys(driver: Driver | None, prompt: Widget) -> None:
     draw()
 
 
+class Watch(Protocol):
+    """What gives the terminal back if the program dies at once."""
+
+    def tell(self, is_ours: bool) -> None:  # noqa: FBT001 - it is the one thing to tell
+        """Whether the terminal is the program's now."""
+        ...
+
+    def tell_editor(self, pid: int, file: str) -> None:
+        """The person's editor has the terminal; ``file`` is what it was started with."""
+        ...
+
+
 class TerminalApp(App[Result]):
     """An app that ends at a fault; who runs it asks for ``fault`` then, and tells it.
 
@@ -321,17 +333,22 @@ class TerminalApp(App[Result]):
 
     _typed_at = Offset(0, 0)
 
-    _watch: Callable[[bool], None] | None = None
+    _watch: Watch | None = None
 
-    def watched_by(self, watch: Callable[[bool], None]) -> None:
-        """Has ``watch`` called with whether the terminal is the app's: now, and at each change."""
+    def watched_by(self, watch: Watch) -> None:
+        """Has ``watch`` told whether the terminal is the app's: now, and at each change."""
         self._watch = watch
         self.tell_watch()
 
     def tell_watch(self) -> None:
         """Tells whose the terminal is, where somebody wants to know."""
         if self._watch is not None and isinstance(self._driver, TerminalDriver):
-            self._watch(self._driver.is_driving)
+            self._watch.tell(self._driver.is_driving)
+
+    def tell_editor(self, pid: int, file: str) -> None:
+        """Tells that the person's editor has the terminal, with the ``file`` it was started with."""
+        if self._watch is not None:
+            self._watch.tell_editor(pid, file)
 
     @property
     def cursor_position(self) -> Offset:  # pyright: ignore[reportIncompatibleVariableOverride] - fields set it before they have their place

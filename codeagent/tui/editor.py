@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -19,14 +19,17 @@ class EditorFailed(CodeagentError):
     """The editor could not be started, or ended with an error."""
 
 
-async def write_in_editor(text: str) -> str:
-    """What the person made of ``text`` in $VISUAL or $EDITOR; the terminal must be free. Raises EditorFailed."""
+async def write_in_editor(text: str, on_begin: Callable[[int, str], None]) -> str:
+    """What the person made of ``text`` in $VISUAL or $EDITOR; the terminal must be free. Raises EditorFailed.
+
+    ``on_begin`` is called with the editor's process id and its file.
+    """
     words = split_words(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     try:
         with tempfile.TemporaryDirectory(prefix="codeagent-") as folder:
             path = Path(folder) / "prompt.md"
             path.write_text(text, encoding="utf-8")
-            await _edit(words, path)
+            await _edit(words, path, on_begin)
             return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
     except OSError as error:
         raise EditorFailed(
@@ -34,10 +37,11 @@ async def write_in_editor(text: str) -> str:
         ) from error
 
 
-async def _edit(words: Sequence[str], path: Path) -> None:
+async def _edit(words: Sequence[str], path: Path, on_begin: Callable[[int, str], None]) -> None:
     try:
         with _ctrl_c_is_the_editors():
             editor = await asyncio.create_subprocess_exec(*words, str(path))
+            on_begin(editor.pid, str(path))
             code = await editor.wait()
     except (OSError, ValueError) as error:
         raise EditorFailed(

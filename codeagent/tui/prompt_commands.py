@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from textual.app import App, SuspendNotSupported
+from textual.app import SuspendNotSupported
 
 from codeagent.core.commands import CommandCall, CustomCall, NotReady, parse_command
 from codeagent.tui.custom_commands import CustomCommands
+from codeagent.tui.driver import TerminalApp
 from codeagent.tui.editor import EditorFailed, write_in_editor
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.widgets.prompt import Prompt
@@ -16,7 +17,7 @@ from codeagent.tui.widgets.prompt import Prompt
 class PromptCommands:
     """Works on the one prompt of the main screen."""
 
-    def __init__(self, app: App[str], prompt: Prompt, custom: CustomCommands) -> None:
+    def __init__(self, app: TerminalApp[str], prompt: Prompt, custom: CustomCommands) -> None:
         self._app = app
         self._prompt = prompt
         self._custom = custom
@@ -29,7 +30,7 @@ class PromptCommands:
         try:
             with self._app.batch_update(), self._app.suspend():
                 try:
-                    written = await write_in_editor(self._prompt.full_text)
+                    written = await write_in_editor(self._prompt.full_text, self._app.tell_editor)
                 except EditorFailed as error:  # what leaves the block by itself would leave the terminal as it is
                     written = error
         except SuspendNotSupported as error:

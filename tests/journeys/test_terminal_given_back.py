@@ -1,9 +1,12 @@
 """The program dies without a chance to tidy up: the terminal is as before, and what minds that is never left over."""
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -126,24 +129,47 @@ def test_a_shell_that_was_quicker_keeps_its_modes_and_the_person_is_told_how_to_
         assert terminal.raw[before:].count(b"6 * 7") == 1
 
 
-@pytest.mark.parametrize("way", ["ctrl+z", "editor"])
-def test_a_terminal_that_somebody_else_has_is_left_alone(place, way):
-    editor = place.root / "editor"
-    editor.write_text("#!/bin/sh\necho in the editor\nsleep 60\n")
-    editor.chmod(0o700)
-    environ = {**place.environ, "EDITOR": str(editor)}
-    with type(place)(root=place.root, home=place.home, environ=environ).run_script("exec bash --norc -i") as terminal:
-        terminal.type(f"PS1='$ '; {START}\n")
+def test_a_terminal_that_the_shell_has_is_left_alone(place):
+    with in_shell(place) as terminal:
         program, watch = opened(terminal)
-        terminal.press("ctrl+z" if way == "ctrl+z" else "ctrl+g")
-        terminal.wait("Stopped" if way == "ctrl+z" else "in the editor")
+        terminal.press("ctrl+z")
+        terminal.wait("Stopped")
         before = len(terminal.raw)
-        others = children(program)
         os.kill(program, signal.SIGKILL)
         wait_until_over(terminal, watch)
         assert b"\x1b[?1049l" not in terminal.raw[before:]
-        for other in set(others) - {watch}:
-            os.kill(other, signal.SIGKILL)
+
+
+EDITOR = f"""#!/bin/bash
+trap 'echo saved >> "$1"; kill $!; exit 1' HUP
+echo in the editor
+{NAP} &
+wait
+"""
+
+
+@pytest.mark.parametrize("is_in_script", [False, True])
+def test_an_editor_learns_that_nobody_waits_for_it_and_the_person_where_its_file_is(place, is_in_script):
+    editor = place.root / "editor"
+    editor.write_text(EDITOR)
+    editor.chmod(0o700)
+    place = replace(place, environ={**place.environ, "EDITOR": str(editor)})
+    script = place.run_script(f"{START}; echo and the script goes on; read -r") if is_in_script else in_shell(place)
+    with script as terminal:
+        program, watch = opened(terminal)
+        terminal.type("half a thought")
+        terminal.press("ctrl+g")
+        terminal.wait("in the editor")
+        os.kill(program, signal.SIGKILL)
+        wait_until_over(terminal, watch)
+        terminal.wait("so was your editor")
+        if is_in_script:
+            terminal.wait("and the script goes on")
+        told = "".join(terminal.text.partition("Its file:")[2].split())
+        file = Path(re.match(r"/.*?/prompt\.md", told)[0])
+        assert file.read_text() == "half a thoughtsaved\n"
+        assert not sleeping(NAP)
+        shutil.rmtree(file.parent)
 
 
 def test_after_ctrl_z_and_fg_it_is_minded_again(place):
