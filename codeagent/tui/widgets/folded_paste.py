@@ -77,11 +77,11 @@ class FoldedPastes:
             first, last = whole.lstrip(), whole.rstrip()
             if (place := text.find(whole)) >= 0:
                 text = self._put_mark(text, mark, place, place + len(whole))
-            elif text.endswith(last):
+            elif last and text.endswith(last):
                 text = self._put_mark(text, mark, len(text) - len(last), len(text))
-            elif text.startswith(first):
+            elif first and text.startswith(first):
                 text = self._put_mark(text, mark, 0, len(first))
-            elif text == whole.strip():
+            elif text and text == whole.strip():
                 text = mark
         return text
 

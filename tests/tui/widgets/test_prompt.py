@@ -147,6 +147,16 @@ async def test_of_files_that_fit_it_is_said_how_many_follow(stage_of, size, coun
         assert "↓" not in stage.text
 
 
+async def test_a_paste_of_nothing_but_empty_lines_is_found_in_no_other_text(stage_of):
+    async with stage_of() as stage:
+        prompt = stage.app.main.prompt
+        await paste(stage, "\n" * 30)
+        assert prompt.text.startswith("[pasted text #1")
+        for text in ("", "x", "x\n\ny"):
+            prompt.put(text)
+            assert prompt.text == text
+
+
 async def test_of_a_list_that_goes_on_it_is_said_how_far(stage_of):
     async with stage_of() as stage:
         await stage.type("/")
