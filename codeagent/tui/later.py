@@ -116,11 +116,13 @@ class Clip(Protocol):
         ...
 
 
-def vi_keys(field: TextArea, step_through_history: Callable[[int], None]) -> CommandKeys:
-    """Vi's keys in a text field."""
+def vi_keys(
+    field: TextArea, step_through_history: Callable[[int], None], calls_back: Callable[[], bool]
+) -> CommandKeys:
+    """Vi's keys in a text field; while ``calls_back`` brings something back, Escape in a text is for that alone."""
     from codeagent.tui.widgets.vi_typing import ViTyping
 
-    return ViTyping(field, step_through_history)
+    return ViTyping(field, step_through_history, calls_back)
 
 
 async def read_clipboard() -> Clip:

@@ -38,6 +38,7 @@ class Outgoing:
         self._has_begun = self._is_changing = False
         self._beginning: list[Queued] = []
         self._number = 0
+        screen.prompt.calls_back = self.call_back
 
     def open(self, desk: Desk) -> tuple[Queued, ...]:
         """The session is open: what was typed before there was one, oldest first, to be sent now."""

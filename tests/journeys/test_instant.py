@@ -75,8 +75,10 @@ def test_all_letters_arrive_in_order_and_enter_sends_once(place, model_server):
     assert json.dumps(request.messages).count(text) == 1
 
 
+@pytest.mark.parametrize("vi", ["false", "true"])
 @pytest.mark.parametrize("key", ["\x1b", "\x03"], ids=["escape", "interrupt"])
-def test_what_was_sent_early_can_be_called_back_and_sent_with_more(place, model_server, tmp_path, key):
+def test_what_was_sent_early_can_be_called_back_and_sent_with_more(place, model_server, tmp_path, key, vi):
+    assert place.run("config", "set", "ui.vi", vi).returncode == 0
     model_server.reply(Reply(parts=(Say("Heard."),)))
     with held(place, tmp_path / "held").open() as terminal:
         terminal.wait(STANDS)

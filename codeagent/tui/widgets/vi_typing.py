@@ -19,9 +19,12 @@ _NAMES = {"escape": "escape", "ctrl+r": "ctrl+r", "backspace": "h", "delete": "x
 class ViTyping:
     """The keys of one text field."""
 
-    def __init__(self, field: TextArea, step_through_history: Callable[[int], None]) -> None:
+    def __init__(
+        self, field: TextArea, step_through_history: Callable[[int], None], calls_back: Callable[[], bool]
+    ) -> None:
         self._field = field
         self._step_through_history = step_through_history
+        self._calls_back = calls_back
         self._keys = ViKeys()
         self._selecting: tuple[Selection, int] | None = None
         self.has_changed_mode = False
@@ -55,12 +58,14 @@ class ViTyping:
     def takes(self, event: events.Key) -> bool:
         """Does what the key means here; False leaves it to the field.
 
-        Escape gives up what was begun, then leaves the text; only then it is the screen's.
+        Escape brings back what was sent too early, gives up what was begun, then leaves the text; only then it is
+        the screen's.
         """
         before = self._keys.mode
         key = _NAMES.get(event.key, event.character if event.is_printable else None)
         if before is ViMode.INSERT and key == "escape":
-            self._show(self._keys.leave_insert(self._typed()))
+            if not self._calls_back():
+                self._show(self._keys.leave_insert(self._typed()))
         elif before is ViMode.INSERT or key is None or (key == "escape" and not self._keys.minds_escape):
             return False
         else:
