@@ -358,7 +358,7 @@ class Session:
                 is_taken = True
             ending = await turn.run()
         except ContextOverflow as error:
-            ending = Ending(reason=TurnEnd.ERROR, text=f"{error.message} {LARGER}")
+            ending = Ending(reason=TurnEnd.ERROR, text=f"{error.message} {error.hint or LARGER}")
         except CodeagentError as error:
             ending = Ending(reason=TurnEnd.ERROR, text=str(error))
         except Exception as fault:  # noqa: BLE001 - the loop's top: a bug ends the turn, not the session

@@ -48,6 +48,10 @@ _FULL = seldom(r"context size has been exceeded|exceed_context_size", re.IGNOREC
 """What llama.cpp says with a status of 500 when the window is full in the middle of a reply."""
 _NEVER_FITS = seldom(r"request too large", re.IGNORECASE)
 """A single request above the tokens a minute: waiting does not help, a shorter history does."""
+_PROXIES = seldom(
+    r"\b(?:squid|zscaler|blue ?coat|bluecoat|mcafee web gateway|forcepoint|tinyproxy|privoxy)\b", re.IGNORECASE
+)
+"""What proxies that people are behind call themselves; the gateways in front of services have other names."""
 _ABOUT_OUTPUT = seldom(r"max_(?:output_|completion_)?tokens")
 _OUT_OF_MONEY = seldom(
     r"insufficient_quota|credit balance|exceeded your current quota|billing|payment required|spending limit",
@@ -101,8 +105,12 @@ class Service:
                 hint=f"If that is your service, set {self.url_variable} to its address.",
                 status=status,
             )
+        speaker = None if told else self._speaking_proxy(headers)
         if status == 413 or _is_too_long(status, f"{kind} {said}"):  # noqa: PLR2004
-            return self._overflow(said, status)
+            return self._overflow(said, status, speaker)
+        is_busy = _is_busy(status)
+        if speaker is not None:
+            return self._refused_at_proxy(speaker, status, said, is_busy=is_busy, wait=wait)
         is_over_quota = kind == "insufficient_quota" or (wait is None and _OUT_OF_MONEY().search(said))
         if status == 402 or (status == 429 and is_over_quota):  # noqa: PLR2004
             return ProviderRejected(
@@ -111,12 +119,8 @@ class Service:
                 status=status,
                 said=said,
             )
-        should_retry = headers.get("x-should-retry")
-        is_busy = _is_busy(status)
-        if not told and (proxy := self._speaking_proxy):
-            return self._refused_at_proxy(proxy, status, said, is_busy=is_busy, wait=wait)
-        trouble = f"{self.name} {_trouble(status)}{_quoted(said)}"
-        if should_retry != "false" and (is_busy or should_retry == "true"):
+        if (should_retry := headers.get("x-should-retry")) != "false" and (is_busy or should_retry == "true"):
+            trouble = f"{self.name} {_trouble(status)}{_quoted(said)}"
             return ProviderUnavailable(trouble, status=status, retry_after=wait, said=said)
         return self._rejected(status, kind, said)
 
@@ -131,7 +135,10 @@ class Service:
             return self._overflow(said)
         return ProviderUnavailable(f"{self.name} broke off its reply{_quoted(said)}")
 
-    def _overflow(self, said: str, status: int | None = None) -> ContextOverflow:
+    def _overflow(self, said: str, status: int | None = None, speaker: str | None = None) -> ContextOverflow:
+        if speaker is not None:  # a shorter history gets past a proxy as well
+            text = f"{speaker} takes no request of this length (HTTP {status}){_quoted(said)}"
+            return ContextOverflow(text, hint=self._check_proxy, status=status, said=said)
         problem = f"The request is too long for {self.model}{_quoted(said)}"
         return ContextOverflow(problem, status=status, window=window_in(said), said=said)
 
@@ -218,22 +225,24 @@ class Service:
         proxy = proxy_to(self.url)
         return f"Check {proxy.named_by if proxy else 'the proxy'} and NO_PROXY."
 
-    @property
-    def _speaking_proxy(self) -> Proxy | None:
-        """The proxy that may have answered in the place of the service; through https it cannot."""
-        return None if self.url.lower().startswith("https:") else proxy_to(self.url)
+    def _speaking_proxy(self, headers: Mapping[str, str]) -> str | None:
+        """Who may have given an answer in no service's words; through https only a proxy that says so can have."""
+        if not self._is_proxied:
+            return None
+        if "x-squid-error" in headers or _PROXIES().search(headers.get("server", "")):
+            return f"The proxy on the way to {self.place}"
+        return None if self.url.lower().startswith("https:") else f"{self.place}, or the proxy on the way to it,"
 
     def _refused_at_proxy(
-        self, proxy: Proxy, status: int, said: str, *, is_busy: bool, wait: float | None
+        self, speaker: str, status: int, said: str, *, is_busy: bool, wait: float | None
     ) -> ProviderError:
-        """The error for an answer that is not in the words of a model service, and came through a proxy."""
-        if status == _PROXY_WANTS_NAME:
+        """The error for what ``speaker`` answered, which is no answer of a model service."""
+        if status == _PROXY_WANTS_NAME and (proxy := proxy_to(self.url)):
             return self._unknown_to_proxy(proxy)
-        both = f"{self.place}, or the proxy on the way to it,"
         if is_busy:
-            trouble = f"{both} {_trouble(status)}{_quoted(said)}"
+            trouble = f"{speaker} {_trouble(status)}{_quoted(said)}"
             return ProviderUnavailable(trouble, hint=self._check_proxy, status=status, retry_after=wait)
-        text = f"{both} refused the request (HTTP {status}){_quoted(said)}"
+        text = f"{speaker} refused the request (HTTP {status}){_quoted(said)}"
         return ProviderRejected(text, hint=self._check_proxy, status=status)
 
     def _no_tunnel(self, said: str) -> ProviderError:
@@ -267,7 +276,7 @@ class Service:
         return ProviderRejected(
             f"{self.place} answered with {kind}, not with a model's reply{_quoted(self._safe(start)[:_LONGEST_QUOTE])}",
             hint=" ".join(
-                (f"Check the base URL ({self.url_variable}).", self._check_proxy if self._speaking_proxy else "")
+                (f"Check the base URL ({self.url_variable}).", self._check_proxy if self._speaking_proxy({}) else "")
             ),
         )
 

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from codeagent.core.errors import ProviderRejected, ProviderUnavailable
+from codeagent.core.errors import ContextOverflow, ProviderRejected, ProviderUnavailable
 from codeagent.providers.anthropic import AnthropicProvider
+from codeagent.providers.failures import Service
 from codeagent.providers.listing import list_models
 from codeagent.providers.network import proxy_to
 from codeagent.providers.openai import OpenAIProvider
@@ -247,6 +248,10 @@ async def test_an_address_that_is_no_proxys_is_told_at_once_without_its_password
     assert "pass-word" not in str(told.value)
 
 
+def service_at(scheme: str) -> Service:
+    return Service(name="Acme", url=f"{scheme}://{HOST}", model="m", key_variable="KEY", url_variable="URL")
+
+
 class Refusing(socketserver.BaseRequestHandler):
     """A proxy that gives everybody the answer of its server."""
 
@@ -354,7 +359,13 @@ async def test_an_odd_exception_leaves_the_proxy_in_use(
     [
         (407, ProviderRejected, r"The proxy on the way to .* wants a name and a password.*Check HTTP_PROXY"),
         (403, ProviderRejected, r"or the proxy on the way to it, refused .*HTTP 403.*: Blocked.*Check HTTP_PROXY"),
-        (502, ProviderUnavailable, r"or the proxy on the way to it, failed .*HTTP 502.*: Blocked.*Check HTTP_PROXY"),
+        (402, ProviderRejected, r"or the proxy on the way to it, refused .*HTTP 402.*: Blocked.*Check HTTP_PROXY"),
+        (413, ContextOverflow, r"or the proxy on the way to it, takes no request of this length.*Check HTTP_PROXY"),
+        (429, ProviderUnavailable, r"or the proxy on the way to it, is getting too many.*: Blocked.*Check HTTP_PROXY"),
+        *(
+            (status, ProviderUnavailable, r"or the proxy on the way to it, .*: Blocked.*Check HTTP_PROXY")
+            for status in (500, 502, 503, 504)
+        ),
     ],
 )
 async def test_an_answer_that_may_be_the_proxys_names_it(
@@ -364,6 +375,33 @@ async def test_an_answer_that_may_be_the_proxys_names_it(
     monkeypatch.setenv("HTTP_PROXY", refusing.url)
     with pytest.raises(kind, match=told):
         await ask_for(provider_at("http"))
+
+
+SIGNS = [("server", "squid/6.10"), ("x-squid-error", "ERR_TOO_BIG 0"), ("server", "Zscaler/6.2")]
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("status", [402, 413, 429, 503])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_says_who_it_is_is_named_alone(monkeypatch, scheme, status, sign):
+    monkeypatch.setenv(f"{scheme.upper()}_PROXY", "http://proxy.test:3128")
+    told = str(service_at(scheme).refused(status, dict([sign]), "<html><title>No</title></html>"))
+    assert told.startswith(f"The proxy on the way to {scheme}://{HOST} ")
+    assert told.endswith(f"Check {scheme.upper()}_PROXY and NO_PROXY.")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "proxy", "headers", "body"),
+    [
+        ("https", "http://proxy.test:3128", {"server": "cloudflare", "via": "1.1 google"}, "<html>Busy</html>"),
+        ("http", "http://proxy.test:3128", {"server": "squid"}, '{"error": {"message": "Busy"}}'),
+        ("http", "", {"server": "squid"}, "<html>Busy</html>"),
+    ],
+)
+@pytest.mark.parametrize("status", [402, 413, 429, 503])
+def test_what_no_proxy_can_have_said_is_the_services(monkeypatch, scheme, proxy, headers, body, status):
+    monkeypatch.setenv(f"{scheme.upper()}_PROXY", proxy)
+    assert "proxy" not in str(service_at(scheme).refused(status, headers, body)).lower()
 
 
 @pytest.mark.parametrize(
