@@ -94,7 +94,7 @@ class Prompt(PromptText):
         self._dismissed: Completing | None = None
         self._suggested_for: Completing | None = None
         self._suggesting: Worker[None] | None = None
-        self._vi = vi_keys(self, self._step_through_history, lambda: self.calls_back()) if vi else None
+        self._vi = vi_keys(self, self._step_through_history, lambda: self.calls_back()) if vi else None  # noqa: PLW0108 - set later
         self.calls_back: Callable[[], bool] = lambda: False
         """Called with vi's Escape in a text: whether what was sent, and is with no turn yet, came back by it."""
         self.on_sent: Callable[[str, bool], None] | None = None
