@@ -31,6 +31,7 @@ from codeagent.core.errors import ContextOverflow, ProviderError
 from codeagent.core.events import AgentEvent, ContextMeasured, Level, NoticeGiven
 from codeagent.core.messages import AssistantMessage, Message, StopReason, UserMessage
 from codeagent.core.protocols import Ledger, ModelRequest, Provider
+from codeagent.core.refused import without_refused
 from codeagent.core.text import counted
 from codeagent.core.values import value
 
@@ -192,7 +193,7 @@ class Compactor:
         if reason is CompactionReason.WANTED:
             keep = min(keep, sum(map(tokens_of, messages)) // 3)
         cut = cut_point(messages, keep)
-        older, kept = messages[:cut], messages[cut:]
+        older, kept = without_refused(messages)[:cut], messages[cut:]
         spared = frozenset[str]() if reason is CompactionReason.OVERFLOW else self._pins.spared(messages)
         plan = HistoryCompacted(
             reason=reason,

@@ -162,9 +162,10 @@ def _may_think(messages: Sequence[Message], left_out: LeftOut) -> bool:
     last = next((message for message in reversed(messages) if isinstance(message, AssistantMessage)), None)
     if last is None or not last.calls:
         return True
-    if left_out.thinking:
+    sent = left_out.without(last) if left_out.texts else last
+    if left_out.thinking or not isinstance(sent, AssistantMessage):
         return False
-    first, _ = next(with_fields(last.blocks, PROVIDER))
+    first, _ = next(with_fields(sent.blocks, PROVIDER))
     match first:
         case ThinkingBlock(provider=provider, signature=signature):
             return provider == PROVIDER and bool(signature)

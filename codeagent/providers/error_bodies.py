@@ -31,6 +31,19 @@ _STATUS_OF_TYPE = {
 }
 """The status that a service would have given an error that it reports in mid-stream."""
 
+_WINDOW_NAMED = (
+    seldom(r"(?:>|<=|less than)\s?(\d[\d,]*)"),
+    seldom(r"(\d[\d,]*) maximum context", re.IGNORECASE),
+    seldom(
+        r"(?:context (?:length|window|size|limit)|maximum (?:prompt|model|sequence) length|max_seq_len|allowed"
+        r"|\blimit|cannot exceed)[^\d.;]{0,30}(\d[\d,]*)",
+        re.IGNORECASE,
+    ),
+)
+"""The ways to name it, the surest first."""
+_OF_BYTES = seldom(r"\bbytes?\b|\d ?[KMG]i?B\b", re.IGNORECASE)
+_LEAST_WINDOW = 1_000
+
 
 def is_page(text: str) -> bool:
     """Whether it begins as a web page does."""
@@ -72,3 +85,11 @@ def status_of(error: JsonObject) -> int:
         if found := int(text) if text.isdecimal() else _STATUS_OF_TYPE.get(text, 0):
             return found
     return 0
+
+
+def window_in(said: str) -> int | None:
+    """The window in tokens that a refusal names, None when it names none."""
+    if _OF_BYTES().search(said):
+        return None
+    sizes = (int(found.replace(",", "")) for words in _WINDOW_NAMED for found in words().findall(said))
+    return next((size for size in sizes if size >= _LEAST_WINDOW), None)

@@ -17,8 +17,7 @@ from codeagent.core.json_types import JsonValue
 from codeagent.core.seldom import seldom
 from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
-from codeagent.providers.error_bodies import error_of, is_page, said_by_page, status_of
-from codeagent.providers.left_out import window_in
+from codeagent.providers.error_bodies import error_of, is_page, said_by_page, status_of, window_in
 from codeagent.providers.network import Proxy, deepest, is_of_certificates, is_refused, proxy_to, tls_reason, words_of
 from codeagent.providers.sse import as_object, parse_object, retry_after
 
@@ -317,7 +316,7 @@ class Service:
                 hint = another if self.is_output_set else "Set a number that it takes as model.max_tokens."
             case _:
                 text = f"{self.name} refused the request (HTTP {status})"
-                hint = "Try another model, or go back to before the last message."
+                hint = "Try another model, or say it in other words."
         return ProviderRejected(f"{text}{_quoted(said)}", hint=hint, status=status, said=said)
 
     def _heard(self, whole: str, status: int | None = None) -> str:

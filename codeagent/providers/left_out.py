@@ -11,15 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
 
 from codeagent.core.errors import ProviderError
-from codeagent.core.images import image_size
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import (
     AssistantBlock,
@@ -32,9 +28,12 @@ from codeagent.core.messages import (
     ThinkingBlock,
     UserMessage,
 )
+from codeagent.core.refused import TEXTS, without_texts
 from codeagent.core.seldom import seldom
 from codeagent.core.text import storable
 from codeagent.core.values import value
+from codeagent.providers.image_sizes import meant
+from codeagent.providers.refused_texts import blames_content, named, said_again, tries
 from codeagent.providers.sse import as_list, as_object, as_text, parse_object
 
 _REFUSALS = frozenset({400, 404, 413, 415, 422})
@@ -50,11 +49,6 @@ _ABOUT_ONE = seldom(
     r"|base64|media[_ ]?type|mime|format|\binvalid image|\bempty",
     re.IGNORECASE,
 )
-_PIXELS_NAMED = seldom(r"(\d[\d,]*) ?(?:px|pixels)\b", re.IGNORECASE)
-_MEGABYTES_NAMED = seldom(r"(\d+) ?MB\b")
-_MEGABYTE = 1_000_000
-_HEAD = 1_000_000
-"""Characters of base64 in which an image has its size; a JPEG's may stand behind a thumbnail and a colour profile."""
 _ABOUT_THINKING = seldom(
     r"thinking|signature|encrypted|reasoning|server_tool_use|input tag|(?:content|input)\b.{0,40}\btype\b"
     r"|extra inputs|additional propert|not persisted"
@@ -66,19 +60,6 @@ _ABOUT_THINKING = seldom(
 
 _ABOUT_ROLES = seldom(r"user\W+(?:role|after role|after)\W+tool\b|roles must alternate", re.IGNORECASE)
 """Mistral's service, and its chat templates in servers, want an answer before the person says something more."""
-
-_WINDOW_NAMED = (
-    seldom(r"(?:>|<=|less than)\s?(\d[\d,]*)"),
-    seldom(r"(\d[\d,]*) maximum context", re.IGNORECASE),
-    seldom(
-        r"(?:context (?:length|window|size|limit)|maximum (?:prompt|model|sequence) length|max_seq_len|allowed"
-        r"|\blimit|cannot exceed)[^\d.;]{0,30}(\d[\d,]*)",
-        re.IGNORECASE,
-    ),
-)
-"""The ways to name it, the surest first."""
-_OF_BYTES = seldom(r"\bbytes?\b|\d ?[KMG]i?B\b", re.IGNORECASE)
-_LEAST_WINDOW = 1_000
 
 _TOLD_TOGETHER = frozenset({
     "", "type", "role", "content", "text", "id", "index", "name", "input", "data", "status", "summary", "msg", "loc",
@@ -94,7 +75,7 @@ IMAGE_REFUSED = "the service refused it"
 
 @value
 class LeftOut:
-    """What is not sent: every image or those that were refused, fields that were, and what the model thought.
+    """What is not sent: every image or those that were refused, fields and texts that were, and the model's thoughts.
 
     With ``has_bridges``, a word of the model's stands between results and what the person says next.
     """
@@ -102,14 +83,16 @@ class LeftOut:
     all_images: bool = False
     images: frozenset[ImageBlock] = frozenset()
     fields: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
     thinking: bool = False
     has_bridges: bool = False
 
     def __bool__(self) -> bool:
-        return self.all_images or bool(self.images) or bool(self.fields) or self.thinking
+        return self.all_images or bool(self.images) or bool(self.fields) or bool(self.texts) or self.thinking
 
     def without(self, message: Message) -> Message:
-        """The message as it is sent: a short note in the place of each image."""
+        """The message as it is sent: a short note in the place of each image, and of each text that was refused."""
+        message = without_texts(message, self.texts) if self.texts else message
         match message:
             case UserMessage():
                 return replace(message, blocks=tuple(map(self._shown, message.blocks)))
@@ -148,6 +131,8 @@ class Taken:
         self._words = re.compile(re.escape(model.partition("/")[2] or model), re.IGNORECASE)
         self._good: set[ImageBlock] = set()
         self._accepted: tuple[Message, ...] = ()
+        self._fault = ""
+        self._guesses: Iterator[LeftOut] | None = None
 
     @property
     def learnt(self) -> str:
@@ -189,6 +174,28 @@ class Taken:
         self._said = refusal.message.partition(": ")[2] if after.images != known.images else self._said
         return after
 
+    def begin(self, messages: Sequence[Message]) -> None:
+        """Before a request: a refused text is sent all the same where the person says just that once more."""
+        self._guesses = None
+        if again := said_again(messages, self.left_out.texts):
+            self.left_out = replace(self.left_out, texts=self.left_out.texts - again)
+
+    def learns(self, refusal: ProviderError, messages: Sequence[Message]) -> bool:
+        """Whether something is left out now so that it is worth asking once more."""
+        after = self.after(refusal, messages)
+        is_repeated, self._fault = refusal.said == self._fault, refusal.said
+        if after == self.left_out and blames_content(refusal, is_repeated=is_repeated):
+            self._guesses = self._guesses or self._guessed(refusal, messages)
+            after = next(self._guesses, after)
+        is_other, self.left_out = after != self.left_out, after
+        return is_other
+
+    def _guessed(self, refusal: ProviderError, messages: Sequence[Message]) -> Iterator[LeftOut]:
+        """What else to leave out, one after the other, where nothing tells what a refusal is about."""
+        known, self._said = self.left_out, refusal.message.partition(": ")[2]
+        for texts in tries(messages, self._accepted, self._model):
+            yield replace(known, texts=known.texts | texts)
+
     def _without(self, said: str, status: int, messages: Sequence[Message]) -> LeftOut:
         known = self.left_out
         is_about_images = _ABOUT_IMAGES().search(said) is not None
@@ -197,12 +204,12 @@ class Taken:
             return replace(known, all_images=True)
         fresh = sent - self._good.union(_images(self._accepted))
         if fresh and (is_about_images or status in _REFUSALS):
-            return replace(known, images=known.images | (_refused_elsewhere(fresh, messages) or _meant(said, fresh)))
+            return replace(known, images=known.images | (_refused_elsewhere(fresh, messages) or meant(said, fresh)))
         if sent and (is_about_images or status == _TOO_LARGE):
-            return replace(known, images=known.images | _meant(said, sent))
+            return replace(known, images=known.images | meant(said, sent))
         if _ABOUT_THINKING().search(said) and not known.thinking and any(map(_has_thinking, messages)):
-            named = _named_in(said, messages) - known.fields
-            return replace(known, fields=known.fields | named) if named else replace(known, thinking=True)
+            fields = _named_in(said, messages) - known.fields
+            return replace(known, fields=known.fields | fields) if fields else replace(known, thinking=True)
         return known
 
     def accepted(self, messages: Sequence[Message], before: LeftOut) -> str:
@@ -211,10 +218,16 @@ class Taken:
         ``before`` is what was left out before that request. The images in it are looked
         for when a refusal makes them matter, or when a history of other messages follows.
         """
-        now = self.left_out
         if tuple(messages[: len(self._accepted)]) != self._accepted:
             self._good.update(_images(self._accepted))
-        self._accepted = tuple(messages)
+        self._accepted, self._fault = tuple(messages), ""
+        if fresh := self.left_out.texts - before.texts:
+            kept = f"so it is left out of what {self._model} is sent and stays in the session"
+            return f"The service refused {named(messages, fresh)}, {kept}. It said: {self._said}"
+        return self._news(messages, before)
+
+    def _news(self, messages: Sequence[Message], before: LeftOut) -> str:
+        now = self.left_out
         if now.all_images and not before.all_images:
             return f"{self._model} {NO_IMAGES}: the images of this session are left out of what it is sent."
         if fresh := now.images - before.images:
@@ -233,14 +246,6 @@ class Taken:
         return ""
 
 
-def window_in(said: str) -> int | None:
-    """The window in tokens that a refusal names, None when it names none."""
-    if _OF_BYTES().search(said):
-        return None
-    sizes = (int(found.replace(",", "")) for words in _WINDOW_NAMED for found in words().findall(said))
-    return next((size for size in sizes if size >= _LEAST_WINDOW), None)
-
-
 def _images(messages: Iterable[Message]) -> Iterable[ImageBlock]:
     for message in messages:
         match message:
@@ -251,23 +256,6 @@ def _images(messages: Iterable[Message]) -> Iterable[ImageBlock]:
             case AssistantMessage():
                 continue
         yield from (block for block in blocks if isinstance(block, ImageBlock))
-
-
-def _meant(refusal: str, images: AbstractSet[ImageBlock]) -> AbstractSet[ImageBlock]:
-    """Those beyond the size that a refusal names; all of them where it names none, or none is known to be beyond."""
-    beyond: set[ImageBlock] = set()
-    if pixels := _PIXELS_NAMED().search(refusal):
-        beyond = {image for image in images if _longest_side(image) > int(pixels[1].replace(",", ""))}
-    elif size := _MEGABYTES_NAMED().search(refusal):
-        beyond = {image for image in images if len(image.data) > int(size[1]) * _MEGABYTE}
-    return beyond or images
-
-
-def _longest_side(image: ImageBlock) -> int:
-    """In pixels, 0 when its head does not say so."""
-    with suppress(ValueError):
-        return max(image_size(b64decode(image.data[:_HEAD])))
-    return 0
 
 
 def _refused_elsewhere(images: Iterable[ImageBlock], messages: Iterable[Message]) -> frozenset[ImageBlock]:
@@ -368,6 +356,8 @@ def _as_json(left_out: LeftOut, corrections: Sequence[str]) -> str:
         told["images"] = [*sorted(map(_digest, left_out.images))]
     if left_out.fields:
         told["fields"] = [*sorted(left_out.fields)]
+    if left_out.texts:
+        told[TEXTS] = [*sorted(left_out.texts)]
     if corrections:
         told["corrections"] = [*corrections]
     return json.dumps(told) if told else ""
@@ -381,6 +371,7 @@ def _from_json(told: JsonObject, known: LeftOut, messages: Iterable[Message]) ->
         all_images=known.all_images or told.get("all_images") is True,
         images=known.images | images,
         fields=known.fields | frozenset(map(as_text, as_list(told.get("fields")))),
+        texts=known.texts | frozenset(map(as_text, as_list(told.get(TEXTS)))),
         thinking=known.thinking or told.get("thinking") is True,
         has_bridges=known.has_bridges or told.get("has_bridges") is True,
     )

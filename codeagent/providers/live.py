@@ -180,6 +180,7 @@ class LiveProvider(ABC, Generic[FormT]):
         """
         self._correct(*self._taken.recall(request.messages))
         taken, before, is_accepted = self._taken, self._taken.left_out, False
+        taken.begin(request.messages)
         try:
             while True:
                 try:
@@ -191,10 +192,8 @@ class LiveProvider(ABC, Generic[FormT]):
                                     yield NoticePiece(text=notice)
                             yield event
                 except ProviderError as refusal:
-                    after = taken.after(refusal, request.messages)
-                    if is_accepted or after == taken.left_out:
+                    if is_accepted or not taken.learns(refusal, request.messages):
                         raise
-                    taken.left_out = after
                 else:
                     return
         finally:

@@ -113,7 +113,7 @@ def error_object(kind: str, message: str) -> Callable[[str], Sequence[Answer]]:
     def answers(protocol: str) -> Sequence[Answer]:
         api = messages_api if protocol == "messages" else chat_api
         body = api.error_body(400, message, kind)
-        return [RawStream(chunks=(body,), content_type="application/json")]
+        return [RawStream(chunks=(body,), content_type="application/json")] * 2  # what was said before is left out once
 
     return answers
 
@@ -136,13 +136,13 @@ CASES: dict[str, Case] = {
     "503 with a web page": again(Refuse(status=503, body=PAGE, headers={"Content-Type": "text/html"})),
     "500 for ever": ended("HTTP 500", "3 times", "another model", answers=[Refuse(status=500)] * 3, retries=2),
     "429 for an hour": ended("60 minutes", "another model", answers=[Refuse(status=429, retry_after="3600")]),
-    "400": ended("HTTP 400", "Bad thing", "another model", answers=[Refuse(status=400, message="Bad thing")]),
+    "400": ended("HTTP 400", "Bad thing", "another model", answers=[Refuse(status=400, message="Bad thing")] * 2),
     "401": ended("key", "API_KEY", answers=[Refuse(status=401)]),
     "402": ended("payment", "credit", answers=[Refuse(status=402)]),
     "403": ended("key", "API_KEY", answers=[Refuse(status=403)]),
     "404": ended("no model test", "BASE_URL", answers=[Refuse(status=404)]),
     "404 with a web page": ended("no model test", WELCOME, answers=[Refuse(status=404, body=PAGE)]),
-    "422": ended("HTTP 422", "another model", answers=[Refuse(status=422)]),
+    "422": ended("HTTP 422", "another model", answers=[Refuse(status=422)] * 2),
     "501": ended("HTTP 501", "another model", answers=[Refuse(status=501)]),
     "413": ended("too long", "larger window", "new session", answers=[Refuse(status=413)]),
     # connections

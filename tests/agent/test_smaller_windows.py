@@ -9,7 +9,7 @@ from codeagent.agent.history import restore
 from codeagent.agent.session import before
 from codeagent.core.context import HistoryCompacted
 from codeagent.core.events import TurnEnd
-from codeagent.providers.left_out import window_in
+from codeagent.providers.error_bodies import window_in
 from tests.agent.services import PROTOCOLS
 from tests.agent.stage import FAST, Prices, Probe, Stage
 from tests.server.replies import Call, Reply, Say, Tokens, say
