@@ -65,20 +65,18 @@ def _readable(offers: Sequence[RuleOffer]) -> tuple[RuleOffer, ...]:
 
 
 def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[str, ...]:
-    """Plain sentences on what could be lost or overlooked, and whether undo would bring it back."""
+    """Plain sentences on what could be lost or overlooked, and whether undo would bring it back.
+
+    The first weigh most, as there may be room for no more: what is destroyed, what gets out, what the sandbox is about.
+    """
     found: list[str] = []
-    if isinstance(preview, CommandPreview) and preview.held_back:
-        how = "run once more, without" if preview.has_run else "run without"
-        found.append(f"{preview.held_back} It would {how} the sandbox: it can then do all that you can.")
-    elif isinstance(preview, CommandPreview) and preview.reaches:
-        found.append(f"{preview.is_once_more} It would run once more with that in reach; all else stays sandboxed.")
-    if isinstance(preview, CommandPreview) and preview.let_through:
-        found.append(f"The sandbox would let it write to git's hooks and settings this once: to {preview.let_through}.")
-    if case is not None and isinstance(preview, CommandPreview):
-        found += _losses(preview, case, show)
-        found += case.overlooked
-        if doubts := dict.fromkeys(doubt.reason for doubt in case.analysis.doubts):
-            found.append(f"It is not certain what this does: {'; '.join(islice(doubts, _MOST_DOUBTS))}.")
+    if isinstance(preview, CommandPreview):
+        if case is not None:
+            found += _losses(preview, case, show)
+            found += case.overlooked
+            if doubts := dict.fromkeys(doubt.reason for doubt in case.analysis.doubts):
+                found.append(f"It is not certain what this does: {'; '.join(islice(doubts, _MOST_DOUBTS))}.")
+        found += _sandbox(preview)
     if isinstance(preview, CommandPreview) and has_invisible(preview.command):
         found.append("It holds characters that cannot be seen; they are shown as <U+…>.")
     if isinstance(preview, DiffPreview) and any(has_invisible(text) for text in _added(preview)):
@@ -86,6 +84,17 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
     if isinstance(preview, DiffPreview) and any(has_disguised(text) for text in (preview.diff.path, *_added(preview))):
         found.append("It holds characters that pass for others; they are shown as <U+…>.")
     return tuple(dict.fromkeys(found))
+
+
+def _sandbox(preview: CommandPreview) -> Iterator[str]:
+    """What the sandbox would refuse, or let through for once."""
+    if preview.held_back:
+        how = "run once more, without" if preview.has_run else "run without"
+        yield f"{preview.held_back} It would {how} the sandbox: it can then do all that you can."
+    elif preview.reaches:
+        yield f"{preview.is_once_more} It would run once more with that in reach; all else stays sandboxed."
+    if preview.let_through:
+        yield f"The sandbox would let it write to git's hooks and settings this once: to {preview.let_through}."
 
 
 def _losses(preview: CommandPreview, case: CommandCase, show: Show) -> Iterator[str]:

@@ -191,6 +191,7 @@ async def test_auto_mode_runs_commands_only_confined_or_by_open_choice(root, con
 
 
 async def test_auto_mode_asks_before_work_is_destroyed_and_says_what_would_be_lost(root):
+    (root / "build").mkdir()
     person = Person(Deny())
     await Desk(root, person, mode=Mode.AUTO, confined=True).check("bash", command="rm -rf build && git reset --hard")
     assert person.requests[0].warnings == (
@@ -609,8 +610,19 @@ async def test_leaving_the_sandbox_is_asked_each_time_whatever_mode_and_rules_al
     (request,) = person.requests
     assert request.hold is Hold.NONE
     assert request.offers == ()
-    assert "without the sandbox" in request.warnings[0]
+    assert any("without the sandbox" in warning for warning in request.warnings)
     assert request.verdict.because == "The sandbox kept it from writing to /elsewhere/x."
+
+
+async def test_what_is_destroyed_is_said_first_then_what_gets_out_then_where_the_sandbox_stops_it(root):
+    person = Person(Deny())
+    (root / "build").mkdir()
+    command = "rm -rf build && cat .env && ssh host && touch /elsewhere/x"
+    await held_back(Desk(root, person, mode=Mode.AUTO, confined=True), command)
+    lost = ("build would be deleted", "Nothing is kept before")
+    out = (".env is asked about", "ssh acts on another", "/elsewhere/x is outside", "It is not certain what this does")
+    for start, warning in zip((*lost, *out, "The sandbox kept it"), person.requests[0].warnings, strict=True):
+        assert warning.startswith(start)
 
 
 async def test_a_denied_command_never_leaves_the_sandbox(root):

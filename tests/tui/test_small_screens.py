@@ -99,10 +99,12 @@ async def test_where_a_question_and_its_keys_have_no_room_no_answer_counts_and_w
         await stage.until(lambda: answers)
 
 
-@pytest.mark.parametrize("size", [(60, 15), (40, 10)])
-async def test_a_command_begins_in_view_whatever_is_said_of_it_and_all_of_that_follows(stage_of, ask_command, size):
+@pytest.mark.parametrize(("size", "short"), [((60, 15), "! It pushes. + 1 more"), ((40, 10), "… + 2 more")])
+async def test_a_command_begins_in_view_whatever_is_said_of_it_and_all_of_that_follows(
+    stage_of, ask_command, size, short
+):
     lost = "Deletes every file below build, which undo cannot bring back since git ignores all that is in there." * 3
-    warnings = (lost, "Runs as root.")
+    warnings = (lost, "It pushes.", "Runs as root.")
     request = ask_command("rm -rf build && make", warnings=warnings)
 
     async def turn(emit, approver):
@@ -113,11 +115,28 @@ async def test_a_command_begins_in_view_whatever_is_said_of_it_and_all_of_that_f
         dialog = stage.app.main.approval
         await stage.until(lambda: dialog.has_focus and dialog.answers_to(events.Focus().time))
         assert "$ rm -rf build && make" in stage.text
-        assert "… + 1 more" in stage.text
+        assert short in stage.text
         await stage.press_slowly("end")
         await stage.until(lambda: "! Runs as root." in stage.text)
         await stage.pilot.resize_terminal(80, 24)
-        await stage.until(lambda: "… + 1 more" not in stage.text and "$ rm -rf" in stage.text)
+        await stage.until(lambda: short not in stage.text and "$ rm -rf" in stage.text)
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24)])
+async def test_the_answer_to_why_is_in_view_whatever_is_warned_of(stage_of, ask_command, size):
+    warnings = tuple(f"build-{number} would be deleted with everything below." for number in range(15))
+
+    async def turn(emit, approver):
+        await approver.ask(ask_command("rm -rf build-*", warnings=warnings))
+
+    async with stage_of(turn, size=size) as stage:
+        await stage.type("go\n")
+        dialog = stage.app.main.approval
+        await stage.until(lambda: dialog.has_focus and dialog.answers_to(events.Focus().time))
+        await stage.press_slowly("question_mark")
+        await stage.until(lambda: "No rule covers it." in stage.text)
+        await stage.press_slowly("end")
+        await stage.until(lambda: "! build-14 would be deleted" in stage.text)
 
 
 async def test_a_small_question_has_an_empty_row_above_its_keys_on_a_high_screen_and_none_on_a_low_one(

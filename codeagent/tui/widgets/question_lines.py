@@ -38,6 +38,8 @@ from codeagent.tui.widgets.stacks import Stack
 _INDENT = 6
 """Below the verdict on a part of a command, so many cells in, stands the reason."""
 
+_OF_SHORT = 3
+"""Where rows are few, one of so many is for warnings."""
 
 _WRITTEN_OUT = re.compile(r"((?:<U\+[0-9A-F]{4,6}>|<\d+ (?:blanks|empty lines)>)+)")
 _MOST_COLOURED = 20_000
@@ -67,8 +69,8 @@ def question_lines(
 ) -> QuestionLines:
     """The question itself: warnings first, then exactly what would happen.
 
-    ``diff`` is the change as it was drawn, when it is one. Where a command does not begin within ``rows``, one line
-    of the warnings stands above it, and all of them behind it; 0 is no limit.
+    ``diff`` is the change as it was drawn, when it is one. Where a command does not begin within ``rows``, the first
+    warnings stand above it in a line each, and all of them behind it; 0 is no limit.
     """
     top = list(_warnings(request, width, palette))
     preview = request.preview
@@ -82,7 +84,7 @@ def question_lines(
             rest = [EMPTY, *_circumstances(request, preview, width, palette)]
             if is_turned := 0 < rows <= len(top):
                 rest += [EMPTY, *top[:-1]]
-                top = [_in_short(request, width, palette)] if rows > 1 else []
+                top = _in_short(request, width, palette, max(rows // _OF_SHORT, 1)) if rows > 1 else []
             return QuestionLines(lines=[*top, *command, *rest], is_turned=is_turned)
         case NoPreview():
             return QuestionLines(lines=[*top, *_touched(request, width, palette)])
@@ -110,9 +112,8 @@ def command_lines(command: str, width: int, palette: Palette) -> Sequence[Line]:
 
 
 def verdict_lines(request: ApprovalRequest, width: int, palette: Palette) -> list[Line]:
-    """Why the question is asked: what is warned of, the whole verdict, then each part of the command with its own."""
+    """Why the question is asked: the whole verdict, each part of the command with its own, then what is warned of."""
     inks, verdict = inks_of(palette), request.verdict
-    warned = list(_warnings(request, width, palette))
     reasons = [part.because.rstrip(".").lower() for part in verdict.parts if part.decision is not Decision.ALLOW]
     whole = verdict.because.rstrip(".").lower()
     if whole in reasons and len(set(reasons)) > 1:  # each stands below its part
@@ -131,7 +132,9 @@ def verdict_lines(request: ApprovalRequest, width: int, palette: Palette) -> lis
             lines += _text(part.because, width, inks.muted, indent=_INDENT)
     if verdict.remedy:
         lines += [EMPTY, *_text(f"Not asked when started with: {verdict.remedy}", width, inks.muted)]
-    return warned + lines
+    if warned := list(_warnings(request, width, palette)):
+        lines += [EMPTY, *warned[:-1]]
+    return lines
 
 
 def key_lines(choices: Sequence[Choice], width: int, palette: Palette) -> list[Line]:
@@ -160,12 +163,16 @@ def _said(request: ApprovalRequest) -> list[str]:
     return [show_invisible(warning) for warning in dict.fromkeys(said)]
 
 
-def _in_short(request: ApprovalRequest, width: int, palette: Palette) -> Line:
-    """The first warning as far as it fits into a line, and how many more there are."""
+def _in_short(request: ApprovalRequest, width: int, palette: Palette, most: int) -> list[Line]:
+    """The first warnings, at most so many, each as far as it fits into a line, and how many more there are."""
     style = inks_of(palette).warning
-    first, *others = _said(request)
-    more = f" + {len(others)} more" if others else ""
-    return Line(pieces=(*one_line([Piece(f"! {first}", style)], width - len(more)), Piece(more, style)))
+    said = _said(request)
+    more = f" + {len(said) - most} more" if len(said) > most else ""
+    ends = ["" for _ in said[: most - 1]] + [more]
+    return [
+        Line(pieces=(*one_line([Piece(f"! {warning}", style)], width - len(end)), Piece(end, style)))
+        for warning, end in zip(said, ends, strict=False)
+    ]
 
 
 def _warnings(request: ApprovalRequest, width: int, palette: Palette) -> Iterator[Line]:

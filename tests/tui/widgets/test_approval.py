@@ -258,12 +258,13 @@ async def test_of_several_commands_each_reason_stands_below_its_own(stage_of, as
         await stage.pilot.press("question_mark")
         await stage.until(lambda: "`rm` may" in stage.text)
         rows = [row.strip(" │") for row in stage.text.split("\n")]
-        first = rows.index("! x would be deleted.")
-        assert [row for row in rows[first + 1 :] if row][:4] == [
+        first = rows.index("ask   touch x")
+        assert [row for row in rows[first:] if row][:5] == [
             "ask   touch x",
             "`touch` may change something",
             "ask   rm x",
             "`rm` may change something",
+            "! x would be deleted.",
         ]
 
 
