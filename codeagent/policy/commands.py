@@ -84,11 +84,15 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A shell command taken apart. ``problems`` concern it as a whole, others stand with their commands."""
+    """A shell command taken apart. ``problems`` concern it as a whole, others stand with their commands.
+
+    ``text`` is the command as it is written, as far as it was looked at.
+    """
 
     commands: tuple[Command, ...]
     problems: tuple[Problem, ...] = ()
     has_jobs: bool = False
+    text: str = ""
 
     @property
     def runs_on(self) -> bool:
@@ -139,7 +143,7 @@ def analyze(command: str) -> Analysis:
         return Analysis((), (*problems, TOO_MANY))
     except RecursionError:
         return Analysis((), (*problems, TOO_DEEP))
-    return analysis
+    return replace(analysis, text=command)
 
 
 def _analysis(script: Script, problems: Sequence[Problem]) -> Analysis:

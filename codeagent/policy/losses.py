@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from codeagent.core.protocols import Cover
+from codeagent.policy.absent import commands_ahead, without_absent
 from codeagent.policy.at_stake import Stake, at_stake
 from codeagent.policy.commands import Analysis, Command
 from codeagent.policy.destructive import loss
@@ -49,15 +50,33 @@ class Losses:
         for found in command.everything():
             if sentence := self._loss(found):
                 yield sentence
-            for target in self._overwritten(found):
-                yield f"The contents of {target.text} would be replaced."
+            yield from self._contents(found)
+
+    def _contents(self, command: Command) -> Iterator[str]:
+        for target in self._overwritten(command):
+            yield f"The contents of {target.text} would be replaced."
 
     @cached_property
     def lost(self) -> tuple[str, ...]:
-        """The sentences on all of it; none where surely nothing of what it would delete or overwrite is there."""
-        found = tuple(dict.fromkeys(chain.from_iterable(map(self.sentences, self._analysis.commands))))
+        """The sentences on all of it, first on what is destroyed, then on what is replaced.
+
+        Nothing is said of what surely is not there.
+        """
+        found = tuple(dict.fromkeys(self._lost()))
         stake = self._stake() if found else None
         return () if stake is not None and not any(map(is_there, stake)) else found
+
+    def _lost(self) -> Iterator[str]:
+        ahead = set(map(id, commands_ahead(self._analysis, self._changes)))
+        contents: list[str] = []
+        for command in self._analysis.commands:
+            folders = self._paths.folders(command.simple.places) if id(command) in ahead else ()
+            there = without_absent(command, folders[0]) if len(folders) == 1 else command
+            for found in there.everything():
+                if sentence := self._loss(found):
+                    yield sentence
+                contents += self._contents(found)
+        yield from contents
 
     @cached_property
     def stake(self) -> Stake:
