@@ -20,12 +20,17 @@ from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.keys import Window
 
 _WIDEST = 120
-_AROUND = 2
 _LEAVE = "esc leave"
+_AROUND = 2
 """The cells beside the page."""
-_FRAME = 7
-"""The cells of the page that are border, padding and scroll bar."""
+_FRAME, _PADDING, _SLIM_PADDING = 3, 4, 2
+"""The cells of the page that are border and scroll bar, and those that are padding."""
+_FEW_COLUMNS, _FEW_ROWS, _FEWEST_ROWS = 40, 16, 12
+"""Screens with less have less padding beside, none above and below the text, or no row around the page."""
 _NARROWEST = 20
+"""Cells that a text needs to stand behind what it belongs to; with less it stands below."""
+_BELOW = 4
+"""So many cells in."""
 _LEFT_COLUMN = 25
 
 LayOut = Callable[[int], Content]
@@ -44,7 +49,10 @@ class Page(Window[None]):
         border-subtitle-color: $text-muted; border-subtitle-background: $surface;
     }
     Page.-roomy > VerticalScroll { margin: 2 1; }
+    Page.-flat > VerticalScroll { margin: 0 1; }
     Page Static { height: auto; padding: 1 2; }
+    Page.-low-text Static { padding: 0 2; }
+    Page.-slim Static { padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "close", show=False, priority=True),  # at once: what follows is for below
@@ -70,8 +78,12 @@ class Page(Window[None]):
 
     def on_resize(self) -> None:
         """Lays the text out for the width."""
-        width = min(self.size.width - _AROUND, _WIDEST) - _FRAME
-        self._text.update(self._lay_out(max(width, _NARROWEST)))
+        is_slim = self.size.width < _FEW_COLUMNS
+        self.set_class(is_slim, "-slim")
+        self.set_class(self.size.height < _FEW_ROWS, "-low-text")
+        self.set_class(self.size.height < _FEWEST_ROWS, "-flat")
+        width = min(self.size.width - _AROUND, _WIDEST) - _FRAME - (_SLIM_PADDING if is_slim else _PADDING)
+        self._text.update(self._lay_out(max(width, _BELOW * 2)))
         self.call_after_refresh(self._name_keys)
 
     def _name_keys(self) -> None:
@@ -106,7 +118,8 @@ def verdict_text(command: str, verdict: Verdict, width: int) -> Content:
         Content.assemble((show_invisible(command), "bold")),
         *_hung(_decision(verdict.decision), Content(show_invisible(verdict.because)), width),
     ]
-    lines += [Content.styled(f"     ! {show_invisible(loss)}", "$warning") for loss in verdict.losses]
+    for loss in verdict.losses:
+        lines += _hung(Content.styled("     ! ", "$warning"), Content.styled(show_invisible(loss), "$warning"), width)
     for part in verdict.parts:
         words, because = Content(show_invisible(part.shown)), show_invisible(part.because)
         lines += [Content(), *_hung(_decision(part.decision), words, width)]
@@ -132,10 +145,18 @@ def doctor_text(checks: Sequence[Check], width: int) -> Content:
 
 
 def _hung(first: Content, text: Content, width: int) -> list[Content]:
-    """A text behind what it belongs to; the lines that it goes on in stand below its own first."""
-    lines = text.wrap(max(width - first.cell_length, _NARROWEST)) or [Content()]
-    below = Content(" " * first.cell_length)
-    return [Content.assemble(below if number else first, line) for number, line in enumerate(lines)]
+    """A text behind what it belongs to; the lines that it goes on in stand below its own first.
+
+    Where that leaves too little room all of it stands below, a little in.
+    """
+    beside = width - first.cell_length
+    if beside >= _NARROWEST:
+        below = Content(" " * first.cell_length)
+        lines = text.wrap(beside) or [Content()]
+        return [Content.assemble(below if number else first, line) for number, line in enumerate(lines)]
+    indent = min(first.cell_length, _BELOW)
+    above = first.rstrip().wrap(width) if first.plain.strip() else []
+    return [*above, *(Content.assemble(" " * indent, line) for line in text.wrap(width - indent))]
 
 
 def _decision(decision: Decision) -> Content:

@@ -30,7 +30,8 @@ _WIDEST = 122
 """Cells of a row and what is beside it on the widest screen: what belongs together stays together."""
 _WIDEST_VALUE = 48
 _NARROWEST = 20
-"""Cells that a detail needs for lines of its own."""
+"""Cells that a detail needs to stand beside its value; with less it stands below."""
+_INDENT, _MOST_LINES = 2, 2
 
 _NARROWEST_BESIDE, _ROOMY, _MARGINS = 32, 110, 2
 _LOW = 10
@@ -237,7 +238,7 @@ class Picker(Window[str | None]):
             return value.truncate(room, ellipsis=True)
         detail = Content.styled(show_invisible(item.detail), "$text-muted")
         if room - width < _NARROWEST:
-            return Content.assemble(value.truncate(width, pad=True), detail)
+            return Content("\n").join([value.truncate(room, ellipsis=True), *_below(detail, room)])
         lines = detail.truncate(2 * (room - width), ellipsis=True).wrap(room - width)
         return Content.assemble(value.truncate(width, pad=True), Content("\n" + " " * width).join(lines))
 
@@ -270,6 +271,13 @@ class Picker(Window[str | None]):
     def action_close(self) -> None:
         """Leaves without a choice."""
         self.dismiss(None)
+
+
+def _below(detail: Content, room: int) -> list[Content]:
+    """A detail in two lines below its value, a little in."""
+    inner = room - _INDENT
+    lines = detail.truncate(_MOST_LINES * inner, ellipsis=True).wrap(inner)[:_MOST_LINES]
+    return [Content.assemble(" " * _INDENT, line) for line in lines]
 
 
 def _distance(value: str, query: str) -> tuple[bool, bool, bool]:

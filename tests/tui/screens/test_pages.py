@@ -25,6 +25,27 @@ def test_the_reasons_of_a_verdict_hang_below_the_words():
     assert all(row.startswith((" " * 7, "ask    ")) for row in rows[1:] if row)
 
 
+@pytest.mark.parametrize("width", [15, 21, 30])
+def test_where_a_text_has_no_room_beside_its_name_it_stands_below_it_a_little_in(width):
+    check = Check(name="sandbox", state=CheckState.LIMITED, finding=LONG, remedy=LONG)
+    rows = doctor_text([check], width).plain.split("\n")
+    assert max(map(len, rows)) <= width or width < max(map(len, LONG.split()))
+    assert rows[0] == "● sandbox"
+    assert all(row.startswith("    ") and row[4] != " " for row in rows[1:])
+
+
+@pytest.mark.parametrize(("size", "below"), [((20, 5), "│     "), ((30, 8), "│     "), ((40, 10), "│      ")])
+async def test_help_fills_a_small_screen_with_text(stage_of, size, below):
+    async with stage_of(size=size) as stage:
+        await stage.pilot.press("f1")
+        await stage.until(lambda: "Help" in stage.text)
+        rows = [row.strip(" ─│▄▂▇█") for row in stage.text.split("\n")]
+        top = next(number for number, row in enumerate(rows) if "Help" in row)
+        assert rows[top + 1 : top + 3] == ["Anywhere", "esc"]
+        assert rows[top + 3].startswith("close")
+        assert f"{below}close" in stage.text
+
+
 async def test_a_page_is_laid_out_anew_when_the_screen_changes(stage_of):
     async with stage_of(size=(60, 40)) as stage:
         await stage.pilot.press("f1")

@@ -107,3 +107,12 @@ async def test_the_bar_is_in_view_on_a_small_screen(stage_of, size):
         await stage.until(lambda: "Theme" in stage.text)
         await stage.pilot.press("pagedown")
         await stage.until(lambda: "terminal" in stage.text)
+
+
+async def test_where_there_is_no_room_beside_a_value_its_detail_stands_below_it_a_little_in(stage_of):
+    async with stage_of(size=(30, 12)) as stage:
+        await stage.pilot.press("ctrl+p")
+        await stage.until(lambda: "/help" in stage.text)
+        rows = [row.strip("─")[3:].rstrip(" │▄▂▇█") for row in stage.text.split("\n")]
+        at = rows.index("/help")
+        assert rows[at + 1 : at + 4] == ["  All keys and", "  commands", "/mode"]
