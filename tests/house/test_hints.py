@@ -21,7 +21,7 @@ FIXED = {
     "config/key_problems.py": {"f5 or"},  # how keys are written
     "core/first_words.py": {"enter send", "ctrl+p commands", "f1 keys"},  # drawn before any setting is read
     "tui/screens/main.py": {"↑ brings"},
-    "tui/screens/typing.py": {"esc goes"},
+    "tui/screens/typing.py": {"esc goes", "esc takes"},
     "tui/screens/welcome.py": {
         "↓ choose",
         "enter takes",

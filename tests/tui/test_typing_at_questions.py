@@ -8,6 +8,7 @@ import pytest
 from textual import events
 
 from codeagent.core.approvals import Approve, Deny
+from codeagent.tui.screens.typing import JUST_NOW_SECONDS
 
 SENTENCES = (
     "yes please", "no wait", "try it at 5", "always the same", "just no", "ok do it", "so what", "kk fine", "[x] done",
@@ -187,6 +188,89 @@ async def test_a_reason_goes_whole_to_one_place_however_soon_after_t_it_is_typed
                 prompt.text == "tnot now, thanks" or (dialog._text.sentence == "not now, thanks" and not prompt.text)
             )
         )
+        assert asking.answers == {}
+
+
+async def listens_for_a_while(stage):
+    await until_it_listens(stage)
+    await asyncio.sleep(JUST_NOW_SECONDS + 0.1)
+
+
+async def by_hand(stage, text, seconds=0.05):
+    """One key after the other, as the terminal told of them."""
+    start = events.Focus().time
+    for number, character in enumerate(text):
+        key = events.Key("space" if character == " " else character, character)
+        key.time = start + number * seconds
+        stage.app.post_message(key)
+
+
+@pytest.mark.parametrize("seconds", [0.03, 0.08, 0.14])
+async def test_what_is_typed_right_behind_t_at_a_question_that_was_looked_at_is_the_reason(
+    stage_of, ask_command, seconds
+):
+    asking = Asking(ask_command("make", "c1"), ask_command("make b", "c2"))
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+        await listens_for_a_while(stage)
+        await by_hand(stage, "tyes, use ninja", seconds)
+        await stage.until(lambda: stage.app.main.approval._text.sentence == "yes, use ninja")
+        assert stage.app.main.prompt.is_empty
+        await stage.pilot.press("enter")
+        await stage.until(lambda: asking.answers)
+        assert asking.answers == {"c1": Deny(feedback="yes, use ninja")}
+
+
+async def test_esc_takes_what_was_typed_right_behind_t_to_the_prompt_with_its_t(stage_of, ask_command):
+    asking = Asking(ask_command("make", "c1"))
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+        await listens_for_a_while(stage)
+        await by_hand(stage, "try ninja")
+        prompt = stage.app.main.prompt
+        await stage.until(lambda: stage.app.main.approval._text.sentence == "ry ninja")
+        await stage.until(lambda: "esc takes it to the prompt, with its t" in stage.text)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: prompt.text == "try ninja" and stage.app.focused is prompt)
+        assert stage.app.main.approval.is_at_question
+        assert asking.answers == {}
+
+
+async def test_a_reason_that_was_asked_for_by_itself_is_kept_at_its_question(stage_of, ask_command):
+    async with stage_of(Asking(ask_command("make", "c1"))) as stage:
+        await stage.type("go\n")
+        await listens_for_a_while(stage)
+        await stage.press_slowly("t")
+        await stage.pilot.press(*"no")
+        await stage.until(lambda: stage.app.main.approval._text.sentence == "no")
+        await stage.pilot.press("escape")
+        await stage.until(lambda: stage.app.main.approval.is_at_question)
+        assert stage.app.main.prompt.is_empty
+
+
+@pytest.mark.parametrize("text", ["try ninja", "tell me more", "tyn"])
+async def test_what_comes_in_one_read_goes_to_the_prompt_whole_however_long_a_question_stood(
+    stage_of, ask_command, text
+):
+    asking = Asking(ask_command("make", "c1"))
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+        await listens_for_a_while(stage)
+        await by_hand(stage, text, 0.001)
+        await stage.until(lambda: stage.app.main.prompt.text == text)
+        assert asking.answers == {}
+
+
+async def test_a_letter_of_a_reason_is_no_answer_where_the_question_goes_as_it_is_opened(stage_of, ask_command):
+    asking = Asking(ask_command("make", "c1"), ask_command("make b", "c2"))
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+        await listens_for_a_while(stage)
+        await by_hand(stage, "tyyyy", 0.05)
+        asking.withdraw("c1")
+        prompt, dialog = stage.app.main.prompt, stage.app.main.approval
+        await stage.until(lambda: "yyyy" in prompt.text or "yyyy" in dialog._text.begun)
+        await stage.pilot.pause(0.3)
         assert asking.answers == {}
 
 

@@ -16,6 +16,7 @@ from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.drawn_question import TOO_SMALL
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.prompt import Prompt
+from codeagent.tui.widgets.typed_before import MovedHere
 
 ALONE_SECONDS = 0.15
 """An answer whose key begins words counts when no other key follows so soon."""
@@ -38,14 +39,17 @@ class _Held:
     """A letter that is an answer if nothing follows; ``remark`` is said instead when it came at a wrong moment.
 
     ``begun`` are the keys right before it that were the question's, if they belong to a sentence after all.
+    ``is_considered``: it asks for a reason, and came by itself at a question that could be looked at before.
     """
 
     begun: str
+    time: float
     character: str
     key: str
     action: str
     question: OpenQuestion | None
     remark: str
+    is_considered: bool
 
 
 class _Begun:
@@ -106,11 +110,16 @@ class Typing:
         self._begun = _Begun(dialog)
         self._last_text = 0.0
         self._has_told_where = False
+        self._is_opening = False
+        self._opened_with = ""
 
     def keeps(self, event: events.Key | events.Paste) -> bool:
         """Whether the key waits here; if not, the keyboard is where it belongs now."""
         if self._has_told_where and not _is_text(event):  # the sentence that it was about is over
             self._remark("")
+        self._is_opening = self._is_opening and self._has_question_keyboard
+        if self._is_opening or self._takes_back(event):
+            return not self._is_opening  # to the question, behind what opens the field, and from there into it
         held = self._let_go()
         is_again = held is not None and isinstance(event, events.Key) and event.key == held.key
         if isinstance(event, events.Key) and (held is None or is_again) and self._may_answer(event):
@@ -130,14 +139,54 @@ class Typing:
         return False
 
     def _go_on(self, held: _Held, event: events.Key | events.Paste) -> None:
-        """Something follows the letter: with text it is a sentence, with any other key it is nothing."""
-        if isinstance(event, events.Paste) or event.is_printable:
+        """Something follows the letter: with text it is a reason or a sentence, with any other key it is nothing."""
+        if self._is_reason(held, event):
+            self._is_opening = True
+            self._dialog.call_later(self._open_reason, held)
+        elif isinstance(event, events.Paste) or event.is_printable:
             self._type_sentence(held.begun + held.character, event.time)
             if held.action in _OPENS and not held.remark:
                 self._remark(f"That went to the prompt: {held.character} alone {_OPENS[held.action]}")
                 self._has_told_where = True
         else:
             self._remark(f"{held.character} answers when it is pressed alone")
+
+    def _is_reason(self, held: _Held, event: events.Key | events.Paste) -> bool:
+        """Whether what follows the letter is the reason: typed by hand, however soon, and nothing is allowed by it."""
+        is_typed = isinstance(event, events.Key) and event.is_printable
+        return is_typed and held.is_considered and event.time >= held.time + SAME_READ_SECONDS
+
+    async def _open_reason(self, held: _Held) -> None:
+        """Opens the field for what follows, which goes to the prompt with the letter where that cannot be."""
+        is_new = not self._dialog.typed()
+        try:
+            if held.question is self._dialog.in_view and self._dialog.is_listening and self._has_question_keyboard:
+                await self._dialog.run_action(held.action)
+        finally:
+            self._is_opening = False
+        if self._has_question_keyboard or not self._dialog.has_keyboard:
+            self._type(held.character)
+        elif is_new:
+            self._opened_with = held.character
+            self._remark(f"esc takes it to the prompt, with its {held.character}")
+            self._has_told_where = True
+
+    def _takes_back(self, event: events.Key | events.Paste) -> bool:
+        """Whether the key leaves a reason that was typed right behind its letter: it may have been for the prompt."""
+        field = self._prompt.screen.focused
+        begun = self._opened_with if isinstance(field, Input) and self._dialog.has_keyboard else ""
+        is_left = isinstance(event, events.Key) and event.key == "escape"
+        self._opened_with = "" if is_left else begun
+        if not (begun and is_left and isinstance(field, Input) and field.value):
+            return False
+        text, field.value = begun + field.value, ""
+        self._dialog.call_later(self._move_to_prompt, text)
+        return True
+
+    async def _move_to_prompt(self, text: str) -> None:
+        await self._dialog.action_back()
+        self._prompt.screen.set_focus(self._prompt)
+        self._prompt.post_message(MovedHere((text,)))
 
     @property
     def _has_question_keyboard(self) -> bool:
@@ -170,6 +219,7 @@ class Typing:
 
     def _hold(self, event: events.Key, character: str, begun: str, *, is_walk: bool) -> None:
         remark = ""
+        is_quiet = not begun and event.time >= self._last_text + JUST_NOW_SECONDS
         if self._dialog.is_cramped:
             remark = TOO_SMALL
         elif not self._has_question_keyboard or not self._dialog.answers_to(event.time):
@@ -180,11 +230,16 @@ class Typing:
             remark = f"esc goes back to the question, where {character} answers"
         self._held = _Held(
             begun=begun,
+            time=event.time,
             character=character,
             key=event.key,
             action=self._begin_words[event.key],
             question=self._dialog.in_view,
             remark=remark,
+            is_considered=self._begin_words[event.key] == "deny_because"
+            and not remark
+            and is_quiet
+            and self._dialog.answers_to(event.time - JUST_NOW_SECONDS),
         )
         seconds = SAME_READ_SECONDS if is_walk and self._held.action in _OPENS else ALONE_SECONDS
         self._timer = self._dialog.set_timer(seconds, self._after_keys_that_came)
