@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codeagent.agent.instructions import Instructions, own_instructions, project_instructions
 from codeagent.agent.meter import tokens_of_text
+from codeagent.config.custom_commands import why_no_command
 from codeagent.config.launch import Launch
 from codeagent.config.places import project_config_file
 from codeagent.config.sources import Source, check, parse, project_settings, unknown_settings
@@ -252,6 +253,9 @@ def _entries(found: Brought) -> Iterator[ProjectEntry]:
         if file.problem:
             yield replace(entry, effect="no effect", notes=(file.problem,))
             continue
+        if file.brings is Brings.COMMAND and (reason := why_no_command(_command_name(file), file.text)):
+            yield replace(entry, effect="no effect", text=file.text, notes=(f"makes no command: {reason}.",))
+            continue
         notes = _settings_notes(found, file) if file.brings is Brings.SETTINGS else ()
         text = file.text
         if file.brings is Brings.INSTRUCTIONS:
@@ -270,8 +274,11 @@ def _effect(file: ProjectFile) -> str:
         case Brings.INSTRUCTIONS:
             return f"instructions for the model, {counted(lines, 'line')}"
         case Brings.COMMAND:
-            name = ":".join(Path(file.name).with_suffix("").parts[2:])
-            return f"the command /{name}"
+            return f"the command /{_command_name(file)}"
+
+
+def _command_name(file: ProjectFile) -> str:
+    return ":".join(Path(file.name).with_suffix("").parts[2:])
 
 
 def _settings_notes(found: Brought, file: ProjectFile) -> tuple[str, ...]:

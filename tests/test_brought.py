@@ -131,6 +131,22 @@ async def test_the_question_says_what_each_file_would_do(launch):
     assert entries[".codeagent/commands/review.md"].effect == "the command /review"
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("help", "Say more.", "/help is one of codeagent's own. Give it another name"),
+        ("a b", "Say more.", "a name has letters, digits, - and _"),
+        ("empty", "---\ndescription: x\n---\n", "there is nothing in it to send"),
+    ],
+)
+async def test_the_question_says_of_a_file_that_makes_no_command_why(launch, name, text, reason):
+    (launch.root / ".codeagent/commands" / f"{name}.md").write_text(text)
+    _, person = await brought_by(launch, Deny())
+    entries = {entry.name: entry for entry in person.asked[0].preview.entries}
+    entry = entries[f".codeagent/commands/{name}.md"]
+    assert (entry.effect, entry.notes, entry.text) == ("no effect", (f"makes no command: {reason}.",), text)
+
+
 @pytest.mark.parametrize("text", ["[model", "[model]\nno_such = 1\nname = 3", "name = 1"])
 async def test_the_question_says_when_the_settings_are_broken(launch, text):
     (launch.root / ".codeagent/config.toml").write_text(text)

@@ -17,6 +17,7 @@ _NAME = re.compile(r"\w[\w-]*(:\w[\w-]*)*")
 _LARGEST = 64 * 1024
 _MOST = 200
 _DEEPEST = 4
+_EMPTY = "there is nothing in it to send"
 _BUILT_IN = frozenset(str(command.name) for command in COMMANDS)
 
 
@@ -40,6 +41,17 @@ def find_custom_commands(own: Path, project: Path, is_trusted: Callable[[], bool
     hidden = (f"{theirs.commands[name].path}: there is a /{name} of your own, which counts." for name in twice)
     notices = (*mine.notices, *theirs.notices, *hidden)
     return FoundCommands(folder=own, commands=_sorted(theirs.commands | mine.commands), notices=notices)
+
+
+def why_no_command(name: str, text: str) -> str:
+    """Why a file with that text makes no command of that name, without the stop; empty where it makes one."""
+    return _unusable(name) or ("" if read_command(name, Path(), text).body else _EMPTY)
+
+
+def _unusable(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        return "a name has letters, digits, - and _"
+    return f"/{name} is one of codeagent's own. Give it another name" if name in _BUILT_IN else ""
 
 
 def _sorted(commands: dict[str, CustomCommand]) -> tuple[CustomCommand, ...]:
@@ -73,10 +85,8 @@ class _Folder:
 
     def _take(self, path: Path) -> None:
         name = ":".join(path.relative_to(self.path).with_suffix("").parts)
-        if not _NAME.fullmatch(name):
-            self.notices.append(f"{path} makes no command: a name has letters, digits, - and _.")
-        elif name in _BUILT_IN:
-            self.notices.append(f"{path} makes no command: /{name} is one of codeagent's own. Give it another name.")
+        if unusable := _unusable(name):
+            self.notices.append(f"{path} makes no command: {unusable}.")
         elif name in self.commands:
             self.notices.append(f"{path} makes no command: {self.commands[name].path} has the same name.")
         else:
@@ -89,7 +99,7 @@ class _Folder:
             if command.body:
                 self.commands[name] = command
             else:
-                self.notices.append(f"{path} makes no command: there is nothing in it to send.")
+                self.notices.append(f"{path} makes no command: {_EMPTY}.")
 
     def _text(self, path: Path) -> str:
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
