@@ -263,3 +263,9 @@ def test_a_changed_number_of_blanks_is_marked_and_copied_once():
     lines = render_diff(make_diff("a.txt", old + "\n", new + "\n"), 70, DARK)
     assert [row.copied() for row in lines] == [old, new]
     assert all(" blanks> " in row.text for row in lines)
+
+
+def test_changed_words_are_underlined_with_the_blanks_between_them_where_no_ground_can_tell_them():
+    lines = render_diff(make_diff("a.py", "x = 1\n", "x = 2 + y\n"), 40, load_themes()["terminal"])
+    marked = ["".join(piece.text for piece in line.pieces if piece.style.underline) for line in lines]
+    assert marked == ["1", "2 + y"]
