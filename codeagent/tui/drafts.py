@@ -13,7 +13,7 @@ from codeagent.core.desk import Workbench
 from codeagent.core.messages import Draft
 from codeagent.tui.screens.main import MainScreen
 
-SECONDS = 0.5
+SECONDS = 0.2
 """How long after the last key the draft is kept."""
 
 
