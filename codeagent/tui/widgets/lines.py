@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _SINGLE = re.compile(
     "[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2800-\u28ff]*"
 )
+_OPENED = re.compile(r"(?:https?|mailto|file):[!-~]{1,2000}", re.IGNORECASE)
 _NO_BLANK = re.compile("[^ ]")
 _WIDE = 2
 # Chinese and Japanese signs that never begin a line (JIS X 4051), the common ones.
@@ -44,6 +46,12 @@ _BEFORE_WORD = re.compile(" (?=[^ ])")
 _BEHIND_SIGN = re.compile(r"(?<=[,;:.)\]}>|/&=+-])(?=[^\s,;:.)\]}>|/&=+-])")
 _NEARBY = 3
 """In the last third of a row of code a better place to cut it is looked for."""
+
+
+@lru_cache(maxsize=1_024)
+def _linked(style: Style, address: str) -> Style:
+    """The style with what terminals that know links open (OSC 8), one for all rows of it; without for anything odd."""
+    return style + Style(link=address) if _OPENED.fullmatch(address) else style
 
 
 class Cut(Enum):
@@ -115,10 +123,12 @@ class Line:
         pieces, fill, taken = self.pieces, self.fill, self.width
         if clean(text := self.text) != text:
             pieces = tuple([piece._replace(text=clean(piece.text)) for piece in pieces])
-        if ground is None:
-            segments = [Segment(piece.text, piece.style) for piece in pieces]
-        else:
-            segments = [Segment(piece.text, ground + piece.style) for piece in pieces]
+        styles = [piece.style if ground is None else ground + piece.style for piece in pieces]
+        segments = [
+            Segment(piece.text, _linked(style, piece.link) if piece.link else style)
+            for piece, style in zip(pieces, styles, strict=True)
+        ]
+        if ground is not None:
             fill = ground + fill if fill is not None else ground
         if fill is not None and taken < width:
             segments.append(Segment(" " * (width - taken), fill))

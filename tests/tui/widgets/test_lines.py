@@ -137,3 +137,33 @@ def test_pieces_cut_at_many_places_are_those_that_one_cut_gives(texts, start, en
 @pytest.mark.parametrize("pieces", [[Piece("a b ", PLAIN)] * 30_000, [Piece("a b " * 300_000, Style())]], ids=len)
 def test_a_very_long_line_takes_no_longer_than_its_length_allows(pieces, cut):
     assert_takes_less(1.0, partial(wrap, pieces, 90, cut=cut))
+
+
+@pytest.mark.parametrize(
+    "address", ["https://example.com/a?b=1;c#d", "http://x", "mailto:me@example.com", "file:///home/me/a.txt"]
+)
+@pytest.mark.parametrize("ground", [None, Style(bgcolor="#000000")])
+def test_an_address_is_told_to_the_terminal_which_may_open_it(address, ground):
+    rows = wrap([Piece("see ", PLAIN), Piece("the docs", BOLD, link=address)], 8, cut=Cut.ANYWHERE)
+    styles = [segment.style for row in rows for segment in row.strip(20, ground=ground) if segment.style.link]
+    assert {style.link for style in styles} == {address}
+    assert len(styles) == 2
+    assert len({style.link_id for style in styles}) == 1
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert(1)",
+        "https://x\x1b]52;c;aGk=\x07",
+        "https://x\n",
+        "https://exämple.com",
+        "https://x y",
+        "data:text/html,x",
+        "unfold",
+        "https://x/" + "y" * 3_000,
+    ],
+)
+def test_what_is_no_plain_address_is_told_to_no_terminal(address):
+    (row,) = wrap([Piece("docs", BOLD, link=address)], 20)
+    assert [segment.style for segment in row.strip(20)] == [BOLD]
