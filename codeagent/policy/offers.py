@@ -71,12 +71,10 @@ def warnings(preview: Preview, case: CommandCase | None, show: Show) -> tuple[st
     """
     found: list[str] = []
     if isinstance(preview, CommandPreview):
-        if case is not None:
-            found += _losses(preview, case, show)
-            found += case.overlooked
-            if doubts := dict.fromkeys(doubt.reason for doubt in case.analysis.doubts):
-                found.append(f"It is not certain what this does: {'; '.join(islice(doubts, _MOST_DOUBTS))}.")
+        found += () if case is None else (*_losses(preview, case, show), *case.overlooked)
         found += _sandbox(preview)
+        if case is not None and (doubts := dict.fromkeys(doubt.reason for doubt in case.analysis.doubts)):
+            found.append(f"It is not certain what this does: {'; '.join(islice(doubts, _MOST_DOUBTS))}.")
     if isinstance(preview, CommandPreview) and has_invisible(preview.command):
         found.append("It holds characters that cannot be seen; they are shown as <U+…>.")
     if isinstance(preview, DiffPreview) and any(has_invisible(text) for text in _added(preview)):

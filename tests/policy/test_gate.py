@@ -620,8 +620,9 @@ async def test_what_is_destroyed_is_said_first_then_what_gets_out_then_where_the
     command = "rm -rf build && cat .env && ssh host && touch /elsewhere/x"
     await held_back(Desk(root, person, mode=Mode.AUTO, confined=True), command)
     lost = ("build would be deleted", "Nothing is kept before")
-    out = (".env is asked about", "ssh acts on another", "/elsewhere/x is outside", "It is not certain what this does")
-    for start, warning in zip((*lost, *out, "The sandbox kept it"), person.requests[0].warnings, strict=True):
+    out = (".env is asked about", "ssh acts on another", "/elsewhere/x is outside")
+    stopped = ("The sandbox kept it", "It is not certain what this does")
+    for start, warning in zip((*lost, *out, *stopped), person.requests[0].warnings, strict=True):
         assert warning.startswith(start)
 
 
