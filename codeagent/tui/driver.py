@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import ClassVar, Protocol, TypeVar
 
+from textual import constants
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.driver import Driver
@@ -29,8 +30,9 @@ from textual.worker import WorkerFailed
 
 from codeagent.config.terminal_colours import FULL, colours_of
 from codeagent.core.first_words import ASK_BACKGROUND, BRING_TITLE_BACK
-from codeagent.core.quick_signal import stop_job
-from codeagent.tui.escapes import ESCAPE, Pasted, Typed
+from codeagent.core.quick_signal import DEFAULT, SIGTSTP, on_signal, stop_job
+from codeagent.core.sequences import ESCAPE, is_enter
+from codeagent.tui.escapes import Pasted, Typed
 from codeagent.tui.keys import characters_with_alt
 
 Result = TypeVar("Result")
@@ -39,13 +41,13 @@ _AS_ONE, _SHOWN = "\x1b[?2026h", "\x1b[?2026l"
 _ALTERNATE_SCREEN = "\x1b[?1049h"
 _MOUSE_PIXELS_OFF = "\x1b[?1016l"
 _KEEP_TITLE = "\x1b[22;2t"
+_TELL_LAYOUT = "\x1b[=4;2u"
+"""Has the kitty protocol tell of a key what it is on a Latin layout as well, where it types another letter."""
 
 _SECONDS = 0.1
 _ESCAPE_SECONDS = 0.05  # a terminal sends a key in one piece; only a slow line tears one apart
 _MOST_BYTES = 4_096
-_KEYS_AND_TEXT = re.compile(
-    r"(\x1b(?:\[[ -?]*[@-~]?|O.?|.)?|[\x00-\x1a\x1c-\x1f\x7f-\x9f]+)|([^\x00-\x1f\x7f-\x9f]+)", re.DOTALL
-)
+_KEYS_AND_TEXT = re.compile(r"(\x1b.*|[\x00-\x1f\x7f-\x9f]+)|([^\x00-\x1f\x7f-\x9f]+)", re.DOTALL)
 
 
 class FirstPicture(Protocol):
@@ -98,6 +100,7 @@ class TerminalDriver(LinuxDriver):
         self, app: App[str], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         """As Textual has it; it draws on standard output, where a person is known to look."""
+        self._suspend_first = on_signal(SIGTSTP, DEFAULT)
         super().__init__(app, debug=debug, mouse=mouse, size=size)  # pyright: ignore[reportUnknownMemberType] - of any app
         self._file = sys.__stdout__ or self._file
         self._first = self.first_picture
@@ -140,7 +143,7 @@ class TerminalDriver(LinuxDriver):
     def _take(self) -> None:
         first = self._first
         if first is None:
-            super().start_application_mode()
+            self._begin()
             if not self._is_ready.is_set():
                 self._typed_ahead = self._decode(self._read_waiting())
                 if self.asks_background:
@@ -149,10 +152,15 @@ class TerminalDriver(LinuxDriver):
                 self.write(f"{_KEEP_TITLE}\x1b]2;{self._title}\a")
             return
         self._held = []
-        super().start_application_mode()
+        self._begin()
         self._held.remove(_ALTERNATE_SCREEN)  # it is shown already; once more would clear it
         self.attrs_before = list(first.before)
         first.hand_over()
+
+    def _begin(self) -> None:
+        super().start_application_mode()
+        if not constants.DISABLE_KITTY_KEY:
+            self.write(_TELL_LAYOUT)
 
     def stop_application_mode(self) -> None:
         """Gives the terminal back as it was."""
@@ -166,6 +174,9 @@ class TerminalDriver(LinuxDriver):
 
     def _sigtstp_application(self, *_: object) -> None:
         """Stops with the terminal as it was, and takes it again when the job goes on."""
+        if self._first is not None and self._held is None and callable(self._suspend_first):
+            self._suspend_first(SIGTSTP, None)  # the terminal is not the app's yet
+            return
         if self._auto_restart:
             self.suspend_application_mode()
             self._must_signal_resume = True
@@ -186,7 +197,7 @@ class TerminalDriver(LinuxDriver):
                 self.release()
         typed_ahead, self._typed_ahead = self._typed_ahead, ""
         if typed_ahead:
-            self._pass_on_at_once(self._typed.take(typed_ahead))
+            self._pass_on_at_once(self._typed.take(typed_ahead, is_one_read=False))
             self.process_message(TypedAhead())
         self._is_ready.set()
 
@@ -227,14 +238,14 @@ class TerminalDriver(LinuxDriver):
                     self._pass_on(parser, self._typed.give_up_waiting())
 
     def _read_waiting(self) -> bytes:
-        """What was typed while the terminal still made a newline of Enter; several are a text, which is never sent."""
+        """What was typed while the terminal still made a newline of Enter; lines are a text, which is never sent."""
         waiting = b""
         while select.select([self.fileno], [], [], 0)[0]:
             more = os.read(self.fileno, _MOST_BYTES)
             if not more:
                 break
             waiting += more
-        return waiting.replace(b"\n", b"\r") if waiting.count(b"\n") == 1 else waiting
+        return waiting.replace(b"\n", b"\r") if is_enter(waiting) else waiting
 
     def _pass_on_at_once(self, pieces: Iterable[str | Pasted]) -> None:
         """Passes on what was typed ahead: keys as they are, all but the first of several characters as one text.

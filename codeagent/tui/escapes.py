@@ -1,8 +1,9 @@
-"""What arrives from a terminal, told apart: the Escape key from keys with Alt, and pastes, of which nothing is a key.
+"""What arrives from a terminal, told apart: the Escape key from keys with Alt, pastes, and what is no key at all.
 
 A terminal sends a key in one piece, so a byte that came by itself was the Escape key
 even when a letter follows at once. Within one piece a letter belongs to Alt only where
 that has a meaning and no text goes on behind it: all else is Escape, and then the text.
+What a terminal tells (its name, a title, the clipboard) is nothing that anybody typed.
 """
 
 from __future__ import annotations
@@ -11,117 +12,104 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from codeagent.core.seldom import seldom
+from codeagent.core.sequences import (
+    ESCAPE,
+    NONE,
+    PASTE,
+    PASTE_END,
+    STRINGS,
+    UNFINISHED,
+    are_lines,
+    is_surely_told,
+    may_be_told,
+    sequence_end,
+    shortened,
+)
 from codeagent.core.text import clean
-from codeagent.tui.answers import Answers
+from codeagent.tui.terminal_keys import as_parser_knows
 
-ESCAPE = "\x1b"
-
-_PASTE, _PASTE_END = "\x1b[200~", "\x1b[201~"
 _LINE_END = re.compile(r"\r\n?")
-_UNFINISHED = re.compile(r"\x1b(?:\[(?:2(?:00?)?)?)?\Z")
-_CONTINUES = "[]O"  # what a control sequence, an answer or a function key goes on with
-_FUNCTION_KEY = re.compile(r"\x1bO(?:[A-DFHM-Sj-y]|\Z)")
+_CONTINUES = f"[O{STRINGS}"
 _ALT_ARROW = re.compile(r"\x1b\x1b[\[O]([A-DFH])")
 _OWN_TABLE = "\r\t\x7f"  # Alt with these has a sequence that the parser knows
 _WORD_KEYS = "bf"  # so have these, which readline and macOS send to go by words
-
-# The kitty keyboard protocol (https://sw.kovidgoyal.net/kitty/keyboard-protocol/)
-_KITTY_KEY = re.compile(r"\x1b\[(\d{1,9})((?::\d*)*)(?:;(\d*)((?::\d+)?))?(;[\d:]*)?([u~A-HPQS])")
-_BY_THEMSELVES = frozenset({57358, 57359, 57360, *range(57441, 57455)})  # locks, and keys held down with others
-_RELEASED = ":3"
-_CTRL, _CTRL_SHIFT, _LOCKS = 4, 5, 64 | 128
-_ONE_CHARACTER = {
-    ord("["): "\x1b[27u",
-    ord("h"): "\x7f",
-    ord("i"): "\t",
-    ord("m"): "\r",
-    ord("/"): f"\x1b[95;{_CTRL + 1}u",
-}
-"""Keys that with Ctrl are the control character of another one (ECMA-48), and that one, as fingers know it."""
-_WITH_SHIFT = {45: 95}  # the underscore is on the minus, which is not told where Ctrl is held down
-
-
-def plain_keys(text: str) -> str:
-    """Typed text with each key of the kitty protocol as the parser knows it.
-
-    What is no key by itself, such as Shift pressed alone, is left out, and so is a key that is let go.
-    Ctrl+[ is Escape, Ctrl+M is Enter and so on, as they are where terminals cannot tell them apart.
-    """
-    return _KITTY_KEY.sub(_plain, text) if "\x1b[" in text else text
-
-
-def _plain(found: re.Match[str]) -> str:
-    code, others, held, kind, words, end = found.groups(default="")
-    number, bits = int(code), max(int(held or "1") - 1, 0)
-    if kind == _RELEASED or (end == "u" and number in _BY_THEMSELVES):
-        return ""
-    if end == "u" and bits & ~_LOCKS == _CTRL and number in _ONE_CHARACTER:
-        return _ONE_CHARACTER[number]
-    if end == "u" and bits & ~_LOCKS == _CTRL_SHIFT:
-        shifted = others.split(":")[1] if others else ""
-        if with_shift := int(shifted or _WITH_SHIFT.get(number, 0)):
-            return f"\x1b[{with_shift};{_CTRL + 1}u"
-    return f"\x1b[{code};{held}{words}{end}" if others or kind else found[0]
+_SILENCES = 10  # of a tenth of a second: after so many a sequence will not be finished any more
+_BACKGROUND = seldom(r"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(?![0-9a-fA-F])")
+_HALF = 0.5
+_LUMA = (0.299, 0.587, 0.114)  # how bright red, green and blue look (ITU-R BT.601)
 
 
 class Escapes:
-    """What arrives from the terminal, parted: each Escape key is a piece of its own."""
+    """What arrives from the terminal, parted: each Escape key and each sequence is a piece of its own."""
 
     def __init__(self, with_alt: Collection[str] = ()) -> None:
         """``with_alt`` are the characters that mean something with Alt held down."""
         self._with_alt = frozenset(with_alt)
         self._held = ""
+        self._silences = 0
 
     @property
     def is_holding(self) -> bool:
         """Whether something is held back that may be a key."""
-        return bool(self._held)
+        return bool(self._held) and not is_surely_told(self._held)
 
-    def join(self, arrived: str, *, is_pasted: bool = False) -> tuple[bool, str]:
-        """Whether an Escape held back from before was a key of its own, and what goes on now.
-
-        ``is_pasted``: it begins inside a paste, where there are no keys.
-        """
+    def join(self, arrived: str) -> tuple[bool, str]:
+        """Whether an Escape held back from before was a key of its own, and what goes on now."""
         held, self._held = self._held, ""
-        is_key = held == ESCAPE and not is_pasted and arrived[:1] not in _CONTINUES
-        text = arrived if is_key else held + arrived
-        if unfinished := _UNFINISHED.search(text):
-            self._held = unfinished[0]
-            text = text[: unfinished.start()]
-        return is_key, text
+        is_key = bool(held) and not _goes_on(held, arrived)
+        return is_key, (held[1:] if is_key else held) + arrived
 
-    def give_up_waiting(self) -> str:
-        """Nothing more came: what was held back, an Escape or the beginning of a sequence."""
+    def give_up_waiting(self) -> Iterator[str]:
+        """Nothing more came for a while: a key that was held back, and half a sequence once that was often so."""
+        self._silences += 1
+        if is_surely_told(self._held) and self._silences < _SILENCES:
+            return iter(())
+        return self.give_up()
+
+    def give_up(self) -> Iterator[str]:
+        """Nothing more will come: what was held back was typed, unless only a terminal sends that."""
         held, self._held = self._held, ""
-        return held
+        return iter(()) if is_surely_told(held) else self.part(held, is_all=True)
 
-    def part(self, text: str) -> Iterator[str]:
-        """Typed text in pieces; one that is nothing but an Escape is that key."""
+    def part(self, text: str, *, is_all: bool = False) -> Iterator[str]:
+        """Text without pastes in pieces; what begins at its end is held back unless that ``is_all``."""
         start = at = 0
         while (at := text.find(ESCAPE, at)) >= 0:
-            if arrow := _ALT_ARROW.match(text, at):
-                yield from (text[start:at], f"\x1b[1;3{arrow[1]}")
+            yield text[start:at]
+            end = self._end(text, at)
+            if end == UNFINISHED and not is_all:
+                self._silences, self._held = 0, shortened(text[at:])
+                return
+            if end > 0:
+                yield text[at:end]
+                start = at = end
+            elif arrow := _ALT_ARROW.match(text, at):
+                yield f"\x1b[1;3{arrow[1]}"
                 start = at = arrow.end()
-            elif length := self._length(text, at):
-                at += length
-            elif self._is_alt(text, at):
-                yield from (text[start:at], f"\x1b[{ord(text[at + 1])};3u")
+            elif text[at + 1 : at + 2] in self._with_alt and _stands_alone(text, at + 2):
+                yield f"\x1b[{ord(text[at + 1])};3u"
                 start = at = at + 2
             else:
-                yield from (text[start:at], ESCAPE)
+                yield ESCAPE
                 start = at = at + 1
         yield text[start:]
 
-    def _length(self, text: str, at: int) -> int:
-        """How much of what begins there is the parser's; none when it is an Escape or a letter with Alt."""
+    def _end(self, text: str, at: int) -> int:
+        """Where the sequence is over that begins there; ``NONE`` when it is an Escape or a letter with Alt."""
         following = text[at + 1 : at + 2]
-        if following == "[" or (following and following in _OWN_TABLE) or _FUNCTION_KEY.match(text, at):
-            return 2
-        is_word_key = following and following in _WORD_KEYS and following not in self._with_alt
-        return 2 if is_word_key and _stands_alone(text, at + 2) else 0
+        if following and following in _OWN_TABLE:
+            return at + 2
+        if following and following in _WORD_KEYS and following not in self._with_alt:
+            return at + 2 if _stands_alone(text, at + 2) else NONE
+        return sequence_end(text, at)
 
-    def _is_alt(self, text: str, at: int) -> bool:
-        return text[at + 1 : at + 2] in self._with_alt and _stands_alone(text, at + 2)
+
+def _goes_on(held: str, arrived: str) -> bool:
+    """Whether what arrives belongs to the sequence that was held back; letters that come one by one are typed."""
+    if held == ESCAPE:
+        return arrived[:1] in _CONTINUES
+    return held[1] not in STRINGS or len(arrived) > 1 or may_be_told(held + arrived)
 
 
 def _stands_alone(text: str, at: int) -> bool:
@@ -148,60 +136,85 @@ class Pastes:
         """What was typed, and pastes that are over now, in the order in which they came."""
         while arrived:
             if not self.is_open:
-                typed, begin, arrived = arrived.partition(_PASTE)
+                typed, begin, arrived = arrived.partition(PASTE)
                 self.is_open = bool(begin)
                 if typed:
                     yield typed
-            elif (end := (self._last + arrived).find(_PASTE_END)) >= 0:
-                rest = end + len(_PASTE_END) - len(self._last)
-                whole = "".join((*self._pieces, arrived[:rest])).removesuffix(_PASTE_END)
+            elif (end := (self._last + arrived).find(PASTE_END)) >= 0:
+                rest = end + len(PASTE_END) - len(self._last)
+                whole = "".join((*self._pieces, arrived[:rest])).removesuffix(PASTE_END)
                 self.is_open, self._pieces, self._last, arrived = False, [], "", arrived[rest:]
                 yield Pasted(clean(_LINE_END.sub("\n", whole)))
             else:
                 self._pieces.append(arrived)
-                self._last = (self._last + arrived)[1 - len(_PASTE_END) :]
+                self._last = (self._last + arrived)[1 - len(PASTE_END) :]
                 return
 
 
+def _is_dark(answer: str) -> bool | None:
+    """Whether a control string says that the background is dark; None when it says nothing about that."""
+    if not answer.startswith("\x1b]11;"):
+        return None
+    found = _BACKGROUND().match(answer)
+    if found is None:
+        return None
+    parts = (int(part, 16) / (16 ** len(part) - 1) for part in found.groups())
+    return sum(weight * part for weight, part in zip(_LUMA, parts, strict=True)) < _HALF
+
+
 class Typed:
-    """Parts what arrives: a piece that is nothing but an Escape is that key, other text is for the parser of keys.
+    """Parts what arrives into keys, each a piece of its own, text, and pastes; what is none of these is left out.
 
     An Escape that comes alone is held back until something follows or the terminal was silent for a while.
     """
 
     def __init__(self, with_alt: Collection[str] = ()) -> None:
         """``with_alt`` are the characters that mean something with Alt held down."""
-        self._escapes, self._pastes, self._answers = Escapes(with_alt), Pastes(), Answers()
-
-    @property
-    def is_dark(self) -> bool | None:
+        self._escapes, self._pastes = Escapes(with_alt), Pastes()
+        self._are_lines_coming = False
+        self.is_dark: bool | None = None
         """Which background the terminal said it has; None until then."""
-        return self._answers.is_dark
 
     @property
     def is_holding(self) -> bool:
         """Whether something is held back that may be a key."""
-        return self._escapes.is_holding or self._answers.is_holding
+        return self._escapes.is_holding
 
-    def take(self, arrived: str) -> Iterator[str | Pasted]:
-        """What was typed and pasted, as far as that is known now."""
-        is_escape, arrived = self._escapes.join(arrived, is_pasted=self._pastes.is_open)
+    def take(self, arrived: str, *, is_one_read: bool = True) -> Iterator[str | Pasted]:
+        """What was typed and pasted, as far as that is known now; ``is_one_read``: it came all at once."""
+        is_escape, arrived = self._escapes.join(arrived)
         if is_escape:
             yield ESCAPE
-        yield from self._told_apart(arrived)
-
-    def give_up_waiting(self) -> Iterator[str | Pasted]:
-        """Nothing more came: all that was held back. One wait is enough: what one part lets go no other keeps."""
-        yield from self._keys(self._answers.give_up_waiting())
-        yield from self._told_apart(self._escapes.give_up_waiting())
-        yield from self._keys(self._answers.give_up_waiting())
-
-    def _told_apart(self, arrived: str) -> Iterator[str | Pasted]:
         for part in self._pastes.part(arrived):
             if isinstance(part, Pasted):
                 yield part
-            else:
-                yield from self._keys(self._answers.sift(part))
+                continue
+            yield from self._told_apart(self._escapes.part(part), is_one_read=is_one_read)
+            if self._pastes.is_open:
+                yield from self._told_apart(self._escapes.give_up())
 
-    def _keys(self, text: str) -> Iterator[str]:
-        return filter(None, self._escapes.part(plain_keys(text)))
+    def give_up_waiting(self) -> Iterator[str | Pasted]:
+        """Nothing more came for a while: what was held back, if that may be a key."""
+        self._are_lines_coming = False
+        yield from self._told_apart(self._escapes.give_up_waiting())
+
+    def _told_apart(self, pieces: Iterator[str], *, is_one_read: bool = False) -> Iterator[str | Pasted]:
+        for piece in filter(None, pieces):
+            if piece == ESCAPE:
+                yield piece
+            elif piece[0] == ESCAPE:
+                self._learn(piece)
+                yield from filter(None, [as_parser_knows(piece)])
+            elif is_one_read and self._is_of_lines(piece):
+                yield Pasted(clean(_LINE_END.sub("\n", piece)))
+            else:
+                yield piece
+
+    def _learn(self, sequence: str) -> None:
+        told = _is_dark(sequence)
+        self.is_dark = self.is_dark if told is None else told
+
+    def _is_of_lines(self, text: str) -> bool:
+        """Whether it belongs to a paste where the terminal does not mark these; a long one comes in several reads."""
+        self._are_lines_coming = are_lines(text, least=1 if self._are_lines_coming else 2)
+        return self._are_lines_coming

@@ -8,8 +8,8 @@ import pytest
 
 HEAVY = {"openai", "anthropic", "git", "mcp", "httpx2", "pydantic", "markdown_it", "pygments.lexers", "argparse"}
 
-MOST_BEFORE_THE_FIRST_FRAME = 131
-MOST_BEFORE_A_REQUEST = 129
+MOST_BEFORE_THE_FIRST_FRAME = 132
+MOST_BEFORE_A_REQUEST = 130
 MOST_OF_OPENAIS_SDK = 140  # of more than 500
 
 
@@ -33,7 +33,7 @@ def test_the_instant_prompt_loads_next_to_nothing():
     ours = {name for name in loaded_by("import codeagent.__main__") - bare if name.startswith("codeagent")}
     others = loaded_by("import codeagent.__main__") - bare - ours
     assert others <= {"gc", "termios", "select", "_thread", "_signal", "_collections_abc"}
-    assert len(ours) <= 12
+    assert len(ours) <= 13
 
 
 @pytest.mark.parametrize("module", ["codeagent.cli.command_line", "codeagent.cli.headless", "codeagent.wiring"])

@@ -1,5 +1,6 @@
 """What the terminal's driver passes on, and in which order."""
 
+import pytest
 from textual.app import App
 from textual.events import Key, Paste
 
@@ -67,3 +68,20 @@ async def test_characters_typed_ahead_are_one_text_and_keys_between_stay_keys():
 
 async def test_behind_an_escape_every_character_is_a_key():
     assert passed_on("abc\x1bdw") == ["a", "bc", "escape", "d", "w"]
+
+
+@pytest.mark.parametrize(
+    "told", ["\x1b[?1u", "\x1b[99;5X", "\x1b[>1;3300;0c", "\x1b[?997;1n", "\x1b]10;rgb:0/0/0\a", "\x1b\\"]
+)
+async def test_what_the_terminal_tells_amid_what_is_typed_ahead_leaves_the_letters_in_their_order(told):
+    keys = "".join(passed_on(f"ab{told}cdefgh"))
+    assert keys.removeprefix("ab").removeprefix("escapebackslash") == "cdefgh"
+
+
+async def test_half_a_sequence_that_was_typed_ahead_is_finished_by_what_comes_later():
+    driver = Driver(b"ab\x1b[?99")
+    driver.be_ready()
+    driver._pass_on(driver._parser, driver._typed.take("7;1ncd"))
+    assert [
+        one.key if isinstance(one, Key) else one.text for one in driver.passed_on if not isinstance(one, TypedAhead)
+    ] == list("abcd")

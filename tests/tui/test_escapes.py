@@ -19,7 +19,7 @@ def parted(*chunks, with_alt="d"):
     for chunk in chunks:
         is_escape, text = escapes.join(chunk)
         pieces += ["\x1b"] * is_escape + [piece for piece in escapes.part(text) if piece]
-    return [*pieces, *(piece for piece in escapes.part(escapes.give_up_waiting()) if piece)]
+    return [*pieces, *filter(None, escapes.give_up_waiting())]
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,64 @@ def keys_of(sent):
         ("\x1b[1;3:1A\x1b[1;3:3A", ["alt+up"]),
         ("\x1b[100;3u\x1b[98;3u", ["alt+d", "alt+b"]),
         ("\x1b[32;;32u\x1b[9;2u\x1b[5~\x1b[P", ["space", "shift+tab", "pageup", "f1"]),
+        ("\x1b[1089::99;5u\x1b[1074::100;3u", ["ctrl+c", "alt+d"]),  # on a Russian layout
+        ("\x1b[1089::99;69u\x1b[1100::109;5u", ["ctrl+c", "enter"]),  # with Caps Lock; Ctrl+M
+        ("\x1b[1089:1057:99;6u\x1b[99:67;6u", ["ctrl+shift+c", "ctrl+shift+c"]),
+        ("\x1b[1089::99;;1089u\x1b[1089:1057:99;2;1057u", ["с", "С"]),
+        ("\x1b[229::97;3;229u\x1b[246::59;;246u", ["å", "ö"]),
+        ("\x1b[1089;5u", ["ctrl+с"]),
+        ("\x1b[25~\x1b[34;2~\x1b[1;5R\x1b[1;2R", ["f13", "shift+f20", "ctrl+f3", "shift+f3"]),
+        ("\x1b[5C\x1bOc\x1b[1;5C", ["ctrl+right"] * 3),
     ],
 )
 def test_keys_of_the_kitty_protocol_are_those_that_were_pressed(sent, keys):
     assert keys_of(sent) == keys
+
+
+@pytest.mark.parametrize(
+    ("sent", "keys"),
+    [
+        ("\x1b[27;2;13~\x1b[27;3;13~\x1b[27;5;13~", ["shift+enter", "alt+enter", "ctrl+enter"]),
+        ("\x1b[27;5;117~\x1b[27;5;106~\x1b[27;5;109~", ["ctrl+u", "ctrl+j", "enter"]),
+        ("\x1b[27;5;91~\x1b[27;5;47~\x1b[27;6;95~", ["escape", "ctrl+underscore", "ctrl+underscore"]),
+        ("\x1b[27;2;65~\x1b[27;2;32~\x1b[27;2;228~", ["A", "space", "ä"]),
+        ("\x1b[27;6;67~\x1b[99;6u\x1b[67;6u", ["ctrl+shift+c"] * 3),
+        ("\x1b[27;3;100~\x1b[27;2;9~", ["alt+d", "shift+tab"]),
+        ("\x1b[27;5;1114112~x", ["x"]),
+    ],
+)
+def test_keys_that_xterm_tells_with_those_held_down_are_those_of_the_kitty_protocol(sent, keys):
+    assert keys_of(sent) == keys
+
+
+@pytest.mark.parametrize(
+    ("sent", "pieces"),
+    [
+        ("one\rtwo\rthree\r", [Pasted("one\ntwo\nthree\n")]),
+        ("one\r\ntwo", [Pasted("one\ntwo")]),
+        ("one\ttab\n\n\u202etwo", [Pasted("one\ttab\n\n\u202etwo")]),
+        ("one\r", ["one\r"]),
+        ("\rtwo", ["\rtwo"]),
+        ("\r\r\r", ["\r\r\r"]),
+        ("y\x7f\rno", ["y\x7f\rno"]),
+        ("one\\\r", ["one\\\r"]),
+    ],
+)
+def test_lines_that_come_all_at_once_are_a_paste_and_one_line_is_typed(sent, pieces):
+    assert list(Typed().take(sent)) == pieces
+
+
+def test_a_paste_that_is_not_marked_goes_on_until_there_is_a_silence():
+    typed = Typed()
+    pieces = [piece for sent in ("one\rtw", "o\rthree\r", "\r", "four\r") for piece in typed.take(sent)]
+    assert pieces == [Pasted("one\ntw"), Pasted("o\nthree\n"), "\r", "four\r"]
+    assert list(typed.take("one\rtwo\r")) == [Pasted("one\ntwo\n")]
+    assert list(typed.give_up_waiting()) == []
+    assert list(typed.take("go\r")) == ["go\r"]
+
+
+def test_what_was_typed_over_a_while_is_no_paste():
+    assert list(Typed().take("one\rtwo\rthree", is_one_read=False)) == ["one\rtwo\rthree"]
 
 
 @pytest.mark.parametrize(
@@ -84,11 +138,11 @@ def test_keys_of_the_kitty_protocol_are_those_that_were_pressed(sent, keys):
         (["\x1b", "[A"], ["\x1b[A"]),
         (["\x1b", "OP"], ["\x1bOP"]),
         (["\x1b\r"], ["\x1b\r"]),
-        (["\x1bb\x1bf"], ["\x1bb\x1bf"]),
+        (["\x1bb\x1bf"], ["\x1bb", "\x1bf"]),
         (["\x1bd"], ["\x1b[100;3u"]),
         (["\x1b\x1b[A"], ["\x1b[1;3A"]),
         (["\x1b\x7f"], ["\x1b\x7f"]),
-        (["a\x1b[<0;1;1Mb"], ["a\x1b[<0;1;1Mb"]),
+        (["a\x1b[<0;1;1Mb"], ["a", "\x1b[<0;1;1M", "b"]),
     ],
 )
 def test_alt_and_control_sequences_stay_whole(chunks, pieces):
@@ -121,7 +175,7 @@ def test_what_may_be_a_key_is_told_after_one_wait_whether_or_not_the_terminal_an
 
 def test_nothing_is_held_while_nothing_is_unclear():
     typed = Typed()
-    assert list(typed.take("a\x1b[A")) == ["a\x1b[A"]
+    assert list(typed.take("a\x1b[A")) == ["a", "\x1b[A"]
     assert not typed.is_holding
 
 

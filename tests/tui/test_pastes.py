@@ -7,20 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeagent.core.text import clean
-from codeagent.tui.answers import Answers
-from codeagent.tui.escapes import Escapes, Pasted, Pastes
+from codeagent.tui.escapes import Pasted, Typed
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 
 
 def arrive(*chunks):
     """What becomes of what arrives, chunk by chunk and then in a moment of silence: typed text, and pastes."""
-    escapes, pastes = Escapes(), Pastes()
-    parts = []
-    for chunk in chunks:
-        is_escape, text = escapes.join(chunk, is_pasted=pastes.is_open)
-        parts += ["\x1b"] * is_escape + list(pastes.part(text))
-    return [*parts, *pastes.part(escapes.give_up_waiting())]
+    typed = Typed()
+    parts = [part for chunk in chunks for part in typed.take(chunk)]
+    return [*parts, *typed.give_up_waiting()]
 
 
 def cut(text, cuts):
@@ -61,7 +57,6 @@ def test_escape_sequences_of_a_paste_are_left_out(text, pasted):
 def test_what_an_answer_of_the_terminal_stands_between_does_not_end_a_paste():
     """Answers are looked for in what was typed alone: taken out of a paste they would put its pieces together."""
     text = "safe\x1b[20\x1b]11;rgb:0/0/0\x071~y"
-    assert END in BEGIN + Answers().sift(text)
     assert typed_of(arrive(BEGIN + text + END)) == ""
 
 
