@@ -72,7 +72,7 @@ class FirstFrame:
         on_signal(SIGTSTP, self._suspended)
         self._take_in(self._keyboard.read_waiting())
         setswitchinterval(_QUICK)
-        self._keyboard.start(self._take_in)
+        self._keyboard.start(self._take_in, self._suspend)
         self._guard.begin_watch(is_raw=True)
 
     def take_keys(self) -> bytes:
@@ -148,6 +148,13 @@ class FirstFrame:
     def _resized(self, _number: int, _frame: object) -> None:
         self._size = _size(os.environ)
         put(self._picture())
+
+    def _suspend(self) -> bool:
+        """Has the main thread stop, as only that one may; whether Ctrl+Z means that, and the app is not there yet."""
+        is_ours = self._stands and self._look.suspends
+        if is_ours:
+            os.kill(os.getpid(), SIGTSTP)
+        return is_ours
 
     def _suspended(self, _number: int, _frame: object) -> None:
         """Stops with the terminal as it was; goes on with the picture as it is."""

@@ -21,11 +21,14 @@ _HINTED = {"send", "palette", "help"}
 class InstantLook:
     """Colours by their names in a theme, as this terminal is told them; with 0 ``colours``, without any."""
 
-    def __init__(self, palette: Mapping[str, str], colours: int, hints: str = IDLE_HINTS) -> None:
-        """``hints`` are the keys that the last line names."""
+    def __init__(
+        self, palette: Mapping[str, str], colours: int, hints: str = IDLE_HINTS, *, suspends: bool = True
+    ) -> None:
+        """``hints`` are the keys that the last line names; ``suspends`` says whether Ctrl+Z goes back to the shell."""
         self._palette = palette
         self._colours = colours
         self.hints = hints
+        self.suspends = suspends
 
     def style(self, text: str, background: str = "background", *, bold: bool = False) -> str:
         """The sequence that switches to a colour of text on a background, both named as in a theme."""
@@ -95,7 +98,8 @@ def find_look(environ: Mapping[str, str]) -> InstantLook | None:
         return None
     changed = {name for name, _ in _strings(settings, table="keys")}
     hints = "" if changed & _HINTED else IDLE_HINTS  # the app knows what to say then
-    return InstantLook(palette, 0 if has_no_colour(environ) else colours, hints)
+    colours = 0 if has_no_colour(environ) else colours
+    return InstantLook(palette, colours, hints, suspends="suspend" not in changed)
 
 
 def _is_colour(value: str) -> bool:

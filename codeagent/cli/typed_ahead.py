@@ -5,11 +5,22 @@ import select
 from _collections_abc import Callable  # collections.abc would load all of collections
 from _thread import allocate_lock, start_new_thread  # so would threading
 
-_ESCAPE = "\x1b"
-_PASTE, _PASTE_END = "\x1b[200~", "\x1b[201~"
-_STRING = "]"  # begins a control string after an escape (ECMA-48); terminals answer with no other kind
+from codeagent.core.sequences import (
+    ESCAPE,
+    PASTE,
+    PASTE_END,
+    UNFINISHED,
+    are_lines,
+    is_enter,
+    is_surely_told,
+    sequence_end,
+)
+
 _WITH_ALT = "bfd\r\t\x7f"  # what means something with Alt held down; other letters follow the Escape key
+_SUSPEND = b"\x1a"  # ctrl+z
 _MOST_BYTES = 65_536
+_SILENCE = 0.1  # seconds without which lines belong to those before
+_REST = 0.5  # seconds within which the program stops at Ctrl+Z, however busy the machine is
 
 
 class Typed:
@@ -31,15 +42,15 @@ def read_typed(keys: bytes) -> Typed:
     text = keys.decode("utf-8", "ignore")
     at = 0
     while at < len(text) and not typed.quits_with:
-        if text.startswith(_PASTE, at):
-            end = text.find(_PASTE_END, at)
+        if text.startswith(PASTE, at):
+            end = text.find(PASTE_END, at)
             end = len(text) if end < 0 else end
-            typed.text += "".join(map(_pasted, text[at + len(_PASTE) : end].replace("\r\n", "\n")))
-            at = end + len(_PASTE_END)
+            typed.text += "".join(map(_pasted, text[at + len(PASTE) : end].replace("\r\n", "\n")))
+            at = end + len(PASTE_END)
         elif text.startswith("\x1b\r", at):
             _press(typed, "\r")
             at += 2
-        elif text[at] == _ESCAPE:
+        elif text[at] == ESCAPE:
             end = _end_of_sequence(text, at)
             if end == at + 1:  # the key by itself
                 typed.call_back()
@@ -86,22 +97,15 @@ def _leave(typed: Typed, key: str) -> None:
 
 
 def _end_of_sequence(text: str, at: int) -> int:
-    """Where the escape sequence that begins there is over."""
+    """Where the escape sequence that begins there is over; right behind the Escape where that is the key."""
+    end = sequence_end(text, at)
+    if end == UNFINISHED and is_surely_told(text[at:]):
+        return len(text)
+    if end > 0:
+        return end
     kind = text[at + 1 : at + 2]
-    end = at + 2
-    if kind == "[":
-        while end < len(text) and not "@" <= text[end] <= "~":
-            end += 1
-        return end + 1
-    if kind == _STRING:
-        while end < len(text) and text[end] != "\x07":
-            if text[end] == _ESCAPE:
-                return end + 2
-            end += 1
-        return end + 1
-    if kind == "O":
-        return end + 1
-    return end if kind and kind in _WITH_ALT and not text[end : end + 1].isprintable() else at + 1
+    is_with_alt = kind and kind in _WITH_ALT and not text[at + 2 : at + 3].isprintable()
+    return at + 2 if is_with_alt else at + 1
 
 
 class Keyboard:
@@ -113,6 +117,7 @@ class Keyboard:
         self._done = allocate_lock()
         self._wake = os.pipe()
         self._is_stopped = False
+        self._are_lines_coming: bool = False
 
     def read_waiting(self) -> bytes:
         """What is there already, typed while the terminal still made a newline of Enter; all bytes so far."""
@@ -121,14 +126,17 @@ class Keyboard:
             if not more:
                 break
             self._kept += more
-        if self._kept.count(b"\n") == 1:  # more than one is a text of several lines, which is never sent by itself
+        if is_enter(self._kept):
             self._kept = self._kept.replace(b"\n", b"\r")
         return bytes(self._kept)
 
-    def start(self, on_typed: Callable[[bytes], None]) -> None:
-        """Reads on; ``on_typed`` is called on the thread, each time with all bytes so far."""
+    def start(self, on_typed: Callable[[bytes], None], suspend: Callable[[], bool]) -> None:
+        """Reads on; both are called on the thread: ``on_typed`` each time with all bytes so far.
+
+        ``suspend`` at Ctrl+Z; that key is kept for the app where it answers with False.
+        """
         self._done.acquire()
-        start_new_thread(self._read, (on_typed,))
+        start_new_thread(self._read, (on_typed, suspend))
 
     def take(self) -> bytes:
         """Stops reading and gives all bytes that were typed; later calls give none."""
@@ -139,17 +147,50 @@ class Keyboard:
         self._done.acquire()
         for descriptor in self._wake:
             os.close(descriptor)
+        self._mark_lines(are_coming=False)
         return bytes(self._kept)
 
-    def _read(self, on_typed: Callable[[bytes], None]) -> None:
+    def _read(self, on_typed: Callable[[bytes], None], suspend: Callable[[], bool]) -> None:
         try:
-            while self._wake[0] not in select.select([self._descriptor, self._wake[0]], [], [])[0]:
+            while not self._is_woken(found := self._wait()):
+                if not found:
+                    self._mark_lines(are_coming=False)
+                    continue
                 more = os.read(self._descriptor, _MOST_BYTES)
                 if not more:
                     return
-                self._kept += more
+                self._keep(more)
                 on_typed(bytes(self._kept))
+                if self._kept.endswith(_SUSPEND) and not self._is_in_paste() and suspend():
+                    self._kept = self._kept[: -len(_SUSPEND)]
+                    if self._is_woken(
+                        select.select([self._wake[0]], [], [], _REST)[0]
+                    ):  # the shell's keys are not ours
+                        return
         except OSError:
             return  # the terminal went away: a signal says so as well
         finally:
             self._done.release()
+
+    def _wait(self) -> list[int]:
+        """What can be read; nothing when a paste that is not marked is over."""
+        silence = _SILENCE if self._are_lines_coming else None
+        return select.select([self._descriptor, self._wake[0]], [], [], silence)[0]
+
+    def _is_woken(self, found: list[int]) -> bool:
+        return self._wake[0] in found
+
+    def _keep(self, more: bytes) -> None:
+        """Lines that came all at once are a paste, and marked as such where the terminal did not."""
+        if self._are_lines_coming or not self._is_in_paste():
+            least = 1 if self._are_lines_coming else 2
+            self._mark_lines(are_coming=are_lines(more.decode("utf-8", "ignore"), least=least))
+        self._kept += more
+
+    def _mark_lines(self, *, are_coming: bool) -> None:
+        if are_coming is not self._are_lines_coming:
+            self._are_lines_coming = are_coming
+            self._kept += (PASTE if are_coming else PASTE_END).encode()
+
+    def _is_in_paste(self) -> bool:
+        return self._kept.rfind(PASTE.encode()) > self._kept.rfind(PASTE_END.encode())

@@ -25,6 +25,8 @@ from codeagent.cli.typed_ahead import Keyboard, read_typed
         ("one\ntwo", "one\ntwo"),
         ("a\x1b]11;rgb:ffff/ffff/ffff\x1b\\b\x1b[?62;4cc", "abc"),
         ("a\x1b]11;rgb:ffff/ffff/ffff\x07b", "ab"),
+        ("a\x1bP>|xterm(370)\x1b\\b\x1b_Gi=1;OK\x1b\\c\x1b[?1ud", "abcd"),
+        ("a\x1b[<0;1;-1Mb\x1b[[Ac\x1b[7$d\x1bOA\x1bOc\x1b[>1;3300", "abcd"),
         ("a\x03b", "b"),
         ("\x1bPlease 3\x1b3", "Please 33"),
         ("one\x1bb\x1bdx", "onedx"),
@@ -73,9 +75,9 @@ def test_any_bytes_can_be_read_and_show_nothing_that_moves_the_cursor(keys):
 
 @pytest.mark.parametrize(
     ("early", "kept"),
-    [(b"go\n", b"go\r"), (b"go\nmore", b"go\rmore"), (b"one\\\n", b"one\\\r"), (b"one\ntwo\n", b"one\ntwo\n")],
+    [(b"go\n", b"go\r"), (b"one\\\n", b"one\\\r"), (b"go\nmore", b"go\nmore"), (b"one\ntwo\n", b"one\ntwo\n")],
 )
-def test_enter_that_came_before_the_program_minded_the_terminal_sends_too(early, kept):
+def test_enter_that_came_before_the_program_minded_the_terminal_sends_too_but_no_line_of_several(early, kept):
     read, write = os.pipe()
     keyboard = Keyboard(read)
     os.write(write, early)
@@ -93,7 +95,7 @@ def test_all_bytes_are_kept_in_their_order():
         if len(typed) == 6:
             reached.set()
 
-    keyboard.start(on_typed)
+    keyboard.start(on_typed, lambda: False)
     for one in (b"fo", b"re"):
         os.write(write, one)
     assert reached.wait(20)
@@ -102,3 +104,38 @@ def test_all_bytes_are_kept_in_their_order():
     os.write(write, b"later")
     assert os.read(read, 10) == b"later"
     assert seen[-1] == b"before"
+
+
+def typed_in_pieces(*pieces, suspend=lambda: False):
+    """What is kept of what came piece by piece, each when the one before had been taken in."""
+    read, write = os.pipe()
+    keyboard, taken = Keyboard(read), threading.Semaphore(0)
+    keyboard.start(lambda _: taken.release(), suspend)
+    for piece in pieces:
+        os.write(write, piece)
+        assert taken.acquire(timeout=20)
+    return keyboard.take()
+
+
+def test_lines_that_come_all_at_once_are_marked_as_a_paste():
+    assert typed_in_pieces(b"ab", b"one\rtwo\r") == b"ab\x1b[200~one\rtwo\r\x1b[201~"
+    assert typed_in_pieces(b"one\rtw", "ö\rthree\r".encode(), b"\x03") == (
+        "\x1b[200~one\rtwö\rthree\r\x1b[201~\x03".encode()
+    )
+    assert read_typed(typed_in_pieces(b"one\rtwo\r")).sent == []
+
+
+def test_what_is_marked_already_and_what_is_typed_stay_as_they_are():
+    for pieces in ([b"\x1b[200~a\rb", b"c\rd\r\x1b[201~"], [b"one\r", b"two\r"], [b"one\x15two\rthree"]):
+        assert typed_in_pieces(*pieces) == b"".join(pieces)
+
+
+def test_suspending_is_done_at_once_and_that_key_is_not_kept():
+    pressed = []
+    assert typed_in_pieces(b"ab\x1a", suspend=lambda: not pressed.append(True)) == b"ab"
+    assert pressed == [True]
+
+
+def test_a_key_that_does_not_suspend_is_kept():
+    assert typed_in_pieces(b"ab\x1a", b"c") == b"ab\x1ac"
+    assert typed_in_pieces(b"\x1b[200~ab\x1a", suspend=lambda: True) == b"\x1b[200~ab\x1a"

@@ -168,6 +168,41 @@ def test_suspended_and_continued_it_gives_the_terminal_back_and_takes_it_again(p
         terminal.type("exit\n")
 
 
+def test_ctrl_z_stops_at_once_while_the_app_is_still_loaded_and_what_follows_is_the_shells(place, tmp_path):
+    with held(place, tmp_path / "held").run_script("exec bash --norc -i") as terminal:
+        terminal.type(f"PS1='$ '; {os.sys.executable} -m codeagent\n")
+        terminal.wait(STANDS)
+        terminal.type("kept")
+        terminal.wait("› kept")
+        terminal.press("ctrl+z")
+        terminal.type("clear; echo for the $((6 * 7))nd shell\n")
+        terminal.wait("for the 42nd shell", 20)
+        assert left_on(terminal.raw[: terminal.raw.rindex(b"Stopped")]) == []
+        terminal.type("fg\n")
+        terminal.wait("› kept$", 20)
+        (tmp_path / "held/go").touch()
+        wait_for_app(terminal)
+        terminal.type("!")
+        terminal.wait("› kept!$")
+        terminal.press("ctrl+c", "ctrl+d")
+        terminal.type("exit\n")
+
+
+@pytest.mark.parametrize("told", ["\x1b[?1u", "\x1b[?997;1n", "\x1bP>|xterm(370)\x1b\\", "\x1b]52;c;YWJj\x07"])
+def test_what_the_terminal_tells_meanwhile_is_not_typed_and_moves_no_letter(place, tmp_path, told):
+    with held(place, tmp_path / "held").open() as terminal:
+        terminal.wait(STANDS)
+        terminal.send("ab")
+        terminal.send(told)
+        terminal.type("cdefgh")
+        terminal.wait("› abcdefgh$")
+        (tmp_path / "held/go").touch()
+        wait_for_app(terminal)
+        terminal.send(f"i{told}j")
+        terminal.wait("› abcdefghij$")
+        terminal.press("ctrl+c", "ctrl+d")
+
+
 def test_an_input_method_finds_the_terminals_cursor_behind_what_is_typed(place):
     with place.open() as terminal:
         terminal.wait("Ask for a change")
