@@ -11,7 +11,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -216,6 +216,7 @@ def start(words: Sequence[str], frame: FirstFrame | None = None) -> int:
         older=older,
         offers=offers,
         keep_theme=partial(keep_theme, launch.places),
+        keys_in_force=_keys_in_force,
         first=frame,
     )
     if code is None:
@@ -223,6 +224,15 @@ def start(words: Sequence[str], frame: FirstFrame | None = None) -> int:
 
         return demo.play(open_desk)
     return code
+
+
+def _keys_in_force(own: Mapping[str, str]) -> Mapping[str, str]:
+    """The person's own keys, but for those that cannot be used; few have any."""
+    if not own:
+        return own
+    from codeagent.config.key_problems import keys_in_force
+
+    return keys_in_force(own)
 
 
 def _servers() -> Sequence[LocalServer]:

@@ -54,6 +54,7 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
     older: OlderSessions | None = None,
     offers: Offers | None = None,
     keep_theme: Callable[[str], None] = _keep_nothing,
+    keys_in_force: Callable[[Mapping[str, str]], Mapping[str, str]],
     first: FirstFrame | None = None,
 ) -> int | None:
     """Runs the app until it is closed and returns the exit code; None when the demo is wanted instead.
@@ -62,7 +63,8 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
 
     ``looks_from`` holds the settings file that says how it looks. When ``older`` is
     given, the person first chooses one of those sessions; ``offers`` is what can
-    be done when there is no model; ``first`` is the instant prompt, where it stands.
+    be done when there is no model; ``keys_in_force`` leaves those of the person's own
+    keys that can be used; ``first`` is the instant prompt, where it stands.
     """
     at_end = ExitStack()
     guard = first or TerminalGuard()
@@ -83,7 +85,7 @@ def open_app(  # noqa: PLR0913 - all that one start is made of
         reduced_motion=look.reduced_motion,
         vi=look.vi,
         prompt=prompt,
-        keymap=look.keys,
+        keymap=keys_in_force(look.keys),
         theme_folders=[looks_from.themes],
         older=older,
         offers=offers,

@@ -53,16 +53,41 @@ With that protocol the first means the second all the same.
 
 def key_problems(keymap: Mapping[str, str]) -> tuple[str, ...]:
     """One sentence a problem, each naming the setting to change; empty when all is well."""
-    wanted = {key.name: keys_of(key, keymap) for key in KEYS}
+    wanted = _wanted(keymap)
+    lists = key_names(keys_in_force(keymap))["help"]
     problems = [
-        f"[keys] names {name}, which is no key that can be changed; {key_names(keymap)['help']} lists them."
+        f"[keys] names {name}, which is no key that can be changed; {lists} lists them."
         for name in sorted(keymap.keys() - CHANGEABLE)
     ]
     for action in KEYS:
         if action.action and action.name in keymap:
             problems += _wrong_words(action, wanted[action.name])
-            problems += _clashes(action, wanted, keymap)
+            problems += [_told(action, other, shared, keymap) for other, shared in _clashes(action, wanted)]
     return tuple(dict.fromkeys(problems))
+
+
+def keys_in_force(keymap: Mapping[str, str]) -> dict[str, str]:
+    """The person's own keys without those that have a problem: in their place stays what is usual."""
+    kept = {
+        action.name: [key for key in keys_of(action, keymap) if not any(_wrong_words(action, (key,)))]
+        for action in KEYS
+        if action.action and action.name in keymap
+    }
+    while True:
+        own = {name: ",".join(keys) for name, keys in kept.items() if keys}
+        wanted = _wanted(own)
+        clashing = {
+            action.name: {key for _, shared in _clashes(action, wanted) for key in shared}
+            for action in KEYS
+            if action.name in own
+        }
+        if not any(clashing.values()):
+            return own
+        kept = {name: [key for key in keys.split(",") if key not in clashing[name]] for name, keys in own.items()}
+
+
+def _wanted(keymap: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {key.name: keys_of(key, keymap) for key in KEYS}
 
 
 def keys_of(action: KeyAction, keymap: Mapping[str, str]) -> tuple[str, ...]:
@@ -119,17 +144,21 @@ def _is_typed(key: str) -> bool:
     return len(key) == 1 or key == "space" or (key not in _NAMED and _is_character_name(key))
 
 
-def _clashes(action: KeyAction, wanted: Mapping[str, tuple[str, ...]], keymap: Mapping[str, str]) -> Iterator[str]:
-    """Other actions of the same place with the same key, but for those that share it by default."""
+def _clashes(action: KeyAction, wanted: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[KeyAction, set[str]]]:
+    """Other actions of the same place, and the keys they have in common, but for those that they share by default."""
     for other in KEYS:
         if other is action or not _meet(action.place, other.place):
             continue
         shared = set(wanted[action.name]) & set(wanted[other.name])
         shared -= set(keys_of(action, {})) & set(keys_of(other, {}))
         if shared:
-            first, second = sorted((action, other), key=lambda one: (one.name not in keymap, one.name))
-            keys = ", ".join(sorted(shared))
-            yield f"[keys] {first.name}: {keys} is the key of {second.name} as well; give one of them another."
+            yield other, shared
+
+
+def _told(action: KeyAction, other: KeyAction, shared: set[str], keymap: Mapping[str, str]) -> str:
+    first, second = sorted((action, other), key=lambda one: (one.name not in keymap, one.name))
+    keys = ", ".join(sorted(shared))
+    return f"[keys] {first.name}: {keys} is the key of {second.name} as well; give one of them another."
 
 
 def _meet(one: Place, other: Place) -> bool:

@@ -1,6 +1,6 @@
 import pytest
 
-from codeagent.config.key_problems import key_problems
+from codeagent.config.key_problems import key_problems, keys_in_force
 from codeagent.core.keys import KEYS
 
 
@@ -98,3 +98,34 @@ def test_a_letter_is_fine_for_answers():
 @pytest.mark.parametrize("key", ["ctrl+i", "ctrl+m", "ctrl+h", "ctrl+slash"])
 def test_a_key_that_plain_terminals_do_not_send_is_said(key):
     assert any("cannot tell" in said for said in key_problems({"mode": key}))
+
+
+@pytest.mark.parametrize(
+    "key", ["bogus+key", "", "m", "question_mark", "hyper+q", "ctrl+alt+k", "ctrl+i", "alt+.", "f1", "y"]
+)
+def test_a_key_with_a_problem_leaves_the_usual_one_in_force(key):
+    assert key_problems({"mode": key}) != ()
+    assert keys_in_force({"mode": key}) == {}
+
+
+def test_of_several_keys_those_without_a_problem_are_in_force():
+    assert keys_in_force({"mode": "f5, bogus, f1, ctrl+x", "fly": "f6"}) == {"mode": "f5,ctrl+x"}
+
+
+def test_of_two_actions_with_one_key_neither_gets_it():
+    assert keys_in_force({"mode": "ctrl+x", "panels": "ctrl+x,f5"}) == {"panels": "f5"}
+
+
+def test_keys_that_are_exchanged_are_in_force_unless_one_of_them_is_not():
+    assert keys_in_force({"find": "f1", "help": "ctrl+f"}) == {"find": "f1", "help": "ctrl+f"}
+    assert keys_in_force({"find": "f1", "help": "bogus"}) == {}
+
+
+def test_a_name_that_does_not_exist_is_listed_by_the_key_that_is_in_force():
+    said = key_problems({"fly": "ctrl+x", "help": "bogus+key"})
+    assert "f1 lists them" in said[0]
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key.action])
+def test_all_keys_as_they_come_are_in_force_when_they_are_chosen(key):
+    assert keys_in_force({key.name: key.keys}) == {key.name: key.keys}

@@ -102,6 +102,48 @@ def test_keys_of_the_kitty_protocol_send_queue_and_stop(place, model_server):
     assert model_server.requests[0].messages[0]["content"][0]["text"] == "First\ntwo"
 
 
+@pytest.mark.parametrize("is_early", [True, False])
+def test_lines_that_are_pasted_without_marks_stand_in_the_prompt_and_send_nothing(place, model_server, is_early):
+    model_server.reply(Reply(parts=(Say("Heard."),)))
+    with place.open() as terminal:
+        terminal.wait("f1 keys" if is_early else "claude-test")
+        terminal.send("one\rtwo\rthree\r")
+        terminal.wait("three")
+        terminal.wait("claude-test", 30)
+        terminal.pump(1)
+        assert model_server.requests == []
+        terminal.press("enter")
+        terminal.wait("Heard")
+        terminal.press("ctrl+d")
+    assert model_server.requests[0].messages[0]["content"][0]["text"] == "one\ntwo\nthree"
+
+
+def test_a_key_that_cannot_be_used_is_said_and_the_usual_one_stays(place):
+    (place.home / "config").mkdir(parents=True)
+    (place.home / "config/config.toml").write_text('[keys]\nhelp = "bogus+key"\nfind = "ctrl+p"\npanels = "f6"\n')
+    with place.open() as terminal:
+        terminal.wait("there is no key bogus\\+key")
+        terminal.wait("f1 keys")
+        terminal.press("f1")
+        terminal.wait("f6 +open or close all panels")
+        assert "ctrl+p" in terminal.text
+        terminal.press("esc")
+        terminal.wait_gone("open or close all panels")
+        terminal.press("ctrl+f")
+        terminal.wait("[Ff]ind")
+        terminal.press("esc", "ctrl+d")
+
+
+def test_ctrl_is_known_on_every_layout(place):
+    with place.open() as terminal:
+        terminal.wait("claude-test")
+        terminal.wait_until(lambda: b"\x1b[>25u" in terminal.raw, 20, "no kitty protocol")
+        assert b"\x1b[=4;2u" in terminal.raw[terminal.raw.index(b"\x1b[>25u") :]
+        terminal.send("word\x1b[1075::117;5uother")
+        terminal.wait("› other$")
+        terminal.press("ctrl+c", "ctrl+d")
+
+
 def test_a_yes_right_behind_escape_allows_nothing(place, model_server):
     model_server.reply(Reply(parts=(Call("bash", {"command": "touch made"}),)))
     with place.open() as terminal:

@@ -17,6 +17,7 @@ from pathlib import Path
 from codeagent.cli.command_line import WordsParser
 from codeagent.cli.opening import OpenDesk
 from codeagent.cli.screen import open_app
+from codeagent.config.key_problems import keys_in_force
 from codeagent.config.launch import Launch
 from codeagent.config.places import find_places
 from codeagent.core.errors import ConfigError
@@ -50,7 +51,7 @@ def play(open_desk: OpenDesk) -> int:
             flags={"model": {"name": f"scripted/{HERE / 'demo.jsonl'}"}},
             keeps_session=False,
         )
-        return open_app(launch, find_places(os.environ), REQUEST, open_desk) or 0
+        return open_app(launch, find_places(os.environ), REQUEST, open_desk, keys_in_force=keys_in_force) or 0
 
 
 @contextmanager
