@@ -12,6 +12,8 @@ FULL, MANY, FEW = 1 << 24, 256, 16
 
 _SHOW_ALL = frozenset({"kitty", "ghostty", "alacritty", "foot", "wezterm", "direct"})
 """How the names of terminals end that show all colours and say so in ``COLORTERM``, which ssh does not pass on."""
+_DEC_WITH_COLOURS = ("vt340", "vt525")
+_WITHOUT_COLOURS = frozenset({"m", "mono", "nocolor"})
 _LIGHT_COLOURS = {"7", "9", "10", "11", "12", "13", "14", "15"}  # of COLORFGBG, as rxvt and Konsole set it
 _LONGEST_HINT = 16
 
@@ -26,8 +28,15 @@ def colours_of(environ: Mapping[str, str]) -> int:
 
 
 def has_no_colour(environ: Mapping[str, str]) -> bool:
-    """Whether the person wants none (https://no-color.org)."""
-    return bool(environ.get("NO_COLOR"))
+    """Whether the person wants none (https://no-color.org), or the terminal has none, as its name says."""
+    return bool(environ.get("NO_COLOR")) or (not environ.get("COLORTERM") and _is_monochrome(environ.get("TERM", "")))
+
+
+def _is_monochrome(terminal: str) -> bool:
+    """DEC's terminals by their numbers, and what terminfo(5) names as without colours."""
+    name, *ends = terminal.lower().split("-")
+    is_dec = name[:2] == "vt" and name[2:5].isdecimal() and not (name.startswith(_DEC_WITH_COLOURS) or "color" in ends)
+    return is_dec or not _WITHOUT_COLOURS.isdisjoint(ends)
 
 
 def theme_for(wanted: str, environ: Mapping[str, str], background_file: str) -> str:

@@ -119,7 +119,7 @@ class Looks:
         Returns what there is to say about it. Raises NoSuchCommand, NotReady and ConfigError.
         """
         if self._appearance.is_colourless:
-            raise NotReady("NO_COLOR is set: nothing is drawn in colour.")
+            raise NotReady("Nothing is drawn in colour: NO_COLOR is set, or the terminal has no colours.")
         if argument != self._looked_at:
             self._look("", show)
         self._looked_at = ""

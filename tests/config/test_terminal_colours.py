@@ -2,7 +2,16 @@
 
 import pytest
 
-from codeagent.config.terminal_colours import FEW, FULL, MANY, colours_of, follows_terminal, remembered, theme_for
+from codeagent.config.terminal_colours import (
+    FEW,
+    FULL,
+    MANY,
+    colours_of,
+    follows_terminal,
+    has_no_colour,
+    remembered,
+    theme_for,
+)
 
 FULL_COLOUR = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
@@ -42,6 +51,19 @@ def test_the_terminal_says_how_many_colours_it_has(environ, colours):
 )
 def test_the_theme_is(wanted, environ, theme, tmp_path):
     assert theme_for(wanted, {**FULL_COLOUR, **environ}, str(tmp_path / "none")) == theme
+
+
+@pytest.mark.parametrize(
+    ("terminal", "has_none"),
+    [
+        *((one, True) for one in ("vt100", "vt102", "vt220", "vt100-am", "VT420", "xterm-mono", "ansi-m", "linux-m")),
+        *((one, False) for one in ("vt340", "vt525", "vt100-color", "vte-256color", "xterm", "linux", "screen", "")),
+    ],
+)
+def test_a_terminal_whose_name_says_that_it_has_no_colours_gets_none(terminal, has_none):
+    assert has_no_colour({"TERM": terminal}) is has_none
+    assert has_no_colour({"TERM": terminal, "NO_COLOR": "1"})
+    assert not has_no_colour({"TERM": terminal, "COLORTERM": "truecolor"})
 
 
 def test_the_terminals_answer_decides_only_where_nothing_else_does():
