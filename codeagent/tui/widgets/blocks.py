@@ -11,15 +11,20 @@ from enum import StrEnum
 from typing import Protocol
 
 from codeagent.core.events import Level
-from codeagent.core.text import clean, show_invisible
+from codeagent.core.text import clean, counted, show_invisible
 from codeagent.tui.widgets.code_lines import CodeRows, code_end, code_head
+from codeagent.tui.widgets.folded_paste import LONGEST_OPEN_PASTE, LONGEST_OPEN_TEXT
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import Line, Piece, Pieces, guess_rows, one_line, presentable, wrap
+from codeagent.tui.widgets.lines import UNFOLD, Line, Piece, Pieces, guess_rows, one_line, presentable, wrap
 from codeagent.tui.widgets.markdown_lines import MOST, MOST_PROSE, beginning, markdown_lines, more_below
 from codeagent.tui.widgets.stacks import Indented, LongLines, Stack
 
 INDENT = 3
 RIGHT_MARGIN = 1
+_FIRST, _LAST = 6, 3
+"""Lines of a folded text that are shown of its beginning and its end, where a question often stands."""
+_LONGEST_END = 600
+"""Characters of either that are shown at most."""
 _LONGEST_SUMMARY = 1_000
 """Characters of thinking that are looked at for the one line that stands for it."""
 
@@ -94,22 +99,26 @@ class Foldable(Block, Protocol):
 
 
 class PersonBlock:
-    """What the person said, as they typed it; ``note`` says how it reached the model."""
+    """What the person said, as they typed it; ``note`` says how it reached the model.
+
+    ``goes_on``: it is the end of something, without a sign before its first row.
+    """
 
     kind = Kind.PERSON
     ends_empty = False
 
-    def __init__(self, text: str, note: str = "") -> None:
+    def __init__(self, text: str, note: str = "", *, goes_on: bool = False) -> None:
         self._said = text
         begun, self._left_out = beginning(text, MOST_PROSE)
         self._text = presentable(begun).rstrip()
         self._note = note
+        self._goes_on = goes_on
 
-    def lines(self, width: int, inks: Inks) -> Sequence[Line]:
+    def lines(self, width: int, inks: Inks) -> list[Line]:
         """The words behind a chevron, on a ground of their own."""
         ground = inks.surface_ground
-        first = (Piece(" › ", inks.accent_strong + ground, ""),)
         rest = (Piece(" " * INDENT, ground, ""),)
+        first = rest if self._goes_on else (Piece(" › ", inks.accent_strong + ground, ""),)
         lines = wrap([Piece(self._text, inks.text + ground)], width - RIGHT_MARGIN, first=first, rest=rest, fill=ground)
         if self._left_out:
             lines.append(
@@ -127,6 +136,12 @@ class PersonBlock:
     def words(self) -> str:
         """What was typed."""
         return presentable(self._said).rstrip()
+
+
+def said_block(text: str, note: str = "") -> Block:
+    """The block for what the person said; ``note`` says how it reached the model."""
+    is_long = len(text) > LONGEST_OPEN_TEXT or text.rstrip().count("\n") >= LONGEST_OPEN_PASTE
+    return LongMessageBlock(text, note) if is_long else PersonBlock(text, note)
 
 
 class TextBlock:
@@ -290,6 +305,49 @@ class ThinkingBlock:
     def words(self) -> str:
         """The thinking, open or not."""
         return self.copied()
+
+
+class LongMessageBlock(ThinkingBlock):
+    """The beginning and the end of a long message, or all of it when opened."""
+
+    kind = Kind.PERSON
+
+    def __init__(self, text: str, note: str = "") -> None:
+        text = text.rstrip()
+        super().__init__(text)
+        self._whole = PersonBlock(text, note)
+        start = len("\n".join(text[:_LONGEST_END].split("\n")[:_FIRST]))
+        end = len(text) - len("\n".join(text[-_LONGEST_END:].split("\n")[-_LAST:]))
+        self._middle = text[start:end].strip("\n")
+        self._begins = PersonBlock(text[:start])
+        self._ends = PersonBlock(text[end:], note, goes_on=True)
+
+    def lines(self, width: int, inks: Inks) -> Sequence[Line]:
+        """All of it when open; else its ends, and between them what is not shown."""
+        if self.is_open:
+            return self._with_sign(self._whole.lines(width, inks), inks)
+        rows = self._middle.count("\n")
+        more = counted(rows + 1, "more line") if rows else counted(len(self._middle), "more character")
+        ground = inks.surface_ground
+        margin, told = Piece(" " * INDENT, ground, ""), Piece(f"… {more}", inks.muted + ground, "", UNFOLD)
+        mark = Line(pieces=(margin, told), whole=presentable(self._middle), fill=ground)
+        return self._with_sign([*self._begins.lines(width, inks), mark, *self._ends.lines(width, inks)], inks)
+
+    def _with_sign(self, lines: list[Line], inks: Inks) -> list[Line]:
+        """The lines, with a sign at the first one that it is chosen or kept open."""
+        first, ground = lines[0], inks.surface_ground
+        margin = Piece(" ▌ ", inks.accent + ground, "") if self.is_chosen else first.pieces[0]
+        kept = (Piece("  kept open", inks.faint + ground, ""),) if self.is_pinned else ()
+        head = Line(pieces=(margin, *first.pieces[1:], *kept), joint=first.joint, whole=first.whole, fill=first.fill)
+        return [head, *lines[1:]]
+
+    def guess(self, width: int) -> int:
+        """Counts the rows of what shows."""
+        return self._whole.guess(width) if self.is_open else self._begins.guess(width) + 1 + self._ends.guess(width)
+
+    def words(self) -> str:
+        """What was typed."""
+        return self._whole.words()
 
 
 class NoteBlock:

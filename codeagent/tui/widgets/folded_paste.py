@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from codeagent.core.text import counted
 
 LONGEST_OPEN_PASTE = 20
-_LONGEST_TEXT = 4_000
+LONGEST_OPEN_TEXT = 4_000
 _LONGEST_OPENED = 200_000
 _MARK = re.compile(r"\[pasted text #\d+ · [\d,]+ (?:lines|characters)\]")
 _MARK_AND_NEWLINE = re.compile(rf"({_MARK.pattern})(\n?)")
@@ -23,7 +23,7 @@ class FoldedPastes:
     def fold(self, text: str) -> str:
         """A mark for a text of more than 20 lines or 4,000 characters; a shorter one as it is."""
         lines = text.count("\n") + 1
-        if lines <= LONGEST_OPEN_PASTE and len(text) <= _LONGEST_TEXT:
+        if lines <= LONGEST_OPEN_PASTE and len(text) <= LONGEST_OPEN_TEXT:
             return text
         return self._mark(text)
 

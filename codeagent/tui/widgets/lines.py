@@ -26,6 +26,8 @@ from codeagent.core.values import value
 TAB = "    "
 GOES_ON = "↳ "
 """What stands before a row that a line of code or of a command goes on in."""
+UNFOLD = "unfold"
+"""The link of a row that a click replaces by what it stands for."""
 
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 

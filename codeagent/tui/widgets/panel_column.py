@@ -14,7 +14,7 @@ from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.blocks import Foldable, ThinkingBlock
 from codeagent.tui.widgets.column import Anchor, Place
 from codeagent.tui.widgets.column_view import ColumnView
-from codeagent.tui.widgets.panel_lines import UNFOLD
+from codeagent.tui.widgets.lines import UNFOLD
 from codeagent.tui.widgets.search import Found, Search
 from codeagent.tui.widgets.tool_panel import ToolPanel
 

@@ -26,16 +26,13 @@ from codeagent.tui.widgets.command_rows import command_rows
 from codeagent.tui.widgets.diff_lines import render_diff
 from codeagent.tui.widgets.file_changes import change_lines, words_of_change
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import TAB, Cut, Line, Piece, wrap
+from codeagent.tui.widgets.lines import TAB, UNFOLD, Cut, Line, Piece, wrap
 from codeagent.tui.widgets.stacks import Stack
 from codeagent.tui.widgets.terminal_colours import output_pieces
 
 TAIL_LINES = 6
 Toned = list[tuple[str, Literal["muted", "faint", "warning", "error", "added", "removed"]]]
 """Words with what they are drawn as."""
-
-UNFOLD = "unfold"
-"""The link of a row that a click replaces by what it stands for."""
 
 _NUMBERED = re.compile(r"\s*(\d+)→(.*)")
 _CHANGED = re.compile(r"\n?^\[changed files: .*\]$", re.MULTILINE)

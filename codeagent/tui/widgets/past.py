@@ -160,9 +160,9 @@ class _Past:
         """One event; those that leave nothing to see are passed over."""
         match event:
             case TurnStarted(text=text):
-                self.blocks.append(blocks.PersonBlock(text))
+                self.blocks.append(blocks.said_block(text))
             case MessageDelivered(text=text, step=step):
-                self.blocks.append(blocks.PersonBlock(text, f"seen before step {step}"))
+                self.blocks.append(blocks.said_block(text, f"seen before step {step}"))
             case HistoryAppended(message=message):
                 self._message(message)
             case ToolStarted() | ToolPreviewed() | ApprovalSettled() | ToolEnded():
@@ -228,7 +228,7 @@ class _Past:
 
     def _own_command(self, message: UserMessage) -> None:
         own = own_command(message, f"own past {len(self.blocks)}")
-        self.blocks.append(blocks.PersonBlock(f"!{own.command}"))
+        self.blocks.append(blocks.said_block(f"!{own.command}"))
         self._start(own.result.call_id, "bash", own.arguments_json, is_open=True)
         self._end(own.result, own.seconds)
 

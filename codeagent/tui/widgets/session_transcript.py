@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from codeagent.core.events import AgentEvent, ConversationRestored, ConversationRewound, TurnStarted
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.blocks import NoteBlock, PersonBlock, ThinkingBlock
+from codeagent.tui.widgets.blocks import NoteBlock, ThinkingBlock
 from codeagent.tui.widgets.column import Place
 from codeagent.tui.widgets.compaction_block import CompactionBlock
 from codeagent.tui.widgets.finding import hits, pattern_of
@@ -26,8 +26,7 @@ class SessionTranscript(Transcript):
 
     def begin_turn(self, turn: int, text: str) -> None:
         """A turn begins with the person's words."""
-        self._end_reply()
-        self._turns.begin(turn, self._append(PersonBlock(text)))
+        self._turns.begin(turn, self._append_said(text))
 
     def rewind(self, turn: int, note: str) -> None:
         """The conversation goes on from before a turn: what came since leaves, and a note says so."""

@@ -15,7 +15,7 @@ from codeagent.core.context import HistoryCompacted
 from codeagent.core.events import Level
 from codeagent.core.messages import ToolResult
 from codeagent.tui.themes import Palette
-from codeagent.tui.widgets.blocks import Block, Kind, NoteBlock, PersonBlock
+from codeagent.tui.widgets.blocks import Block, Kind, NoteBlock, said_block
 from codeagent.tui.widgets.column import gap_between
 from codeagent.tui.widgets.compaction_block import CompactionBlock
 from codeagent.tui.widgets.live_reply import LiveReply
@@ -56,8 +56,7 @@ class Transcript(PanelColumn):
 
     def add_user(self, text: str, note: str = "") -> None:
         """The person's words; ``note`` says how they reached the model, when it was not at once."""
-        self._end_reply()
-        self._append(PersonBlock(text, note))
+        self._append_said(text, note)
 
     def stream_text(self, piece: str) -> None:
         """More of the reply."""
@@ -201,6 +200,13 @@ class Transcript(PanelColumn):
             self._last = reply.last_kind
         if changed is not None:
             self._touch(changed)
+
+    def _append_said(self, text: str, note: str = "") -> int:
+        self._end_reply()
+        index = self._append(said_block(text, note))
+        if self._foldable(index) is not None:
+            self._foldables.append(index)
+        return index
 
     def _append(self, block: Block, at: float | None = None) -> int:
         index = self.column.append(block, gap_between(self._last, block.kind), at)
