@@ -34,6 +34,8 @@ _STATUS_OF_TYPE = {
 _WINDOW_NAMED = (
     seldom(r"(?:>|<=|less than)\s?(\d[\d,]*)"),
     seldom(r"(\d[\d,]*) maximum context", re.IGNORECASE),
+    seldom(r"input length should be \[\d+, ?(\d[\d,]*)\]", re.IGNORECASE),
+    seldom(r"(?:context (?:length|window|size)|max_num_tokens) \((\d[\d,]*)\)", re.IGNORECASE),
     seldom(
         r"(?:context (?:length|window|size|limit)|maximum (?:prompt|model|sequence) length|max_seq_len|allowed"
         r"|\blimit|cannot exceed)[^\d.;]{0,30}(\d[\d,]*)",
@@ -85,6 +87,13 @@ def status_of(error: JsonObject) -> int:
         if found := int(text) if text.isdecimal() else _STATUS_OF_TYPE.get(text, 0):
             return found
     return 0
+
+
+def window_named(body: JsonValue) -> int | None:
+    """The window in tokens that an error names in a field of its own, as llama.cpp does; None when it has none."""
+    error = as_object(as_object(body).get("error")) or as_object(body)
+    size = error.get("n_ctx")
+    return size if isinstance(size, int) and size >= _LEAST_WINDOW else None
 
 
 def window_in(said: str) -> int | None:

@@ -17,7 +17,7 @@ from codeagent.core.json_types import JsonValue
 from codeagent.core.seldom import seldom
 from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
-from codeagent.providers.error_bodies import error_of, is_page, said_by_page, status_of, window_in
+from codeagent.providers.error_bodies import error_of, is_page, said_by_page, status_of, window_in, window_named
 from codeagent.providers.network import Proxy, deepest, is_of_certificates, is_refused, proxy_to, tls_reason, words_of
 from codeagent.providers.sse import as_object, parse_object, retry_after
 
@@ -35,11 +35,12 @@ _LATER = "Send the message again later, or choose another model."
 _PROXY_WANTS_NAME = 407
 _BUSY = frozenset({408, 409, 425, 429, 499})
 _TOO_LONG = seldom(
-    r"prompt (?:is )?too long|context[_ ]length|context[_ ]window|context[_ ]size|context limit|maximum context"
-    r"|maximum (?:prompt|model|sequence) length|max_seq_len"
-    r"|exceeds? the (?:available|maximum|model'?s?) (?:context|number of (?:input )?tokens)"
+    r"prompt (?:is )?too long|prompt exceeds (?:the )?max|context[_ ]length"
+    r"|context[_ ]?window|context[_ ]size|context limit|maximum context|maximum (?:prompt|model|sequence) length"
+    r"|max_seq_len|exceeds? the (?:available|maximum|model'?s?) (?:context|number of (?:input )?tokens)"
     r"|token count\b.{0,40}\bexceeds|must have less than \d+ tokens|must be <= \d+"
     r"|reduce the length of the (?:messages|prompt)|input (?:is|length|tokens?) (?:too long|exceed)"
+    r"|exceed(?:s|ed)? (?:the )?model'?s? token limit|range of input length|should not exceed max_num_tokens"
     r"|too many (?:input )?tokens|request_too_large",
     re.IGNORECASE,
 )
@@ -106,7 +107,7 @@ class Service:
             )
         speaker = None if told else self._speaking_proxy(headers)
         if status == 413 or _is_too_long(status, f"{kind} {said}"):  # noqa: PLR2004
-            return self._overflow(said, status, speaker)
+            return self._overflow(said, status, speaker, window_named(told))
         is_busy = _is_busy(status)
         if speaker is not None:
             return self._refused_at_proxy(speaker, status, said, is_busy=is_busy, wait=wait)
@@ -131,15 +132,17 @@ class Service:
         if status >= 400:  # noqa: PLR2004
             return self.refused(status, {}, json.dumps({"error": error}))
         if _TOO_LONG().search(f"{kind} {said}"):
-            return self._overflow(said)
+            return self._overflow(said, window=window_named({"error": error}))
         return ProviderUnavailable(f"{self.name} broke off its reply{_quoted(said)}")
 
-    def _overflow(self, said: str, status: int | None = None, speaker: str | None = None) -> ContextOverflow:
+    def _overflow(
+        self, said: str, status: int | None = None, speaker: str | None = None, window: int | None = None
+    ) -> ContextOverflow:
         if speaker is not None:  # a shorter history gets past a proxy as well
             text = f"{speaker} takes no request of this length (HTTP {status}){_quoted(said)}"
             return ContextOverflow(text, hint=self._check_proxy, status=status, said=said)
         problem = f"The request is too long for {self.model}{_quoted(said)}"
-        return ContextOverflow(problem, status=status, window=window_in(said), said=said)
+        return ContextOverflow(problem, status=status, window=window or window_in(said), said=said)
 
     def unreachable(self, error: BaseException) -> ProviderError:  # noqa: PLR0911 - one return a cause
         """The error for a request that got no answer."""

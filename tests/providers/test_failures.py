@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
 import subprocess
@@ -160,12 +161,36 @@ async def test_a_wrong_path_in_the_base_url_says_so(model_server):
         "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens",
         "the request exceeds the available context size, try increasing it",
         "Please reduce the length of the messages or completion.",
+        "Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)",
+        "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 204800]",
+        "Prompt exceeds max length",
+        "litellm.ContextWindowExceededError: litellm.BadRequestError: XaiException - x",
+        "The prompt length (15000) should not exceed max_num_tokens (9000)",
+        "invalid params, context window exceeds limit (2013)",
     ],
 )
 async def test_a_history_that_is_too_long_is_told_apart(model_server, provider, message):
     model_server.reply(Refuse(status=400, message=message))
 
     assert isinstance(await failure(provider), ContextOverflow)
+
+
+@pytest.mark.parametrize("is_in_stream", [False, True])
+def test_the_window_that_an_error_names_in_a_field_is_read(is_in_stream):
+    said = "the request exceeds the available context size, try increasing it"
+    error = {
+        "code": 400,
+        "message": said,
+        "type": "exceed_context_size_error",
+        "n_prompt_tokens": 15_000,
+        "n_ctx": 9_000,
+    }
+    service = Service(name="s", url="http://127.0.0.1:1", model="m", key_variable="K", url_variable="U")
+    body = json.dumps({"error": error})
+    refusal = service.reported(error) if is_in_stream else service.refused(400, {}, body)
+
+    assert isinstance(refusal, ContextOverflow)
+    assert refusal.window == 9_000
 
 
 async def test_a_request_that_is_too_large_is_a_history_that_is_too_long(model_server, provider):
