@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import assert_never
@@ -24,11 +24,12 @@ from codeagent.agent.shrinking import (
     words_under_way,
     words_within,
 )
+from codeagent.agent.windows import Windows
 from codeagent.core.approvals import ApprovalRequest, Approve, Decision, Deny, TextPreview, Verdict, Withdraw
 from codeagent.core.context import CompactionReason, CompactionStarted, HistoryCompacted
 from codeagent.core.desk import Approver
 from codeagent.core.errors import ContextOverflow, ProviderError
-from codeagent.core.events import AgentEvent, ContextMeasured, Level, NoticeGiven
+from codeagent.core.events import ContextMeasured, Level, NoticeGiven
 from codeagent.core.messages import AssistantMessage, Message, StopReason, UserMessage
 from codeagent.core.protocols import Ledger, ModelRequest, Provider
 from codeagent.core.refused import without_refused
@@ -43,8 +44,6 @@ _CHARACTERS = 3  # a token, counted so low that what is cut by it surely fits
 _MOST_SUMMARY, _LEAST_SUMMARY = 8_000, 400
 _MOST_FAILURES = 3
 _THOUSAND = 1_000
-_TOO_LARGE = 413  # of bytes, which says nothing of tokens
-_JUST_UNDER, _LEAST_GUESS = 0.9, 4_000
 _PINS_SHARE, _USUAL_WINDOW = 4, 32_000
 _WORDS_SHARE, _MOST_WORDS = 8, 12_000
 _SHOWN = 80  # characters of a summary that is no good
@@ -90,11 +89,10 @@ class Compactor:
         self._meter = meter
         self._record = record
         self._provider = provider
-        self._ledger = ledger
         self._limits = limits
         self._judges = judges
         self._pins = pins
-        self._told = dict(told)
+        self._windows = Windows(ledger, meter, told)
         self._asker = Asker(record, limits, is_shown=False)
         self._failures = 0
         self._overflows = 0
@@ -104,23 +102,15 @@ class Compactor:
     @property
     def window(self) -> int | None:
         """The window of the model that answers now, in tokens: what is known of it, or what its service named."""
-        model = self._provider().model
-        known, told = self._ledger.window(model), self._told.get(model)
-        return known if told is None else min(told, known or told)
+        return self._windows.of(self._provider().model)
 
     def narrow(self, refusal: ContextOverflow) -> None:
-        """Takes what a refusal names for the window from now on; if it names none, a bit under what it refused."""
-        guess = None if refusal.status == _TOO_LARGE else max(int(self._meter.used * _JUST_UNDER), _LEAST_GUESS)
-        self._narrow_to(refusal.window or guess)
+        """Takes what a refusal tells of the window for it from now on."""
+        self._windows.narrow(self._provider().model, refusal)
 
     def is_full(self) -> None:
         """A reply ran into the end of the window: it holds no more than what is used now."""
-        self._narrow_to(max(self._meter.used, _LEAST_GUESS))
-
-    def _narrow_to(self, window: int | None) -> None:
-        known = self.window
-        if window is not None and (known is None or window < known):
-            self._told[self._provider().model] = window
+        self._windows.is_full(self._provider().model)
 
     @property
     def most_pinned(self) -> int:
@@ -144,6 +134,10 @@ class Compactor:
     def is_beyond(self) -> bool:
         """Whether the next request has more than the window holds."""
         return self.window is not None and self._meter.used >= self.window
+
+    def measure(self) -> None:
+        """Tells how full the window is."""
+        self._record.tell(ContextMeasured(tokens=self._meter.used, window=self.window))
 
     def fits_again(self) -> None:
         """A request went through."""
@@ -174,7 +168,7 @@ class Compactor:
         self._meter.start_over()
         if compaction.words_to:
             self._tell_cut(told - self._told_characters)
-        self._record.tell(ContextMeasured(tokens=self._meter.used, window=self.window))
+        self.measure()
         self._is_refused = False
         if reason is CompactionReason.FULL and self.is_due and not compaction.words_to:
             self._fail(reason, "The conversation is still too long after it was compacted.")
@@ -201,7 +195,7 @@ class Compactor:
             cleared=tuple(call for call in long_results(older, _CLEARED_FROM) if call not in spared),
             before=before,
             window=self.window,
-            told_by=self._provider().model if self._provider().model in self._told else "",
+            told_by=self._provider().model if self._windows.is_told(self._provider().model) else "",
         )
         plan = self._with_cut_words(_with_shortened(plan, kept, keep), messages, cut, room)
         is_mended = reason is CompactionReason.FULL or plan.words_to
@@ -309,8 +303,8 @@ class Compactor:
         try:
             reply = await self._asker.ask(self._provider(), request)
         except ProviderError as error:
-            if isinstance(error, ContextOverflow) and error.window is not None:
-                self._narrow_to(error.window)
+            if isinstance(error, ContextOverflow):
+                self._windows.take_named(self._provider().model, error)
             raise _NotSummedUp(f"The conversation could not be summed up: {error}") from error
         finally:
             for lost in self._asker.take_lost():
@@ -377,12 +371,6 @@ class Compactor:
         text = f"{problem} {_GIVEN_UP}" if is_over else problem
         ends_turn = reason is CompactionReason.OVERFLOW  # which then says what to do
         self._record.tell(NoticeGiven(text=text, level=Level.INFO if ends_turn else Level.WARNING))
-
-
-def told_windows(past: Iterable[AgentEvent]) -> dict[str, int]:
-    """The windows that services have told by their refusals in a resumed session, by model."""
-    compactions = (event for event in past if isinstance(event, HistoryCompacted) and event.told_by)
-    return {event.told_by: event.window for event in compactions if event.window is not None}
 
 
 def _with_shortened(plan: HistoryCompacted, kept: Sequence[Message], keep: int) -> HistoryCompacted:

@@ -20,7 +20,6 @@ from codeagent.agent.tool_call import Workshop
 from codeagent.core.context import CompactionReason
 from codeagent.core.errors import ContextOverflow, JournalError, SummaryRefused
 from codeagent.core.events import (
-    ContextMeasured,
     Delivery,
     Level,
     MessageDelivered,
@@ -228,7 +227,7 @@ class Turn:
             async with self._asking:
                 if setting.compactor.is_due:
                     await self._make_room(CompactionReason.FULL)
-                self._measure()
+                setting.compactor.measure()
                 return await self._reply()
         except CalledOff:
             return None
@@ -269,10 +268,6 @@ class Turn:
         return ModelRequest(
             system=setting.system, messages=setting.history.messages, tools=setting.specs, affordable=affordable
         )
-
-    def _measure(self) -> None:
-        setting = self._setting
-        self._record.tell(ContextMeasured(tokens=setting.meter.used, window=setting.compactor.window))
 
     async def _act_on(self, reply: AssistantMessage) -> Ending | None:
         """Takes the reply into the history and does what it asks for; an ending when nothing can follow."""

@@ -134,6 +134,12 @@ class Meter:
         ratio = usage.context_tokens / max(self.fixed + estimated, 1)
         self._ratio = min(max(ratio, _LEAST_RATIO), _MOST_RATIO)
 
+    def accepted(self, model: str) -> int:
+        """Tokens of the last request that the model answered, by its service's own count; 0 when nothing is known."""
+        own = (one for one in reversed(self._messages()) if isinstance(one, AssistantMessage) and one.model == model)
+        counts = (one.usage.context_tokens - one.usage.output_tokens for one in own if not one.usage.is_estimate)
+        return next(filter(None, counts), 0)
+
     def start_over(self) -> None:
         """The history is another one: only an estimate is left until the provider counts again."""
         self._seen = self._estimated = 0

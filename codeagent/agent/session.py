@@ -11,7 +11,7 @@ from math import isfinite
 
 from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.budget import Budget
-from codeagent.agent.compaction import Compactor, Judges, told_windows
+from codeagent.agent.compaction import Compactor, Judges
 from codeagent.agent.history import History, OnLeft, user_message
 from codeagent.agent.limits import Limits
 from codeagent.agent.loop import LARGER, Ending, Setting, Turn
@@ -21,11 +21,11 @@ from codeagent.agent.record import Record
 from codeagent.agent.spending import Spending
 from codeagent.agent.steering import Queue
 from codeagent.agent.tool_call import Workshop
+from codeagent.agent.windows import told_windows
 from codeagent.core.context import ContextPart, ContextReport, Pin
 from codeagent.core.errors import CodeagentError, ContextOverflow, JournalError, SessionBusy
 from codeagent.core.events import (
     AgentEvent,
-    ContextMeasured,
     Delivery,
     Emit,
     Level,
@@ -189,8 +189,7 @@ class Session:
 
     def measure(self) -> None:
         """Tells how full the window is."""
-        setting = self._setting
-        self._record.tell(ContextMeasured(tokens=setting.meter.used, window=setting.compactor.window))
+        self._setting.compactor.measure()
 
     def context(self) -> ContextReport:
         """What fills the model's window now."""

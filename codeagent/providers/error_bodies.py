@@ -35,7 +35,6 @@ _WINDOW_NAMED = (
     seldom(r"(?:>|<=|less than)\s?(\d[\d,]*)"),
     seldom(r"(\d[\d,]*) maximum context", re.IGNORECASE),
     seldom(r"input length should be \[\d+, ?(\d[\d,]*)\]", re.IGNORECASE),
-    seldom(r"(?:context (?:length|window|size)|max_num_tokens) \((\d[\d,]*)\)", re.IGNORECASE),
     seldom(
         r"(?:context (?:length|window|size|limit)|maximum (?:prompt|model|sequence) length|max_seq_len|allowed"
         r"|\blimit|cannot exceed)[^\d.;]{0,30}(\d[\d,]*)",
@@ -43,6 +42,9 @@ _WINDOW_NAMED = (
     ),
 )
 """The ways to name it, the surest first."""
+_IN_BRACKETS = seldom(r"(?:context (?:length|window|size)|max_num_tokens|allowed) \((\d[\d,]*)\)", re.IGNORECASE)
+_ALONE = seldom(r"\(\d[\d,]*\)")
+"""Such a number may be a code of the error's, except right behind the name of the window."""
 _OF_BYTES = seldom(r"\bbytes?\b|\d ?[KMG]i?B\b", re.IGNORECASE)
 _LEAST_WINDOW = 1_000
 
@@ -100,5 +102,7 @@ def window_in(said: str) -> int | None:
     """The window in tokens that a refusal names, None when it names none."""
     if _OF_BYTES().search(said):
         return None
-    sizes = (int(found.replace(",", "")) for words in _WINDOW_NAMED for found in words().findall(said))
+    rest = _ALONE().sub("", said)
+    named = (*_IN_BRACKETS().findall(said), *(found for words in _WINDOW_NAMED for found in words().findall(rest)))
+    sizes = (int(found.replace(",", "")) for found in named)
     return next((size for size in sizes if size >= _LEAST_WINDOW), None)

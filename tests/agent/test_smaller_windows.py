@@ -12,7 +12,7 @@ from codeagent.core.events import TurnEnd
 from codeagent.providers.error_bodies import window_in
 from tests.agent.services import PROTOCOLS
 from tests.agent.stage import FAST, Prices, Probe, Stage
-from tests.server.replies import Call, Reply, Say, Tokens, say
+from tests.server.replies import Call, Refuse, Reply, Say, Tokens, say
 
 REFUSALS = {
     "messages": "prompt is too long: {sent} tokens > 9000 maximum",
@@ -51,6 +51,22 @@ async def test_the_window_that_a_refusal_tells_counts_from_then_on_and_no_messag
     await provider.aclose()
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_a_number_below_what_the_service_took_before_is_no_window(protocol, model_server):
+    url = model_server.url if protocol == "messages" else model_server.openai_url
+    provider = PROTOCOLS[protocol]("test", "key", url)
+    model_server.asides[b"You sum up a coding session"] = SUMMARY
+    stage = Stage(provider, Probe("look", talk), ledger=Prices(), limits=FAST)
+    model_server.reply(Reply(parts=(Say("Fine."),), tokens=Tokens(input=20_000)))
+    await stage.send("word " * 14_000)
+    model_server.reply(Refuse(status=400, message="context window exceeds limit: 2013"), say("Still here."))
+    assert (await stage.send("And now?")).text == "Still here."
+    [window] = {event.window for event in stage.of(HistoryCompacted)}
+    assert window is not None
+    assert window >= 18_000
+    await provider.aclose()
+
+
 @pytest.mark.parametrize(
     ("said", "window"),
     [
@@ -68,6 +84,7 @@ async def test_the_window_that_a_refusal_tells_counts_from_then_on_and_no_messag
         ("The prompt length (15000) should not exceed max_num_tokens (9000)", 9_000),
         ("Prompt length (15000) exceeds model context window (9000)", 9_000),
         ("Prompt exceeds max length", None),
+        ("invalid params, context window exceeds limit (2013)", None),
         ("Your input exceeds the context window of this model.", None),
         ("Request exceeds the maximum allowed number of bytes: 32000000", None),
     ],
