@@ -23,7 +23,7 @@ from codeagent.config.launch import PICK, Launch
 from codeagent.config.places import Places, find_places
 from codeagent.core.archive import Archive
 from codeagent.core.desk import Approver, Desk, Errand, KeyProblem, LocalServer
-from codeagent.core.errors import CodeagentError, ConfigError, NoModel
+from codeagent.core.errors import CodeagentError, ConfigError, NoModel, NoSuchSession
 from codeagent.core.events import Emit
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -149,7 +149,7 @@ def fail(error: CodeagentError) -> int:
 
     ways = f" {NoModel.WAYS}" if isinstance(error, NoModel) and not error.hint else ""
     complain(f"{clean(str(error))}{ways}")
-    return USAGE if isinstance(error, ConfigError) else FAILED
+    return USAGE if isinstance(error, ConfigError | NoSuchSession) else FAILED
 
 
 def _run(words: Sequence[str], frame: FirstFrame | None) -> int:

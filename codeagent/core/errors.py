@@ -11,6 +11,7 @@
     │   └── ContextOverflow       the history no longer fits the model's window
     ├── SummaryRefused            the history is too long, and the person wants no summary of it
     ├── JournalError              the session's record cannot be written or read
+    │   └── NoSuchSession         no session, or more than one, is what was named
     ├── NotOpened             what had to be answered before the session opens was not
     ├── SessionBusy               another process, or another turn, is using the session
     ├── CheckpointError           the state of the files cannot be kept or found again
@@ -110,6 +111,10 @@ class SummaryRefused(CodeagentError):
 
 class JournalError(CodeagentError):
     """The session's record cannot be written or read."""
+
+
+class NoSuchSession(JournalError):
+    """No session, or more than one, is what was named."""
 
 
 class NotOpened(CodeagentError):

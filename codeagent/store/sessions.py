@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from codeagent.core.errors import JournalError
+from codeagent.core.errors import NoSuchSession
 from codeagent.store.homes import Home, home_of, homes, remember
 
 
@@ -43,14 +43,14 @@ class Sessions:
             remember(self.folder, self._workspace)
 
     def latest(self) -> str:
-        """The id of the session that was used last; raises JournalError when there is none."""
+        """The id of the session that was used last; raises NoSuchSession when there is none."""
         paths = self.paths()
         if not paths:
-            raise JournalError("There is no session of this directory to go on with.", hint="Start one without -c.")
+            raise NoSuchSession("There is no session of this directory to go on with.", hint="Start one without -c.")
         return paths[0].stem
 
     def find(self, start: str) -> str:
-        """The id of this workspace that begins with ``start``; raises JournalError unless there is just one."""
+        """The id of this workspace that begins with ``start``; raises NoSuchSession unless there is just one."""
         return _only([path for path in self.paths() if path.stem.startswith(start)], start).stem
 
     def locate(self, start: str) -> Path:
@@ -85,7 +85,7 @@ def records(folder: Path) -> list[Path]:
 
 def _only(found: list[Path], start: str) -> Path:
     if not start:
-        raise JournalError("No session is named by an empty id.", hint="codeagent sessions list shows them all.")
+        raise NoSuchSession("No session is named by an empty id.", hint="codeagent sessions list shows them all.")
     exact = [path for path in found if path.stem == start]
     match exact or found:
         case [only]:
@@ -94,4 +94,4 @@ def _only(found: list[Path], start: str) -> Path:
             problem = f"No session of this directory has the id {start}."
         case _:
             problem = f"{len(found)} sessions have an id that begins with {start}."
-    raise JournalError(problem, hint="codeagent sessions list shows them all.")
+    raise NoSuchSession(problem, hint="codeagent sessions list shows them all.")

@@ -215,7 +215,9 @@ def test_no_session_leaves_nothing(place, model_server):
         (("-p", "x", "--model", "scripted/nowhere"), "no script", 2),
         (("-p", "x", "--allow", "bash(("), "bash((", 2),
         (("-p", "x", "-C", "nowhere"), "nowhere", 2),
-        (("-p", "x", "-c"), "no session", 1),
+        (("-p", "x", "-c"), "no session", 2),
+        (("-p", "x", "-r", "nosuch"), "has the id nosuch", 2),
+        (("sessions", "show", "nosuch"), "has the id nosuch", 2),
         (("-p",), "no prompt", 2),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeagent.core.approvals import Mode
-from codeagent.core.errors import JournalError
+from codeagent.core.errors import NoSuchSession
 from codeagent.core.events import SessionStarted, TurnStarted
 from codeagent.store.journal import JournalFile
 from codeagent.store.sessions import Sessions
@@ -41,9 +41,9 @@ async def test_an_id_may_be_shortened_while_it_is_clear(tmp_path):
     await write(sessions, "abc-1")
     await write(sessions, "abd-2")
     assert sessions.find("abc") == "abc-1"
-    with pytest.raises(JournalError, match="2 sessions"):
+    with pytest.raises(NoSuchSession, match="2 sessions"):
         sessions.find("ab")
-    with pytest.raises(JournalError, match="sessions list"):
+    with pytest.raises(NoSuchSession, match="sessions list"):
         sessions.find("x")
 
 
@@ -51,7 +51,7 @@ async def test_an_empty_id_means_no_session_even_where_there_is_but_one(tmp_path
     sessions = Sessions(tmp_path, Path("/src/shop"))
     await write(sessions, "abc-1")
     for find in (sessions.find, sessions.locate):
-        with pytest.raises(JournalError, match="empty id"):
+        with pytest.raises(NoSuchSession, match="empty id"):
             find("")
 
 
@@ -60,5 +60,5 @@ def test_directories_of_the_same_name_do_not_share_sessions(tmp_path):
 
 
 def test_without_sessions_the_error_says_what_to_do(tmp_path):
-    with pytest.raises(JournalError, match="without -c"):
+    with pytest.raises(NoSuchSession, match="without -c"):
         Sessions(tmp_path, Path("/src/shop")).latest()
