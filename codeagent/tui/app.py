@@ -53,6 +53,7 @@ from codeagent.tui.modes import take_next_mode
 from codeagent.tui.offers import Offers
 from codeagent.tui.outgoing import Outgoing
 from codeagent.tui.prompt_commands import PromptCommands
+from codeagent.tui.quitting import QuitKey
 from codeagent.tui.running import Surveys
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.approval import ApprovalDialog
@@ -60,7 +61,6 @@ from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.status import StatusLine
 from codeagent.tui.widgets.transcript import Transcript
 
-_QUIT_SECONDS = 2.0
 _NEED_NO_SESSION = {CommandName.HELP, CommandName.THEME, CommandName.EDITOR, CommandName.QUIT}
 
 
@@ -117,7 +117,7 @@ class CodeagentApp(TerminalApp[str]):
         self._outgoing = Outgoing(self.main, self.run_worker, self._around.look)
         self.main.prompt.on_sent = self._sent
         self.main.on_look = lambda text, pointed: self._looks.look_along(text, pointed, self.use_theme)
-        self._interrupt, self._escape = KeyPress(within=_QUIT_SECONDS), KeyPress()
+        self._interrupt, self._escape = QuitKey(self.main), KeyPress()
 
     def get_default_screen(self) -> MainScreen:
         """The main screen stands at once."""
@@ -232,6 +232,7 @@ class CodeagentApp(TerminalApp[str]):
 
     def _sent(self, text: str, is_later: bool) -> None:  # noqa: FBT001 - as the prompt calls it
         """Something was sent: a command, a shell command of the person's own, or a message."""
+        self._interrupt.forget()
         self._drafts.sent(text)
         self._send(text, is_later=is_later)
         self._drafts.changed()
@@ -241,6 +242,7 @@ class CodeagentApp(TerminalApp[str]):
     def keep_typed(self) -> None:
         """Keeps what is typed, and lets a waiting question have the keyboard when the prompt is empty again."""
         self.main.consider_question()
+        self._interrupt.note_typed()
         self._drafts.changed(drafts.SECONDS)
 
     def on_queue_lines_changed(self) -> None:
@@ -344,12 +346,10 @@ class CodeagentApp(TerminalApp[str]):
         if selected := selected_text(self, self.main.prompt):
             copy_text(self, self.main.status, selected)
             self.screen.clear_selection()
-        elif await leave_or_clear(self, self.main.prompt) or self._outgoing.call_back():
             return
-        elif self._interrupt.is_second:
+        went_back = await leave_or_clear(self, self.main.prompt) or self._outgoing.call_back()
+        if not went_back and self._interrupt.is_again:
             self.run_worker(self.action_quit, group="quit", exclusive=True)
-        else:
-            self.main.status.remark(f"{self.main.status.keys['copy-or-quit']} again quits", _QUIT_SECONDS)
 
     def action_copy_panel(self) -> None:
         """Copies what the panel pointed at holds."""
@@ -373,6 +373,7 @@ class CodeagentApp(TerminalApp[str]):
 
     def on_approval_dialog_answered(self, event: ApprovalDialog.Answered) -> None:
         """Passes the answer on."""
+        self._interrupt.forget()
         self.bridge.settle(event.ticket, event.answer)
 
     @on(NoShell)
