@@ -9,6 +9,7 @@ from codeagent.agent.limits import Limits
 from codeagent.core.approvals import ApprovalRequest, Approve, Decision, TextPreview, Verdict
 from codeagent.core.desk import Approver
 from codeagent.core.messages import Unpriced
+from codeagent.core.money import dollars, rounded_up
 from codeagent.core.text import counted
 
 
@@ -42,14 +43,18 @@ class Budget:
         """Whether the limit cannot be kept with this model, and the person has not said that it need not be."""
         return self._most is not None and not is_priced and model not in self._unpriced
 
-    async def may_spend_more(self, spent: float, reached: str) -> bool:
-        """Asks for as much money again, ``reached`` being why; the limit moves with a yes."""
+    async def may_spend_more(self, spent: float, reached: str, expected: float) -> bool:
+        """Asks for as much money again, ``reached`` being why; the limit moves with a yes.
+
+        It is never less than the next request, which will probably cost ``expected``, takes.
+        """
         most, step = self._most or 0.0, self._limits.max_cost or 0.0
-        text = f"The session has cost {dollars(spent)}; {reached}.\nGo on for {dollars(step)} more?"
+        more = max(step, rounded_up(expected))
+        text = f"The session has cost {dollars(spent)}; {reached}.\nGo on for {dollars(more)} more?"
         because = "budget.max_cost is set, and another request would go over it."
         if not await self._ask("a limit is reached", text, because):
             return False
-        self._most = max(most, spent) + step
+        self._most = max(max(most, spent) + step, spent + more)
         return True
 
     async def may_go_unpriced(self, model: str) -> bool:
@@ -98,8 +103,3 @@ class Budget:
 def without_price(unpriced: Iterable[Unpriced]) -> str:
     """So many tokens of each model whose price is unknown."""
     return " and ".join(f"{counted(one.tokens, 'token')} of {one.model} without a price" for one in unpriced)
-
-
-def dollars(amount: float) -> str:
-    """An amount of US dollars, small ones to a hundredth of a cent."""
-    return f"${amount:.2f}" if amount >= 0.1 or not amount else f"${amount:.4f}"  # noqa: PLR2004

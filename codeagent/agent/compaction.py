@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 from typing import assert_never
 
-from codeagent.agent.digest import asked_again, is_too_short, session_text, summary_request, with_certainties
+from codeagent.agent.digest import asked_again, excerpt, is_too_short, summary_request, with_certainties
 from codeagent.agent.history import History
 from codeagent.agent.limits import Limits
 from codeagent.agent.meter import IMAGE_TOKENS, Meter, tokens_of, tokens_of_text
@@ -126,6 +126,15 @@ class Compactor:
         return self._meter.used >= (window if self._is_refused else at * window)
 
     @property
+    def next_size(self) -> int:
+        """About how many tokens the next request will have, once room was made for it."""
+        used, room = self._meter.used, self.window
+        if room is None or (used < room and not self.is_due):
+            return used
+        plan = self._unsummed(CompactionReason.FULL, room)
+        return min(self._after(self._history.messages, plan), used, room)
+
+    @property
     def is_refused(self) -> bool:
         """Whether the person wanted no summary when room was last to be made."""
         return self._is_refused
@@ -178,26 +187,12 @@ class Compactor:
 
     async def _compaction(self, reason: CompactionReason, focus: str, pay: Pay) -> HistoryCompacted | None:
         """What to do to the history; None when the person refused it."""
-        messages = self._history.messages
-        before = self._meter.used
-        room = self.window or before
+        messages, room = self._history.messages, self.window or self._meter.used
         if reason is CompactionReason.OVERFLOW:
-            room = min(room, before)
-        keep = min(_MOST_KEPT, room // 4) >> max(self._overflows - 1, 0)
-        if reason is CompactionReason.WANTED:
-            keep = min(keep, sum(map(tokens_of, messages)) // 3)
-        cut = cut_point(messages, keep)
+            room = min(room, self._meter.used)
+        plan = self._unsummed(reason, room)
+        cut = len(messages) - plan.kept
         older, kept = without_refused(messages)[:cut], messages[cut:]
-        spared = frozenset[str]() if reason is CompactionReason.OVERFLOW else self._pins.spared(messages)
-        plan = HistoryCompacted(
-            reason=reason,
-            kept=len(kept),
-            cleared=tuple(call for call in long_results(older, _CLEARED_FROM) if call not in spared),
-            before=before,
-            window=self.window,
-            told_by=self._provider().model if self._windows.is_told(self._provider().model) else "",
-        )
-        plan = self._with_cut_words(_with_shortened(plan, kept, keep), messages, cut, room)
         is_mended = reason is CompactionReason.FULL or plan.words_to
         if is_mended and self._after(messages, plan) <= _GOOD_ENOUGH * room:
             return self._measured(messages, plan)
@@ -216,6 +211,25 @@ class Compactor:
             return None
         pinned = await self._pins.text(kept, room // _PINS_SHARE * _CHARACTERS)
         return self._measured(messages, replace(plan, summary=summary, pinned=pinned))
+
+    def _unsummed(self, reason: CompactionReason, room: int) -> HistoryCompacted:
+        """What goes without a summary."""
+        messages = self._history.messages
+        keep = min(_MOST_KEPT, room // 4) >> max(self._overflows - 1, 0)
+        if reason is CompactionReason.WANTED:
+            keep = min(keep, sum(map(tokens_of, messages)) // 3)
+        cut = cut_point(messages, keep)
+        older, kept = without_refused(messages)[:cut], messages[cut:]
+        spared = frozenset[str]() if reason is CompactionReason.OVERFLOW else self._pins.spared(messages)
+        plan = HistoryCompacted(
+            reason=reason,
+            kept=len(kept),
+            cleared=tuple(call for call in long_results(older, _CLEARED_FROM) if call not in spared),
+            before=self._meter.used,
+            window=self.window,
+            told_by=self._provider().model if self._windows.is_told(self._provider().model) else "",
+        )
+        return self._with_cut_words(_with_shortened(plan, kept, keep), messages, cut, room)
 
     def _with_cut_words(
         self, plan: HistoryCompacted, messages: Sequence[Message], cut: int, room: int
@@ -258,7 +272,7 @@ class Compactor:
             except _NotSummedUp:
                 if reason is not CompactionReason.OVERFLOW:
                     raise
-                text = _excerpt(older, room)
+                text = excerpt(older, room // 8 * _CHARACTERS)
             summary = with_certainties(text, older)
             after = tokens_of_text(summary) + stays
             if reason is not CompactionReason.OVERFLOW and after >= replaced:
@@ -380,9 +394,3 @@ def _with_shortened(plan: HistoryCompacted, kept: Sequence[Message], keep: int) 
     long = long_results(kept, _SHORTEST_RESULT)
     most = max(keep * _CHARACTERS // max(len(long), 1), _SHORTEST_RESULT)
     return replace(plan, shortened=long_results(kept, most), shortened_to=most)
-
-
-def _excerpt(older: Sequence[Message], room: int) -> str:
-    """What stands for a summary when the model gives none and nothing fits without one."""
-    session = session_text(older, room // 8 * _CHARACTERS)
-    return f"The model could not sum this up. This is an excerpt of what was said:\n\n{session}"

@@ -81,6 +81,11 @@ def session_text(messages: Sequence[Message], most_characters: int) -> str:
     return shorten("\n\n".join(map(_as_text, messages)), most_characters)
 
 
+def excerpt(older: Sequence[Message], most: int) -> str:
+    """What stands for a summary when the model gives none and nothing fits without one; ``most`` is in characters."""
+    return f"The model could not sum this up. This is an excerpt of what was said:\n\n{session_text(older, most)}"
+
+
 def with_certainties(summary: str, older: Sequence[Message]) -> str:
     """The summary with what must not be left to a model: the changed files."""
     changed = dict.fromkeys(

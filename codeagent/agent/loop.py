@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 
 from codeagent.agent.arguments import is_whole, with_meant_tools
-from codeagent.agent.budget import Budget, dollars
+from codeagent.agent.budget import Budget
 from codeagent.agent.compaction import Compactor
 from codeagent.agent.history import History, user_message
 from codeagent.agent.meter import Meter, tokens_of
@@ -29,6 +29,7 @@ from codeagent.core.events import (
     UsageReported,
 )
 from codeagent.core.messages import AssistantMessage, Origin, StopReason, TextBlock, ToolCall, Usage, UserMessage
+from codeagent.core.money import dollars
 from codeagent.core.protocols import Ledger, ModelRequest, Provider, ToolSpec
 from codeagent.core.text import counted
 from codeagent.core.values import value
@@ -167,10 +168,12 @@ class Turn:
             self._record.tell(NoticeGiven(text=text, level=Level.WARNING))
         if budget.leaves_open(model, is_priced=setting.ledger.is_priced(model)):
             text, asking = f"{budget.unpriced(model)} {PRICELESS}", budget.may_go_unpriced(model)
-        elif reached := budget.reached(spent, self._forecast.cost(model, setting.compactor.window)):
-            text, asking = f"Stopped at {dollars(spent)}: {reached}. {SPENT}", budget.may_spend_more(spent, reached)
         else:
-            return None
+            expected = self._forecast.cost(model, setting.compactor.window, setting.compactor.next_size)
+            if not (reached := budget.reached(spent, expected)):
+                return None
+            text = f"Stopped at {dollars(spent)}: {reached}. {SPENT}"
+            asking = budget.may_spend_more(spent, reached, expected)
         return None if await self._within_scope(asking) else self._stopped_or(Ending(reason=TurnEnd.BUDGET, text=text))
 
     def _stopped_or(self, ending: Ending) -> Ending:

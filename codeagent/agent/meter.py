@@ -105,14 +105,16 @@ class Meter:
         tokens, estimated = self._known
         return tokens + int(max(self._estimated - estimated, 0) * self._ratio)
 
-    def expected(self, model: str) -> Usage:
+    def expected(self, model: str, size: int | None = None) -> Usage:
         """What the next request and its reply will probably be counted as.
 
+        ``size`` is how many tokens the request has, where that is not the whole history.
         What the service kept of the last request it has at hand again; the reply is as long as replies were so far.
         """
         model_before, last = self._last or ("", Usage())
-        kept = min(last.cache_read_tokens + last.cache_write_tokens, self.used) if model == model_before else 0
-        new = self.used - kept
+        size = self.used if size is None else size
+        kept = min(last.cache_read_tokens + last.cache_write_tokens, size) if model == model_before else 0
+        new = size - kept
         is_kept = model_before != model or last.cache_write_tokens > 0  # the first one is kept, where that is charged
         return Usage(
             input_tokens=0 if is_kept else new,

@@ -60,10 +60,13 @@ class Forecast:
         self._meter = meter
         self._spending = spending
 
-    def cost(self, model: str, window: int | None) -> float:
-        """In US dollars, with a reply as long as replies were so far; ``window`` is the model's, in tokens."""
-        usage = self._meter.expected(model)
-        least = min(_LEAST_REPLY, self._longest(model, window) or _LEAST_REPLY)
+    def cost(self, model: str, window: int | None, size: int | None = None) -> float:
+        """In US dollars, with a reply as long as replies were so far; ``window`` is the model's, in tokens.
+
+        ``size`` is how many tokens the request has, where that is not the whole history.
+        """
+        usage = self._meter.expected(model, size)
+        least = min(_LEAST_REPLY, self._longest(model, window, size) or _LEAST_REPLY)
         return self._spending.of(replace(usage, output_tokens=max(usage.output_tokens, least)), model)
 
     def affordable(self, model: str, window: int | None, left: float | None) -> int | None:
@@ -82,7 +85,7 @@ class Forecast:
         room = None if window is None else max(int((window - self._meter.used) * _SHARE_OF_ROOM), 1)
         return min(covered, room or covered)
 
-    def _longest(self, model: str, window: int | None) -> int | None:
+    def _longest(self, model: str, window: int | None, size: int | None = None) -> int | None:
         """The most tokens that a reply can have, None when nobody knows."""
-        room = None if window is None else max(window - self._meter.used, 1)
+        room = None if window is None else max(window - (self._meter.used if size is None else size), 1)
         return min((size for size in (self._ledger.output(model), room) if size is not None), default=None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 
 from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.compaction import Judges
 from codeagent.agent.limits import Limits
+from codeagent.agent.meter import tokens_of
 from codeagent.agent.session import before
 from codeagent.core.approvals import ApprovalRequest, Approve
 from codeagent.core.errors import ProviderUnavailable
@@ -229,3 +231,29 @@ async def test_a_person_is_asked_before_a_request_that_would_pass_the_limit():
     [question] = person.asked
     text = "The session has cost $0.90; the next request costs about $0.48, and the limit is $1.00."
     assert question.preview.text == f"{text}\nGo on for $1.00 more?"
+
+
+async def test_what_is_asked_for_covers_the_next_request():
+    person, model = Tolerant(), Model(reply("Read.", usage=Usage(input_tokens=250_000)))
+    ledger, judges = PerToken(), Judges(approver=person)
+    stage = Stage(model, limits=Limits(max_cost=0.05), ledger=ledger, judges=judges)
+    assert (await stage.send("word " * 175_000)).text == "Read."
+    [question] = person.asked
+    wanted = re.search(r"costs about \$([\d.]+), .*\nGo on for \$([\d.]+) more\?", question.preview.text)
+    assert wanted is not None
+    assert 0.05 < float(wanted[1]) <= float(wanted[2]) <= float(wanted[1]) + 0.01
+
+
+async def test_what_is_told_to_cost_is_the_message_as_it_is_sent_without_its_middle():
+    person, model = Tolerant(), Model(reply("Read.", usage=Usage(input_tokens=5_000)))
+    ledger = PerToken()
+    ledger.size = 9_000
+    stage = Stage(model, limits=Limits(max_cost=0.0001), ledger=ledger, judges=Judges(approver=person))
+    await stage.send("word " * 175_000)
+    [question] = person.asked
+    [request] = model.requests
+    wanted = re.search(r"costs about \$([\d.]+),", question.preview.text)
+    assert wanted is not None
+    sent = sum(map(tokens_of, request.messages))
+    least = ledger.cost(reply("", usage=Usage(cache_write_tokens=sent, output_tokens=1_024)))
+    assert float(wanted[1]) == pytest.approx(least, rel=0.1)

@@ -10,6 +10,7 @@ from textual.content import Content
 from codeagent.core.context import ContextPart, ContextReport
 from codeagent.core.desk import KnownTool
 from codeagent.core.messages import Usage
+from codeagent.core.money import dollars
 from codeagent.core.text import counted, show_invisible
 from codeagent.tui.costs import CostBook, TurnCost
 
@@ -144,7 +145,7 @@ def _turn(turn: TurnCost) -> Iterator[Content]:
 def _money(cost: float | None) -> str:
     if cost is None:
         return "price unknown"
-    return f"${cost:.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+    return dollars(cost, rough_from=1)
 
 
 def _percent(part: int, whole: int) -> str:
