@@ -32,6 +32,7 @@ from codeagent.core.refused import TEXTS, without_texts
 from codeagent.core.seldom import seldom
 from codeagent.core.text import storable
 from codeagent.core.values import value
+from codeagent.providers.catalog import ProviderKind
 from codeagent.providers.image_sizes import meant
 from codeagent.providers.refused_texts import blames_content, named, said_again, tries
 from codeagent.providers.sse import as_list, as_object, as_text, parse_object
@@ -66,6 +67,8 @@ _TOLD_TOGETHER = frozenset({
     "thinking", "redacted_thinking", "signature", "reasoning", "encrypted_content",
 })  # fmt: skip
 """Names that say nothing on their own, or stand for thinking as a whole."""
+_NAME = seldom(r"[A-Za-z_][\w-]{0,39}", re.ASCII)
+"""What can be a field's name: a service may quote all that it refuses, with the values."""
 _SWITCHES = ("all_images", "thinking", "has_bridges")
 _DIGITS = 32
 _LONGEST_CORRECTION = 2_000
@@ -288,7 +291,8 @@ def without_own(message: AssistantMessage) -> AssistantMessage:
 def _named_in(refusal: str, messages: Iterable[Message]) -> frozenset[str]:
     """Which fields and kinds of what the messages keep for a service its refusal names, as fields are written there."""
     names = {name for message in messages if isinstance(message, AssistantMessage) for name in _names_of(message)}
-    return frozenset(name for name in names - _TOLD_TOGETHER if re.search(_written(name), refusal))
+    fields = {name for name in names - _TOLD_TOGETHER if _NAME().fullmatch(name)}
+    return frozenset(name for name in fields if re.search(_written(name), refusal))
 
 
 def _without_fields(blocks: Iterable[AssistantBlock], names: frozenset[str]) -> tuple[AssistantBlock, ...]:
@@ -305,7 +309,7 @@ def _names_of(message: AssistantMessage) -> Iterator[str]:
     for block in message.blocks:
         if isinstance(block, OpaqueBlock):
             yield from _names_in(parse_object(block.payload_json))
-        elif isinstance(block, ThinkingBlock):
+        elif isinstance(block, ThinkingBlock) and block.provider != ProviderKind.ANTHROPIC:
             yield block.signature  # in Chat Completions the name of the field that it came in
 
 

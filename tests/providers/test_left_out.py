@@ -413,3 +413,15 @@ async def test_of_a_stream_with_broken_bytes_only_what_everybody_can_read_is_kep
 
 def _address(model_server, provider) -> str:
     return model_server.url if isinstance(provider, AnthropicProvider) else model_server.openai_url
+
+
+async def test_a_value_that_a_refusal_quotes_is_not_taken_for_the_name_of_a_field(model_server, claude):
+    thought = ThinkingBlock(text="Hm.", signature="sig399bb6af", provider=PROVIDER)
+    odd = OpaqueBlock(provider=PROVIDER, payload_json='{"type": "found", "in the park, at noon": 1}')
+    history = (said("go"), replied(thought, odd, TextBlock(text="Done.")), said("on"))
+    quoted = "'thinking' is invalid: {'signature': 'sig399bb6af'} and {'in the park, at noon': 1}"
+    model_server.reply(Refuse(status=400, message=quoted), say("Well."))
+    told = notices(await events_of(claude, ModelRequest(system="You help.", messages=history, tools=())))
+    assert len(told) == 1
+    assert "sig399" not in told[0]
+    assert "park" not in told[0]
