@@ -11,7 +11,7 @@ from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import HEADERS, HOOKS, timeouts
 from codeagent.providers.failures import Service
 from codeagent.providers.left_aside import import_only
-from codeagent.providers.network import route_to
+from codeagent.providers.network import NO_ANSWER, route_to
 
 import_only(
     "anthropic",
@@ -59,7 +59,7 @@ class AnthropicConnection:
             )
         except anthropic.APIStatusError as error:
             raise self.service.refused(error.status_code, error.response.headers, error.response.text) from error
-        except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
+        except (anthropic.AnthropicError, *NO_ANSWER) as error:
             raise self.service.unreachable(error) from error
 
     async def aclose(self) -> None:

@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Mapping
 
 import httpx2
+from socksio import SOCKSError
 
 from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
 from codeagent.core.json_types import JsonValue
@@ -167,23 +168,39 @@ class Service:
                 hint=hint,
                 most_retries=_RETRIES_AT_NOBODY,
             )
-        if isinstance(cause, httpx2.RemoteProtocolError) and "disconnected" not in str(cause):
-            return Unanswered(
-                f"{self.place} sent something that is no HTTP answer.", hint=f"Check {self.url_variable} if it is set."
-            )
-        if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError | ConnectionError):
-            return Unanswered(f"{self.place} closed the connection without an answer.")
+        if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError | ConnectionError) or self._is_cut(cause):
+            return self._unanswered(cause)
         if tls_reason(cause) in _NO_TLS:
+            wish = f"Check {self.url_variable}: a server of your own may want http://."
             return ProviderRejected(
-                f"{self.place} does not speak HTTPS{_quoted(self._safe(words_of(cause)))}",
-                hint=f"Check {self.url_variable}: a server of your own may want http://.",
+                f"{self._either} does not speak HTTPS{_quoted(self._safe(words_of(cause)))}",
+                hint=self._check_proxy if self._is_proxied else wish,
             )
         hop = self._first_hop[:1].upper() + self._first_hop[1:] if self._is_proxied else self.place
         is_unknown = isinstance(cause, socket.gaierror)
         return ProviderUnavailable(
             f"{hop} cannot be {'found' if is_unknown else 'reached'}{_quoted(self._safe(words_of(cause)))}",
             hint=self._check_proxy if self._is_proxied else f"Check the network, and {self.url_variable} if it is set.",
-            most_retries=_RETRIES_AT_NOBODY if is_unknown else None,
+            most_retries=_RETRIES_AT_NOBODY if is_unknown or isinstance(cause, SOCKSError) else None,
+        )
+
+    def _is_cut(self, cause: BaseException) -> bool:
+        """Whether TLS broke off behind a proxy, which was reached."""
+        return self._is_proxied and isinstance(cause, ssl.SSLError) and tls_reason(cause) not in _NO_TLS
+
+    def _unanswered(self, cause: BaseException) -> Unanswered:
+        """The error where a connection ended before any answer; nothing tells at which end of a tunnel."""
+        is_nonsense = isinstance(cause, httpx2.RemoteProtocolError) and "disconnected" not in str(cause)
+        if isinstance(cause, ssl.SSLError):
+            what = f"broke off the TLS handshake{_quoted(self._safe(words_of(cause)))}"
+        else:
+            what = (
+                "sent something that is no HTTP answer." if is_nonsense else "closed the connection without an answer."
+            )
+        if self._is_proxied:
+            return Unanswered(f"{self._either} {what}", hint=self._check_proxy, most_retries=_RETRIES_AT_NOBODY)
+        return Unanswered(
+            f"{self.place} {what}", hint=f"Check {self.url_variable} if it is set." if is_nonsense else ""
         )
 
     def _misfit(self, error: BaseException) -> ProviderRejected | None:
@@ -219,6 +236,11 @@ class Service:
         return f"the proxy on the way to {self.place}" if self._is_proxied else self.place
 
     @property
+    def _either(self) -> str:
+        """Who may be to blame for what came back."""
+        return f"{self.place}, or the proxy on the way to it," if self._is_proxied else self.place
+
+    @property
     def _is_proxied(self) -> bool:
         return proxy_to(self.url) is not None
 
@@ -233,7 +255,7 @@ class Service:
             return None
         if "x-squid-error" in headers or _PROXIES().search(headers.get("server", "")):
             return f"The proxy on the way to {self.place}"
-        return None if self.url.lower().startswith("https:") else f"{self.place}, or the proxy on the way to it,"
+        return None if self.url.lower().startswith("https:") else self._either
 
     def _refused_at_proxy(
         self, speaker: str, status: int, said: str, *, is_busy: bool, wait: float | None

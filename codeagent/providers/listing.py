@@ -14,13 +14,13 @@ from codeagent.core.errors import ProviderError, ProviderUnavailable
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.failures import Service
-from codeagent.providers.network import route_to
+from codeagent.providers.network import NO_ANSWER, route_to
 from codeagent.providers.sse import as_object, as_text, parse_object
 
 _MOST = 1_000
 _MOST_BYTES = 8_000_000
 _UNAUTHORIZED, _TOO_MANY, _FAILED = 401, 429, 500
-_NO_ANSWER = (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError, ExceptionGroup)
+_NO_ANSWER = (*NO_ANSWER, ValueError, OSError, ExceptionGroup)
 
 
 @value

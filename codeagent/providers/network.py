@@ -11,11 +11,14 @@ from typing import TypedDict
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
+from socksio import SOCKSError
 
 from codeagent.core.seldom import seldom
 from codeagent.core.values import value
 
-_TELLING = (httpx2.TimeoutException, httpx2.UnsupportedProtocol, httpx2.ProxyError, httpx2.ProtocolError)
+NO_ANSWER = (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError, SOCKSError)
+"""What a request without an answer raises; what a SOCKS proxy says wrong comes as its own kind of error."""
+_TELLING = (httpx2.TimeoutException, httpx2.UnsupportedProtocol, httpx2.ProxyError, httpx2.ProtocolError, SOCKSError)
 _NUMBER = seldom(r"^\[Errno -?\d+\] ")
 _PORTS = {"http": 80, "https": 443}
 

@@ -13,7 +13,7 @@ from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import HEADERS, HOOKS, timeouts
 from codeagent.providers.failures import Service
 from codeagent.providers.left_aside import import_only
-from codeagent.providers.network import route_to
+from codeagent.providers.network import NO_ANSWER, route_to
 
 import_only("openai", ("_client", "AsyncOpenAI"), ("_exceptions", "OpenAIError"), ("_exceptions", "APIStatusError"))
 import openai  # noqa: E402 - as far as the line above went
@@ -68,7 +68,7 @@ class OpenAIConnection:
             )
         except openai.APIStatusError as error:
             raise self.service.refused(error.status_code, error.response.headers, error.response.text) from error
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
+        except (openai.OpenAIError, *NO_ANSWER) as error:
             raise self.service.unreachable(error) from error
 
     async def aclose(self) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import socketserver
 import ssl
 import subprocess
 import threading
+import warnings
 from urllib.parse import urlsplit
 
 import pytest
 
-from codeagent.core.errors import ContextOverflow, ProviderRejected, ProviderUnavailable
+from codeagent.core.errors import ContextOverflow, ProviderError, ProviderRejected, ProviderUnavailable
 from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.failures import Service
-from codeagent.providers.listing import list_models
+from codeagent.providers.listing import key_problem, list_models
 from codeagent.providers.network import proxy_to
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
@@ -420,3 +422,61 @@ async def test_only_a_busy_proxy_is_asked_again_for_a_tunnel(
     with pytest.raises(kind, match=rf"The proxy on the way to https://{HOST} {told}.*Check HTTPS_PROXY") as raised:
         await ask_for(provider_at("https"))
     assert "pass-word" not in str(raised.value)
+
+
+SOCKS_NONSENSE = [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\x00\x5b" + bytes(6), b""]
+
+
+@pytest.fixture
+def left_open():
+    """The transport leaves a connection to its collector where the handshake of SOCKS goes wrong."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+@pytest.mark.usefixtures("left_open")
+@pytest.mark.parametrize("nonsense", SOCKS_NONSENSE)
+async def test_what_speaks_no_socks_is_told_as_the_proxy_on_every_protocol(
+    refusing, provider_at, ask_for, monkeypatch, nonsense
+):
+    refusing.answer = nonsense
+    monkeypatch.setenv("ALL_PROXY", refusing.url.replace("http", "socks5"))
+    told = rf"The proxy on the way to https://{HOST} cannot be reached: Malformed reply. Check ALL_PROXY"
+    with pytest.raises(ProviderUnavailable, match=told) as raised:
+        await ask_for(provider_at("https"))
+    assert raised.value.most_retries == 3
+
+
+@pytest.mark.usefixtures("left_open")
+def test_a_list_of_models_behind_what_speaks_no_socks_is_empty_and_its_key_unchecked(refusing, monkeypatch):
+    refusing.answer = SOCKS_NONSENSE[0]
+    monkeypatch.setenv("ALL_PROXY", refusing.url.replace("http", "socks5"))
+    assert list_models(f"https://{HOST}/v1", {}, seconds=5.0) == ()
+    problem = key_problem(service_at("https"), f"https://{HOST}/v1", {}, seconds=5.0)
+    assert "proxy on the way" in str(problem)
+    assert "ALL_PROXY" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("nonsense", "told"),
+    [
+        (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", "sent something that is no HTTP answer"),
+        (b"", "closed the connection without an answer"),
+        (
+            b"HTTP/1.1 200 OK\r\n\r\nnot tls at all, sorry, sorry",
+            "does not speak HTTPS|closed the|broke off the TLS handshake",
+        ),
+    ],
+)
+async def test_a_proxy_that_hangs_up_or_answers_no_http_is_named_with_its_variable(
+    refusing, provider_at, ask_for, monkeypatch, nonsense, told
+):
+    refusing.answer = nonsense
+    monkeypatch.setenv("HTTPS_PROXY", refusing.url)
+    with pytest.raises(ProviderError, match=rf"proxy on the way to .*(?:{told}).*Check HTTPS_PROXY") as raised:
+        await ask_for(provider_at("https"))
+    assert isinstance(raised.value, ProviderRejected) or raised.value.most_retries == 3
+    monkeypatch.setenv("NO_PROXY", HOST)
+    assert "proxy" not in str(service_at("https").unreachable(ConnectionResetError())).lower()
