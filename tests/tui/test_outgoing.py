@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from textual.events import Key
 
 from codeagent.core.approvals import Mode
@@ -253,3 +254,44 @@ async def test_what_waits_for_the_session_comes_back_before_what_is_typed(tmp_pa
         await screen.until(lambda: app.main.status.status.mode is not None)
         await pilot.pause()
         assert heard(talk) == []
+
+
+def pressed_at_once(app: CodeagentApp, *keys: str) -> None:
+    """Puts all these keys on their way before the first of them is heard."""
+    for key in keys:
+        app.post_message(Key(key, key if len(key) == 1 else None))
+
+
+async def test_escape_takes_back_what_was_sent_before_it_and_nothing_that_is_sent_behind_it(stage_of):
+    async with stage_of(gate=asyncio.Event()) as stage:
+        pressed_at_once(stage.app, "escape", "b", "enter")
+        await stage.until(lambda: queued(stage) == ["b"])
+        pressed_at_once(stage.app, "escape", "x", "enter", "c")
+        await stage.until(lambda: stage.app.main.prompt.text == "c")
+        await stage.pilot.pause()
+        (sent,) = queued(stage)
+        assert sent.startswith("b")
+        assert sent.endswith("x")
+
+
+@pytest.mark.parametrize("keymap", [{}, {"stop": "f7", "take-back": "f8", "mode": "f9"}])
+async def test_a_key_about_messages_means_what_was_sent_before_it(stage_of, keymap):
+    stop, take_back = keymap.get("stop", "escape"), keymap.get("take-back", "alt+up")
+    async with stage_of(gate=asyncio.Event(), keymap=keymap) as stage:
+        pressed_at_once(stage.app, "a", "enter", take_back, "b", "enter")
+        await stage.until(lambda: queued(stage) == ["ab"])
+        pressed_at_once(stage.app, stop, "ctrl+u", "c", "enter")
+        await stage.until(lambda: queued(stage) and queued(stage)[0].endswith("c"))
+        assert stage.app.main.prompt.is_empty
+
+
+async def test_a_message_typed_behind_the_key_for_the_mode_finds_the_mode_changed(stage_of):
+    modes = []
+
+    async def turn(emit, approver):
+        modes.append(stage.bench.current)
+
+    async with stage_of(turn) as stage:
+        pressed_at_once(stage.app, "shift+tab", "a", "enter")
+        await stage.until(lambda: modes)
+        assert modes == [Mode.EDITS]

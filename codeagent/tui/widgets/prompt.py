@@ -22,7 +22,7 @@ from codeagent.tui.driver import TypedText
 from codeagent.tui.keys import bindings, keys_for, own_keys
 from codeagent.tui.later import vi_keys
 from codeagent.tui.widgets.completion import Completing, CompletionKind, CompletionList, Suggestion, completing
-from codeagent.tui.widgets.editing_keys import EDITS
+from codeagent.tui.widgets.editing_keys import EDITS, keys_about_messages, take
 from codeagent.tui.widgets.prompt_text import PromptText
 from codeagent.tui.widgets.typed_before import MovedHere, TypedBefore
 
@@ -82,6 +82,7 @@ class Prompt(PromptText):
         """``keymap`` holds the person's own keys by the names of the key table."""
         super().__init__()
         self._own_keys = own_keys(keymap, Place.ANYWHERE, Place.PROMPT)
+        self._at_once = keys_about_messages(keymap)
         self._closing_keys = keys_for("stop", keymap) | {"escape"}
         self._completing_keys = keys_for("complete", keymap) or {"tab"}
         self._completions = completions
@@ -205,35 +206,33 @@ class Prompt(PromptText):
     async def _on_key(self, event: events.Key) -> None:
         if event.is_printable:
             self._make_way(event.time)
-        is_for_completion = event.key in self._completing_keys
         if event.key in self._closing_keys and (self._completions.is_open or self._is_awaited(self._completing())):
-            event.stop()
-            event.prevent_default()
+            take(event)
             self.action_close()
-        elif is_for_completion and await self._takes_best():
-            event.stop()
-            event.prevent_default()
+        elif event.key in self._completing_keys and await self._takes_best():
+            take(event)
         elif event.key in self._own_keys:
-            return  # it is looked up like any other
+            await self._carry_out(event, {})  # else it is looked up like any other
         elif event.character == "?" and self.is_empty:
-            event.stop()
-            event.prevent_default()
+            take(event)
             self.post_message(self.HelpWanted())
         elif self._vi is not None and self._vi.takes(event):
-            event.stop()
-            event.prevent_default()
+            take(event)
             if self._vi.has_changed_mode:
                 self.post_message(self.ViModeChanged(self._vi.mode))
-        elif edit := EDITS.get(event.key):
-            event.stop()
-            event.prevent_default()
-            await self.run_action(edit)
-        elif event.is_printable and event.character:
+        elif not await self._carry_out(event, EDITS) and event.is_printable and event.character:
             self.part_from_paste(event.character)
 
+    async def _carry_out(self, event: events.Key, edits: Mapping[str, str]) -> bool:
+        is_here = self.screen.is_active and self.screen.focused is self  # else another place has a meaning for it
+        action = (self._at_once.get(event.key) if is_here else None) or edits.get(event.key)
+        if action:
+            take(event)
+            await self.run_action(action)
+        return bool(action)
+
     async def _on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        event.prevent_default()
+        take(event)
         self._make_way(event.time)
         self.insert_typed(event.text)
 
