@@ -12,7 +12,11 @@ from codeagent.core.keys import KEYS, Place
 from codeagent.tui.keys import DELETE_WORD, keys_for, own_keys
 
 _ELSEWHERE = frozenset({"ctrl+d", "pageup", "pagedown"})  # they have other meanings in the prompt
-_AS_READLINE = {"alt+b": "cursor_word_left", "alt+f": "cursor_word_right", DELETE_WORD: "delete_word_right"}
+_BY_WORDS = {
+    **dict.fromkeys(("alt+b", "alt+left"), "cursor_word_left"),  # as readline and as terminals have it
+    **dict.fromkeys(("alt+f", "alt+right"), "cursor_word_right"),
+    DELETE_WORD: "delete_word_right",
+}
 _ABOUT_MESSAGES = frozenset({"stop", "mode", "take-back"})
 
 
@@ -21,7 +25,7 @@ def _of_text_area() -> dict[str, str]:
     for binding in TextArea.BINDINGS:
         if isinstance(binding, Binding) and binding.action.startswith(("cursor_", "delete_")):
             edits |= dict.fromkeys(binding.key.split(","), binding.action)
-    return {key: action for key, action in edits.items() if key not in _ELSEWHERE} | _AS_READLINE
+    return {key: action for key, action in edits.items() if key not in _ELSEWHERE} | _BY_WORDS
 
 
 EDITS: Mapping[str, str] = _of_text_area()

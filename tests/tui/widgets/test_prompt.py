@@ -525,3 +525,13 @@ async def test_text_typed_ahead_stands_where_the_keys_around_it_put_it(stage_of)
         await stage.until(lambda: stage.app.main.prompt.text == "a" + "lpha beta")
         await stage.pilot.press("home", "x")
         assert stage.app.main.prompt.text == "xalpha beta"
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [("alt+left", "alt+right"), ("ctrl+left", "ctrl+right"), ("alt+b", "alt+f")]
+)
+async def test_these_keys_go_by_words(stage_of, left, right):
+    async with stage_of() as stage:
+        await stage.type("one two")
+        await stage.pilot.press(left, "x", left, left, right, "y")
+        assert stage.app.main.prompt.text == "oney xtwo"
