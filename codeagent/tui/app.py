@@ -33,7 +33,7 @@ from codeagent.tui.attention import WorkState, call_text, title_of
 from codeagent.tui.bridge import Bridge
 from codeagent.tui.command_rooms import CommandRooms, help_page, list_of_jobs, open_first, welcome
 from codeagent.tui.completer import Completer
-from codeagent.tui.copying import REMARK_SECONDS, copy_link, copy_text, leave_or_clear, selected_text
+from codeagent.tui.copying import REMARK_SECONDS, QuitKey, copy_link, copy_text, leave_or_clear, selected_text
 from codeagent.tui.custom_commands import CustomCommands
 from codeagent.tui.door import Door, last_words
 from codeagent.tui.driver import (
@@ -53,7 +53,6 @@ from codeagent.tui.modes import take_next_mode
 from codeagent.tui.offers import Offers
 from codeagent.tui.outgoing import Outgoing
 from codeagent.tui.prompt_commands import PromptCommands
-from codeagent.tui.quitting import QuitKey
 from codeagent.tui.running import Surveys
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.widgets.approval import ApprovalDialog
@@ -117,7 +116,7 @@ class CodeagentApp(TerminalApp[str]):
         self._outgoing = Outgoing(self.main, self.run_worker, self._around.look)
         self.main.prompt.on_sent = self._sent
         self.main.on_look = lambda text, pointed: self._looks.look_along(text, pointed, self.use_theme)
-        self._interrupt, self._escape = QuitKey(self.main), KeyPress()
+        self._interrupt, self._escape = QuitKey(self.main.prompt, self.main.status), KeyPress()
 
     def get_default_screen(self) -> MainScreen:
         """The main screen stands at once."""

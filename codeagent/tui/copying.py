@@ -8,11 +8,14 @@ from textual.app import App
 from textual.widgets import Input, TextArea
 
 from codeagent.core.text import counted
+from codeagent.tui.keys import KeyPress
 from codeagent.tui.later import give_to_tmux
 from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.status import StatusLine
 
 REMARK_SECONDS = 3.0
+_QUIT_SECONDS = 2.0
+_AGAIN = "again quits"
 
 
 def _copy(app: App[str], text: str) -> None:
@@ -61,3 +64,30 @@ async def leave_or_clear(app: App[str], prompt: Prompt) -> bool:
 def _is_elsewhere(app: App[str]) -> bool:
     """Whether a window is open, or a field other than the prompt is typed in."""
     return app.screen.is_modal or (isinstance(app.focused, Input | TextArea) and not isinstance(app.focused, Prompt))
+
+
+class QuitKey:
+    """Remembers for two seconds that it was pressed, and says so in the ``status`` line."""
+
+    def __init__(self, prompt: Prompt, status: StatusLine) -> None:
+        self._prompt, self._status = prompt, status
+        self._press = KeyPress(within=_QUIT_SECONDS)
+
+    @property
+    def is_again(self) -> bool:
+        """Whether this press, which is thereby noted, quits; else the status line says that another would."""
+        if self._press.is_second:
+            return True
+        self._status.remark(f"{self._status.keys['copy-or-quit']} {_AGAIN}", _QUIT_SECONDS)
+        return False
+
+    def note_typed(self) -> None:
+        """The prompt was changed: with a text in it the person goes on, while the key itself may have cleared it."""
+        if not self._prompt.is_empty:
+            self.forget()
+
+    def forget(self) -> None:
+        """The person went on: the next press is a first one."""
+        self._press = KeyPress(within=_QUIT_SECONDS)
+        if self._status.status.remark.endswith(_AGAIN):
+            self._status.forget_remark()
