@@ -23,7 +23,7 @@ from codeagent.keys import Keys
 from codeagent.model_list import LastList
 from codeagent.model_services import listed_models, model_list
 from codeagent.models import NO_KEY_NEEDED, key_kind
-from codeagent.providers.catalog import Catalog, ProviderKind
+from codeagent.providers.catalog import Catalog, ProviderKind, without_login
 from codeagent.providers.sse import as_object, as_text, parse_object
 from codeagent.store.keys import KeyStore
 from codeagent.store.sessions import Sessions
@@ -73,7 +73,7 @@ def _bring_up_to_date(last_list: LastList, settings: ModelSettings, keys: Keys) 
     threads = [
         threading.Thread(target=_ask, args=(last_list, settings, kind, key), name=_ASKING, daemon=True)
         for kind, key in _reachable(settings, keys)
-        if last_list.is_due(model_list(kind, key, settings).url)
+        if last_list.is_due(without_login(model_list(kind, key, settings).url))
     ]
     for thread in threads:
         thread.start()
@@ -83,7 +83,7 @@ def _bring_up_to_date(last_list: LastList, settings: ModelSettings, keys: Keys) 
 
 
 def _ask(last_list: LastList, settings: ModelSettings, kind: ProviderKind, key: str) -> None:
-    url = model_list(kind, key, settings).url
+    url = without_login(model_list(kind, key, settings).url)
     last_list.keep((), asked=url)  # now, so that one that never answers is not asked with every key
     if names := listed_models(settings, kind, key, seconds=_SECONDS):
         last_list.keep([f"{kind}/{name}" for name in names], asked=url)

@@ -32,7 +32,7 @@ class LastList:
     def is_due(self, url: str) -> bool:
         """Whether the service at an address was not asked a moment ago."""
         asked = as_object(read_private(self.file).get("asked")).get(url)
-        return not (isinstance(asked, int | float) and 0 <= time.time() - asked < _FRESH)
+        return not _is_fresh(asked)
 
     def keep(self, names: Sequence[str], *, asked: str = "") -> None:
         """Keeps the names, and when the service at ``asked`` was asked; those that were not reached keep theirs."""
@@ -43,7 +43,12 @@ class LastList:
             kept: list[JsonValue] = [*names, *older]
             content["models"] = kept[:_MOST]
             if asked:
-                content["asked"] = {**as_object(content.get("asked")), asked: time.time()}
+                before = as_object(content.get("asked"))
+                content["asked"] = {url: at for url, at in before.items() if _is_fresh(at)} | {asked: time.time()}
 
         with suppress(OSError):
             change_private(self.file, change)
+
+
+def _is_fresh(asked: JsonValue) -> bool:
+    return isinstance(asked, int | float) and 0 <= time.time() - asked < _FRESH

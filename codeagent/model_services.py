@@ -8,7 +8,7 @@ from codeagent.config.settings import ModelSettings
 from codeagent.core.desk import KeyProblem
 from codeagent.core.values import value
 from codeagent.keys import KEY_VARIABLES, key_service, usable_key
-from codeagent.providers.catalog import ProviderKind
+from codeagent.providers.catalog import ProviderKind, without_login
 from codeagent.providers.failures import Service
 from codeagent.providers.listing import key_problem, list_models
 
@@ -56,10 +56,11 @@ def check_key(service: str, entered: str, settings: ModelSettings) -> KeyProblem
         settings = settings.model_copy(update={"openai_base_url": None})
     place = model_list(kind, key, settings)
     own_url = place.url.removesuffix("/v1") if kind is ProviderKind.ANTHROPIC else place.url
+    own_name = without_login(own_url)
     is_own = place.url.startswith((_ANTHROPIC_URL, _OPENAI_URL))
     names = {ProviderKind.ANTHROPIC: "Anthropic", ProviderKind.OPENAI: "OpenAI"}
     asked = Service(
-        name=names.get(kind, own_url) if is_own else own_url,
+        name=names.get(kind, own_name) if is_own else own_name,
         url=own_url,
         model="",
         key_variable=KEY_VARIABLES[kind],

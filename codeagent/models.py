@@ -8,7 +8,7 @@ from pathlib import Path
 from codeagent.config.settings import ModelSettings
 from codeagent.core.errors import ConfigError, NoModel
 from codeagent.keys import KEY_VARIABLES, FoundKey, Keys
-from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
+from codeagent.providers.catalog import Catalog, ModelName, ProviderKind, without_login
 
 NO_KEY_NEEDED = "none"
 LOCAL_KEY = FoundKey(secret=NO_KEY_NEEDED, place="", remedy="")
@@ -25,7 +25,7 @@ def choose_model(settings: ModelSettings, keys: Keys, catalog: Catalog) -> Model
         return ModelName(provider=ProviderKind.ANTHROPIC, name=_newest(catalog, ProviderKind.ANTHROPIC))
     if settings.openai_base_url:
         raise NoModel(
-            f"A model server is set ({settings.openai_base_url}), but no model of it.",
+            f"A model server is set ({without_login(settings.openai_base_url)}), but no model of it.",
             hint="Name one: codeagent --model openai-chat/NAME",
         )
     if keys.find(ProviderKind.OPENAI):
@@ -67,8 +67,7 @@ def own_address(name: ModelName, settings: ModelSettings) -> str:
     if name.provider is ProviderKind.SCRIPTED:
         return str(Path(name.name).expanduser().absolute())
     url = settings.anthropic_base_url if name.provider is ProviderKind.ANTHROPIC else settings.openai_base_url
-    scheme, mark, place = (url or "").partition("://")
-    return f"{scheme}{mark}{place.rpartition('@')[2]}"
+    return without_login(url or "")
 
 
 def is_on_this_machine(url: str) -> bool:

@@ -40,6 +40,14 @@ def test_the_address_is_told_as_it_was_set(server):
 
 
 @pytest.mark.parametrize("service", ["anthropic", "openai-chat"])
+def test_a_password_in_the_address_is_not_told_but_that_it_may_be_what_is_refused(server, service):
+    problem = check_key(service, KEY, settings(server.url.replace("//", "//me:pass-word@")))
+    assert problem
+    assert "does not accept the name and the password in its address, or the key" in problem.text
+    assert "pass-word" not in problem.text
+
+
+@pytest.mark.parametrize("service", ["anthropic", "openai-chat"])
 def test_nothing_speaks_against_the_right_one(server, service):
     assert check_key(service, " the-right-one\n", settings(server.url)) is None
 

@@ -25,6 +25,7 @@ from codeagent.keys import KEY_VARIABLES, find_keys, key_service
 from codeagent.known_models import end_at_once_if_asking, known_models
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import trusted_settings
+from codeagent.providers.catalog import without_login
 from codeagent.workspace.atomic import write_atomic
 from codeagent.workspace.private import make_private_folder, way_out, write_private
 
@@ -101,6 +102,10 @@ def _show(places: Places) -> None:
         print(f"# {clean(notice)}")
 
 
+def _shown(name: str, value: str) -> str:
+    return without_login(value) if name.endswith("_url") else value
+
+
 def settings_lines(settings: Settings, origins: Mapping[tuple[str, str], str]) -> Iterator[str]:
     """The settings as lines of TOML, with their source where it is not the default."""
     tables: dict[str, dict[str, object]] = settings.model_dump(mode="json")
@@ -109,8 +114,9 @@ def settings_lines(settings: Settings, origins: Mapping[tuple[str, str], str]) -
         yield f"[{table}]"
         for key, value in values.items():
             origin = origins.get((table, key))
+            shown = _shown(key, value) if isinstance(value, str) else value
             note = f"  # {origin}" if origin else ""
-            yield f"# {key} is not set" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}{note}"
+            yield f"# {key} is not set" if value is None else f"{key} = {json.dumps(shown, ensure_ascii=False)}{note}"
 
 
 def change_setting(places: Places, name: str, value: str | None) -> None:
@@ -150,7 +156,7 @@ def _require_theme(name: str, places: Places) -> None:
 
 def _change(places: Places, name: str, value: str | None) -> None:
     change_setting(places, name, value)
-    print(clean(f"{name} is now {value}." if value is not None else f"{name} is at its default again."))
+    print(clean(f"{name} is now {_shown(name, value)}." if value is not None else f"{name} is at its default again."))
 
 
 def _keep_key(places: Places, provider: str, check_key: CheckKey) -> None:

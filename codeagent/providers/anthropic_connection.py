@@ -7,7 +7,7 @@ import asyncio
 import httpx2
 
 from codeagent.core.errors import ProviderRejected
-from codeagent.providers.catalog import Limits
+from codeagent.providers.catalog import Limits, without_login
 from codeagent.providers.connection import HEADERS, HOOKS, timeouts
 from codeagent.providers.failures import Service
 from codeagent.providers.left_aside import import_only
@@ -35,7 +35,7 @@ class AnthropicConnection:
         self._client: anthropic.AsyncAnthropic | None = None
         self._connecting = asyncio.Lock()
         self.service = Service(
-            name="Anthropic" if base_url is None else self._url,
+            name="Anthropic" if base_url is None else without_login(self._url),
             url=self._url,
             model=model,
             key_variable="ANTHROPIC_API_KEY",

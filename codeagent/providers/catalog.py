@@ -1,4 +1,4 @@
-"""Which models there are, how much they hold, and what they cost."""
+"""Which models there are, how much they hold, and what they cost; how an address of theirs is shown."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Literal, Self
 from codeagent.core.errors import ConfigError
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import AssistantMessage, Usage
+from codeagent.core.seldom import seldom
 from codeagent.core.values import value
 from codeagent.providers.sse import as_object
 
@@ -22,6 +23,8 @@ _DATE = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 _MILLION = 1_000_000
 DEFAULT_TIMEOUT = 600.0
 _LONGEST_REPLY = 64_000
+_LOGIN = seldom(r"((?:[a-z][a-z\d+.-]*://)?)(?:[^/?#]*@|[^/?#@:]*:(?!\d*(?:[/?#]|$))[^@]*@)", re.IGNORECASE)
+"""What stands before the host; a password may hold a slash that nobody wrote as %2F."""
 _FIELDS = {"window", "output", "thinks", "budget", "price", "long"}
 
 
@@ -35,6 +38,12 @@ class ProviderKind(StrEnum):
 
 
 _SCRIPTED = f"{ProviderKind.SCRIPTED}/"
+
+
+def without_login(address: str) -> str:
+    """The address without what stands before its host; any other text as it is."""
+    found = _LOGIN().match(address)
+    return f"{found[1]}{address[found.end() :]}" if found else address
 
 
 @value

@@ -18,6 +18,7 @@ from codeagent.core.json_types import JsonValue
 from codeagent.core.seldom import seldom
 from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
+from codeagent.providers.catalog import without_login
 from codeagent.providers.error_bodies import error_of, is_page, said_by_page, status_of, window_in, window_named
 from codeagent.providers.network import Proxy, deepest, is_of_certificates, is_refused, proxy_to, tls_reason, words_of
 from codeagent.providers.sse import as_object, parse_object, retry_after
@@ -308,7 +309,7 @@ class Service:
     def place(self) -> str:
         """Scheme, host and port of the service, without any name or password in its URL."""
         if not self._has_host:
-            return self._safe(self.url)
+            return self._safe(without_login(self.url))
         url = httpx2.URL(self.url)
         return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"
 
@@ -322,6 +323,9 @@ class Service:
 
     def _rejected(self, status: int, kind: str, said: str) -> ProviderRejected:
         match status:
+            case 401 if without_login(self.url) != self.url:
+                text = f"{self.name} does not accept the name and the password in its address, or the key"
+                hint = f"Check {self.url_variable} and {self.key_variable}."
             case 401:
                 text, hint = f"{self.name} does not accept the key", self.key_remedy or f"Check {self.key_variable}."
             case 403:

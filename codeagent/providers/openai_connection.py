@@ -9,7 +9,7 @@ import httpx2
 
 from codeagent.core.errors import ProviderRejected
 from codeagent.core.text import storable
-from codeagent.providers.catalog import Limits
+from codeagent.providers.catalog import Limits, without_login
 from codeagent.providers.connection import HEADERS, HOOKS, timeouts
 from codeagent.providers.failures import Service
 from codeagent.providers.left_aside import import_only
@@ -31,7 +31,7 @@ class OpenAIConnection:
         self._client: openai.AsyncOpenAI | None = None
         self._connecting = asyncio.Lock()
         self.service = Service(
-            name="OpenAI" if self.is_openai else self._url,
+            name="OpenAI" if self.is_openai else without_login(self._url),
             url=self._url,
             model=model,
             key_variable="OPENAI_API_KEY",

@@ -88,6 +88,17 @@ def test_the_models_of_a_server_are_asked_for_once_a_minute_and_kept(environ):
     assert "openai-chat/another" in models(environ)
 
 
+def test_no_password_in_an_address_is_kept_beside_the_models(environ):
+    with ScriptedServer(models=("qwen",)) as server:
+        environ["OPENAI_BASE_URL"] = f"{server.url}/v1".replace("//", "//me:pass-word@")
+        assert "openai-chat/qwen" in models(environ)
+        server.models = ("another",)
+        assert "openai-chat/another" not in models(environ)
+    files = [path for path in Path(environ["CODEAGENT_HOME"]).rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if b"pass-word" in path.read_bytes()]
+
+
 def test_a_server_that_never_answers_holds_no_shell_up(environ):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         environ["OPENAI_BASE_URL"] = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"

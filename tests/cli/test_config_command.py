@@ -44,6 +44,15 @@ def test_a_setting_is_written_and_shown_with_its_source(home, capsys):
     assert capsys.readouterr().out == f"{home.config_file}\n"
 
 
+def test_a_password_in_an_address_is_not_shown(home, capsys):
+    config_command.run(["set", "model.openai_base_url", "http://me:pass-word@127.0.0.1:9/v1"])
+    config_command.run([])
+    shown = capsys.readouterr().out
+    assert 'openai_base_url = "http://127.0.0.1:9/v1"' in shown
+    assert "pass-word" not in shown
+    assert "me:pass-word@" in home.config_file.read_text()
+
+
 @pytest.mark.parametrize(
     ("name", "value", "line"),
     [

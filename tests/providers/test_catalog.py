@@ -6,7 +6,7 @@ import pytest
 
 from codeagent.core.errors import ConfigError
 from codeagent.core.messages import AssistantMessage, StopReason, Usage
-from codeagent.providers.catalog import Catalog, ModelName, ProviderKind
+from codeagent.providers.catalog import Catalog, ModelName, ProviderKind, without_login
 
 
 def reply(model: str, **tokens: int) -> AssistantMessage:
@@ -162,3 +162,23 @@ def test_a_wanted_size_of_the_reply_is_held_to_what_the_model_can_write():
     assert catalog.possible(model, 10) == 10
     assert catalog.possible("openai-chat/nobody-knows-it", 999_999_999) == 999_999_999
     assert catalog.possible(model, None) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://me:pass-word@host:8080/v1", "http://host:8080/v1"),
+        ("HTTPS://token@host", "HTTPS://host"),
+        ("http://me:pass/word@host/v1", "http://host/v1"),
+        ("http://me:p@ss@host/v1", "http://host/v1"),
+        ("me:pass-word@host:1/v1", "host:1/v1"),
+        ("http://me:pass-word@[::1", "http://[::1"),
+        ("http://host:8080/a@b", "http://host:8080/a@b"),
+        ("http://host/a@b:c", "http://host/a@b:c"),
+        ("http://[::1]:80/v1", "http://[::1]:80/v1"),
+        ("nonsense", "nonsense"),
+        ("", ""),
+    ],
+)
+def test_a_login_is_taken_out_of_an_address_and_nothing_else(address, shown):
+    assert without_login(address) == shown

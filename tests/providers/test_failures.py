@@ -551,3 +551,23 @@ def test_of_a_long_refusal_the_beginning_is_told_and_the_whole_is_in_the_log(cap
 def test_the_service_may_say_itself_whether_to_try_again():
     assert isinstance(SERVICE.refused(500, {"x-should-retry": "false"}, ""), ProviderRejected)
     assert isinstance(SERVICE.refused(400, {"x-should-retry": "true"}, ""), ProviderUnavailable)
+
+
+@pytest.mark.parametrize("kind", [AnthropicProvider, OpenAIChatProvider, OpenAIProvider])
+@pytest.mark.parametrize("status", [400, 401, 403, 429, 529])
+async def test_a_password_in_the_base_url_is_never_told(model_server, kind, status):
+    url = model_server.url.replace("//", "//me:pass-word@")
+    provider = kind("m1", KEY, url if kind is AnthropicProvider else f"{url}/v1")
+    model_server.reply(Refuse(status=status, message="No."))
+    told = str(await failure(provider, said("hello")))
+    assert model_server.url in told
+    assert "pass-word" not in told
+    assert ("the name and the password in its address, or the key" in told) is (status == 401)
+    await provider.aclose()
+
+
+@pytest.mark.parametrize("kind", [AnthropicProvider, OpenAIChatProvider, OpenAIProvider])
+async def test_a_password_in_an_unusable_base_url_is_not_told_either(kind):
+    told = str(await failure(kind("m1", KEY, "http://me:pass-word@[::1"), said("hello")))
+    assert "is not a usable base URL" in told
+    assert "pass-word" not in told
