@@ -77,6 +77,14 @@ async def test_undo_shows_the_diff_and_takes_it_back_on_y(stage_of, work):
         await stage.until(lambda: not (work.root / "test.py").exists())
 
 
+async def test_the_question_stands_where_the_lists_stand_and_covers_no_message(stage_of, work):
+    async with stage_of(timeline=work.timeline, size=(80, 30)) as stage:
+        await command(stage, "/undo")
+        await stage.until(lambda: "Take back bash make test" in stage.text)
+        rows = stage.text.splitlines()
+        assert rows[-3].lstrip().startswith("╰")
+
+
 @pytest.mark.parametrize("key", ["escape", "n", "enter"])
 async def test_no_other_key_takes_anything_back(stage_of, work, key):
     async with stage_of(timeline=work.timeline) as stage:

@@ -45,7 +45,7 @@ class ChangesScreen(Window[Decision | None]):
     """Diffs of several files; with a reversal, its keys stand below, and Esc always leaves all as it is."""
 
     DEFAULT_CSS = """
-    ChangesScreen { align: center middle; background: $veil; &:ansi { background: $veil; } }
+    ChangesScreen { align: left bottom; background: $veil; &:ansi { background: $veil; } }
     ChangesScreen > Vertical {
         width: 100%; max-width: 120; height: auto; max-height: 100%; margin: 1; padding: 0 1;
         background: $background; border: round $accent;
