@@ -38,6 +38,8 @@ from codeagent.core.text import Redactor
 
 _log = logging.getLogger(__name__)
 _WATCH_SECONDS = 0.3
+_MOMENT = 1.0
+"""In seconds; a file may be gone for so long while an editor saves it, or ``git stash`` and ``git stash pop`` run."""
 _MOST_QUESTIONS = 10
 _LONGEST_TITLE = 200
 _LONGEST_TAIL = 4_000
@@ -228,7 +230,7 @@ class CallRun:
                 if not decision.was_asked:
                     raise
                 self.phase = Phase.PREPARING
-                plan = await decision.plan.rebuilt()
+                plan = await _rebuilt(decision.plan)
         raise StaleFile(
             f"{self.label} kept changing while it was asked about; nothing was done.", hint="Read it again."
         )
@@ -332,13 +334,27 @@ class CallRun:
 
 
 async def _watch(plan: Plan, question: Scope) -> None:
-    """Withdraws the question as soon as what was shown is no longer what would happen."""
+    """Withdraws the question when what was shown is no longer what would happen, and not for a moment only."""
     while True:
         await asyncio.sleep(_WATCH_SECONDS)
-        try:
-            is_stale = await plan.is_stale()
-        except (ToolError, OSError):
-            is_stale = True  # planning it anew will say what is wrong
-        if is_stale:
-            question.call_off()
-            return
+        if await _is_stale(plan):
+            await asyncio.sleep(_MOMENT)
+            if await _is_stale(plan):
+                question.call_off()
+                return
+
+
+async def _is_stale(plan: Plan) -> bool:
+    try:
+        return await plan.is_stale()
+    except (ToolError, OSError):
+        return True  # planning it anew will say what is wrong
+
+
+async def _rebuilt(plan: Plan) -> Plan:
+    """The plan made anew; where that fails, once more a moment later, when what is gone may be back."""
+    try:
+        return await plan.rebuilt()
+    except ToolError:
+        await asyncio.sleep(_MOMENT)
+        return await plan.rebuilt()

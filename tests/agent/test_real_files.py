@@ -294,6 +294,20 @@ async def test_a_file_saved_between_two_calls_is_stale_where_nobody_is_asked(roo
     assert file.read_text() == OLD + "mine = 1\n"
 
 
+async def test_a_yes_while_the_file_is_gone_for_a_moment_is_asked_about_again(root, file):
+    def go_and_come_back():
+        aside = file.rename(root / "aside")
+        asyncio.get_running_loop().call_later(0.5, aside.rename, file)
+
+    person = Editor(go_and_come_back, waits=False)
+    stage = set_up(root, Model(reply("", READ), reply("", CHANGES["edit"])), Mode.ASK, person)
+
+    await stage.send()
+
+    assert len(person.questions) == 2
+    assert file.read_text() == OLD.replace("two = 2", "two = 3")
+
+
 # --- names -----------------------------------------------------------------------------------------
 
 

@@ -202,6 +202,23 @@ async def test_a_file_that_changes_right_before_the_write_is_asked_about_again(t
     assert stage.results()["c1"].outcome is Outcome.DENIED
 
 
+async def test_a_file_that_is_gone_for_a_moment_leaves_the_question_open(tmp_path):
+    target, aside = tmp_path / "a", tmp_path / "aside"
+    target.write_text("old")
+    person = Person()
+    stage = Stage(Model(reply("", call("c1", "write", path="a", content="x"))), Write(tmp_path), gate=person)
+    turn = asyncio.ensure_future(stage.send())
+    _, question = await person.questions.get()
+    target.rename(aside)
+    await asyncio.sleep(0.6)
+    aside.rename(target)
+    await asyncio.sleep(1.2)
+    question.set_result(Approve())
+    await turn
+    assert len(stage.of(ApprovalAsked)) == 1
+    assert target.read_text() == "x"
+
+
 async def test_a_file_that_becomes_unreadable_under_the_question_withdraws_it(tmp_path):
     target = tmp_path / "a"
     target.write_text("old")
