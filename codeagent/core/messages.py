@@ -264,11 +264,24 @@ STOPPED = "stopped"
 
 
 @value
+class DraftImage:
+    """An image that stands in a draft as a ``mark``: the absolute ``path`` of its file, and what was read there."""
+
+    mark: str
+    path: str
+    image: ImageBlock | None = None
+
+
+@value
 class Draft:
-    """What a person typed and did not send yet: the whole text, and the long pastes in it that are folded."""
+    """What a person typed and did not send yet: the whole text, the long pastes in it that are folded, and images.
+
+    Of images those alone are here that came from a file.
+    """
 
     text: str = ""
     pasted: tuple[str, ...] = ()
+    images: tuple[DraftImage, ...] = ()
 
 
 @value

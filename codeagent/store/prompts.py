@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from codeagent.core.messages import Draft
+from codeagent.core.messages import Draft, DraftImage
 from codeagent.core.values import value
 from codeagent.workspace.private import make_private_folder, open_private
 
@@ -81,15 +81,17 @@ class Prompts:
             start = _free_place(text, pasted, places)
             if start >= 0:
                 places.append((start, start + len(pasted)))
-        return json.dumps({"text": text, "pasted": sorted(places)})
+        images = [(self._redact(one.mark), self._redact(one.path)) for one in draft.images]
+        return json.dumps({"text": text, "pasted": sorted(places), "images": images})
 
 
 @value
 class _Kept:
-    """A draft on the disk; each paste is from one character of the text up to another."""
+    """A draft on the disk; each paste is from one character of the text up to another, each image a mark and a path."""
 
     text: str
     pasted: tuple[tuple[int, int], ...] = ()
+    images: tuple[tuple[str, str], ...] = ()
 
 
 @cache
@@ -104,7 +106,8 @@ def _read_draft(written: bytes) -> Draft:
     except ValidationError:
         return Draft()
     pasted = (kept.text[start:end] for start, end in kept.pasted if 0 <= start < end)
-    return Draft(text=kept.text, pasted=tuple(filter(None, pasted)))
+    images = tuple(DraftImage(mark=mark, path=path) for mark, path in kept.images)
+    return Draft(text=kept.text, pasted=tuple(filter(None, pasted)), images=images)
 
 
 def _free_place(text: str, pasted: str, taken: Sequence[tuple[int, int]]) -> int:

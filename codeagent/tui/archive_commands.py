@@ -82,7 +82,7 @@ class ArchiveCommands:
             raise
         desk = await self._door.open(Opening(resume=new_id))
         if turn is not None and self._main.prompt.is_empty:
-            self._main.prompt.put(next(one.text for one in turns if one.turn == turn))
+            self._main.prompt.put_said(next(one.text for one in turns if one.turn == turn))
         return desk
 
     def _rename(self, title: str) -> None:

@@ -112,7 +112,7 @@ class UndoCommands:
                 if said:  # told only now, since what was told before goes with the conversation
                     self._timeline.tell(said)
             if self._main.prompt.is_empty:
-                self._main.prompt.put(turn.text)
+                self._main.prompt.put_said(turn.text)
 
     async def _show_changes(self, argument: str) -> None:
         if argument == _BRANCH:

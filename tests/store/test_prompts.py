@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from codeagent.core.messages import Draft
+from codeagent.core.messages import Draft, DraftImage
 from codeagent.store.prompts import Prompts
 
 LONG = "".join(f"line {number} s3cret\n" for number in range(30))
@@ -45,6 +45,17 @@ def test_a_paste_in_which_a_secret_stood_is_still_one(tmp_path):
     kept = Prompts(tmp_path, str).draft()
     assert kept.pasted == (kept.text,)
     assert "s3cret" not in kept.text
+
+
+def test_a_draft_comes_back_with_where_its_images_are(tmp_path):
+    images = (DraftImage(mark="[image #1 · two.png]", path="/home/me/two.png"),)
+    Prompts(tmp_path, str).save_draft(Draft(text="[image #1 · two.png] why", images=images))
+    assert Prompts(tmp_path, str).draft().images == images
+
+
+def test_a_draft_that_an_earlier_version_kept_comes_back(tmp_path):
+    (tmp_path / "draft.json").write_text('{"text": "half a thou", "pasted": []}')
+    assert Prompts(tmp_path, str).draft() == Draft(text="half a thou")
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"text": 1}', '{"text": "x", "pasted": [[0]]}'])

@@ -61,7 +61,7 @@ from codeagent.core.events import (
     TurnStarted,
 )
 from codeagent.core.jobs import Job, JobState
-from codeagent.core.messages import Draft, ImageBlock, TextBlock, ToolResult
+from codeagent.core.messages import Draft, DraftImage, ImageBlock, TextBlock, ToolResult
 from codeagent.store.change_log import Entry, Kind
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.file_states import FileChange, state_of
@@ -242,6 +242,7 @@ class MemoryWorkbench:
     typed: list[str] = field(default_factory=lambda: ["older", "newer"])
     kept: str = ""
     pasted: tuple[str, ...] = ()
+    images: tuple[DraftImage, ...] = ()
     efforts: list[str] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     own_result: ToolResult = field(default_factory=lambda: ToolResult(call_id="?", blocks=(TextBlock(text="out"),)))
@@ -378,10 +379,10 @@ class MemoryWorkbench:
         self.typed.append(text)
 
     def save_draft(self, draft: Draft) -> None:
-        self.kept, self.pasted = draft.text, draft.pasted
+        self.kept, self.pasted, self.images = draft.text, draft.pasted, draft.images
 
     def draft(self) -> Draft:
-        return Draft(text=self.kept, pasted=self.pasted)
+        return Draft(text=self.kept, pasted=self.pasted, images=self.images)
 
 
 @dataclass
@@ -462,6 +463,8 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
     past: tuple[AgentEvent, ...] = (),
     draft: str = "",
     pasted: tuple[str, ...] = (),
+    images: tuple[DraftImage, ...] = (),
+    typed: tuple[str, ...] = ("older", "newer"),
     prompt: str = "",
     theme: str = "dark",
     theme_folders: tuple[Path, ...] = (),
@@ -486,7 +489,7 @@ def set_up(  # noqa: PLR0913 - all that a test may want to be different
         if error is not None and not opening.model:
             raise error
         conversation = MemoryConversation(emit=emit, approver=approver, turn=turn, opening=opening)
-        bench = MemoryWorkbench(emit=emit, kept=draft, pasted=pasted, timeline=timeline)
+        bench = MemoryWorkbench(emit=emit, kept=draft, pasted=pasted, images=images, typed=[*typed], timeline=timeline)
         if custom is not None:
             bench.custom = custom
         desks.append((conversation, bench))

@@ -11,6 +11,7 @@ from codeagent.store.change_log import Entry, Kind
 from codeagent.store.change_store import ChangeStore
 from codeagent.store.file_states import FileChange, state_of
 from codeagent.store.timeline import ChangeTimeline
+from tests.tui.widgets.test_attached_images import PNG
 
 
 @dataclass
@@ -178,6 +179,32 @@ async def test_a_rewind_of_both_goes_back_and_gives_the_message_back(stage_of, w
         assert not (work.root / "new.py").exists()
         await stage.until(lambda: "goes on from before message 2" in stage.text)
         await stage.until(lambda: "Took back 2 calls since “fix the total”: 3 files." in stage.text)
+
+
+async def test_a_message_of_an_earlier_run_comes_back_with_the_names_of_its_images(stage_of, work, tmp_path):
+    (tmp_path / "two.png").write_bytes(PNG)
+    work.turn(4, "[image #1 · two.png] is wrong")
+    async with stage_of(timeline=work.timeline) as stage:
+        prompt = stage.app.main.prompt
+        prompt.insert_typed(str(tmp_path / "two.png"))
+        assert prompt.text == "[image #1 · two.png] "
+        prompt.clear_typed()
+        await rewind(stage, 0, "")
+        await stage.until(lambda: "two.png is not attached any more" in stage.text)
+        assert prompt.text == "two.png is wrong"
+
+
+async def test_a_message_of_this_run_comes_back_with_its_images(stage_of, work, tmp_path):
+    (tmp_path / "two.png").write_bytes(PNG)
+    work.turn(4, "[image #1 · two.png] is wrong")
+    async with stage_of(timeline=work.timeline) as stage:
+        prompt = stage.app.main.prompt
+        prompt.insert_typed(str(tmp_path / "two.png"))
+        await stage.type("is wrong\n")
+        await stage.until(lambda: stage.conversation.images)
+        await rewind(stage, 0, "")
+        await stage.until(lambda: prompt.text == "[image #1 · two.png] is wrong")
+        assert prompt.images_in(prompt.text)
 
 
 async def test_redo_takes_a_whole_rewind_back(stage_of, work):

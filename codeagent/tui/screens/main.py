@@ -123,7 +123,7 @@ class MainScreen(OwnKeysScreen[None]):
     def unsent(self) -> Draft:
         """What was typed and did not reach the model yet: what is queued, in the prompt, and at a question."""
         texts = [*(message.text for message in self.queue_lines.queued), self.prompt.full_text, *self.approval.typed()]
-        return Draft(text="\n".join(text for text in texts if text.strip()), pasted=self.prompt.pasted)
+        return self.prompt.draft_of("\n".join(text for text in texts if text.strip()))
 
     async def take_habits(self, bench: Workbench) -> tuple[tuple[str, ...], Draft]:
         """What the person chose before is so again, and what they choose is kept; what they typed, and their draft."""
@@ -249,8 +249,8 @@ class MainScreen(OwnKeysScreen[None]):
     def on_prompt_draft_back(self, event: Prompt.DraftBack) -> None:
         """Text that nobody typed just now says where it comes from."""
         does = "↑ brings it" if event.is_in_history else f"{self.status.keys['copy-or-quit']} clears"
-        edits = f" · ↑ {self._edits_back}" if self._edits_back else ""
-        remark, self._edits_back = f"draft from before · {does}{edits}", ""
+        edits = f"↑ {self._edits_back}" if self._edits_back else ""
+        remark, self._edits_back = " · ".join(filter(None, ("draft from before", event.lost, does, edits))), ""
         self.status.remark(remark, _DRAFT_SECONDS)
         self._draft_remark = "" if event.is_in_history else remark
 

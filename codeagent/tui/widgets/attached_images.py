@@ -6,15 +6,16 @@ import os
 import re
 import stat
 from base64 import b64decode
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from codeagent.core.images import LARGEST_IMAGE, image_block, image_problem, image_type
-from codeagent.core.messages import ImageBlock
+from codeagent.core.messages import Draft, DraftImage, ImageBlock
 from codeagent.core.seldom import seldom
 from codeagent.core.text import clean
 from codeagent.tui.later import split_words, unquote_url
 
-_MARK = seldom(r"\[image #\d+ · [^\]\n]+\]")
+_MARK = seldom(r"\[image #\d+ · ([^\]\n]+)\]")
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LONGEST_PASTE = 8_192
 _DATA = seldom(r"\s*data:image/([a-z]{1,8});base64,")
@@ -25,6 +26,8 @@ class AttachedImages:
 
     def __init__(self) -> None:
         self._images: dict[str, ImageBlock] = {}
+        self._paths: dict[str, str] = {}
+        self._forgotten: dict[str, str] = {}
         self.problem = ""
 
     def attach(self, pasted: str) -> str | None:
@@ -38,10 +41,10 @@ class AttachedImages:
             return self.take(_decoded(pasted[data.end() :]), f"pasted.{data[1]}")
         if len(pasted) > _LONGEST_PASTE or not any(suffix in pasted.lower() for suffix in _SUFFIXES):
             return None
-        images = [self._read(path) for path in _paths(pasted.strip())]
-        if not images or None in images:
+        images = [(self.read(path), path) for path in _paths(pasted.strip())]
+        if not images or any(image is None for image, _ in images):
             return None
-        return " ".join(self._mark(image) for image in images if image is not None) + " "
+        return " ".join(self._mark(image, path) for image, path in images if image is not None) + " "
 
     def take(self, data: bytes, name: str) -> str | None:
         """A mark for the bytes of an image; None when they are none that models take, which ``problem`` says."""
@@ -58,7 +61,34 @@ class AttachedImages:
 
     def found_in(self, text: str) -> tuple[ImageBlock, ...]:
         """The images that a text has marks of, each once."""
-        return tuple(self._images[mark] for mark in dict.fromkeys(_MARK().findall(text)) if mark in self._images)
+        return tuple(self._images[mark] for mark in _marks(text) if mark in self._images)
+
+    def drafted_in(self, text: str) -> tuple[DraftImage, ...]:
+        """The images that a text has marks of, as far as they came from files."""
+        return tuple(DraftImage(mark=mark, path=self._paths[mark]) for mark in _marks(text) if mark in self._paths)
+
+    def take_back(self, draft: Draft) -> tuple[str, str]:
+        """The text of a draft, with new marks for the images that are there again and the names of the others.
+
+        Also in words which those are; empty when there are none.
+        """
+        marks = {one.mark: self._mark(one.image, Path(one.path)) for one in draft.images if one.image is not None}
+        return _renamed(draft.text, marks)
+
+    def without_lost(self, text: str) -> tuple[str, str]:
+        """The text with the name in place of each mark that stands for no image, and in words which those are."""
+        return _renamed(text, {mark: mark for mark in self._images})
+
+    def forget(self, text: str) -> str:
+        """A text of an earlier run, with the names of its images: a mark may stand for another one by now."""
+        shown, lost = _renamed(text, {})
+        if lost:
+            self._forgotten[shown] = lost
+        return shown
+
+    def forgotten_in(self, text: str) -> str:
+        """In words, and once for each text, which images were left out of one of an earlier run; empty for none."""
+        return self._forgotten.pop(text, "")
 
     def marks_in(self, line: str) -> list[tuple[int, int]]:
         """Start and end of each mark that stands for an image."""
@@ -68,7 +98,7 @@ class AttachedImages:
         """Start and end of the mark that the cursor is in or directly behind."""
         return next(((start, end) for start, end in self.marks_in(line) if start < column <= end), None)
 
-    def _read(self, path: Path) -> ImageBlock | None:
+    def read(self, path: Path) -> ImageBlock | None:
         """The image in a plain file; None when it is none, too large, or cannot be read."""
         name = re.sub(r"[\[\]\s]+", " ", clean(path.name)).strip() or "image"
         try:
@@ -88,10 +118,27 @@ class AttachedImages:
             self.problem = f"{name} {problem}: only its path is here"
         return image_block(data, media_type, name) if media_type and not self.problem else None
 
-    def _mark(self, image: ImageBlock) -> str:
+    def _mark(self, image: ImageBlock, path: Path | None = None) -> str:
         mark = f"[image #{len(self._images) + 1} · {image.name}]"
         self._images[mark] = image
+        if path is not None and (whole := str(path.absolute())) == clean(whole):  # any other cannot be kept as text
+            self._paths[mark] = whole
         return mark
+
+
+def _marks(text: str) -> Sequence[str]:
+    """What looks like the mark of an image, each once."""
+    return tuple(dict.fromkeys(found[0] for found in _MARK().finditer(text)))
+
+
+def _renamed(text: str, marks: Mapping[str, str]) -> tuple[str, str]:
+    """The text with other marks, where there are some, and else names; in words, whose marks were not there."""
+    if "[image #" not in text:
+        return text, ""
+    names = dict.fromkeys(found[1] for found in _MARK().finditer(text) if found[0] not in marks)
+    shown = _MARK().sub(lambda found: marks.get(found[0], found[1]), text)
+    verb = "is" if len(names) == 1 else "are"
+    return shown, f"{' and '.join(names)} {verb} not attached any more" if names else ""
 
 
 def _paths(pasted: str) -> list[Path]:

@@ -34,7 +34,6 @@ _MOST_SECONDS = 1.0
 DRAFT_SECONDS = 1.0
 """What is typed sooner after a draft came back was meant for an empty prompt, where Enter does nothing."""
 
-
 MOVED_SECONDS = 1.0
 """Without such a pause what is typed still belongs to the text that moved here, and so does Enter."""
 
@@ -51,11 +50,11 @@ class Prompt(PromptText):
     ]
 
     class DraftBack(Message):
-        """What was typed before the program ended last time is back, in the prompt or in the history."""
+        """What was typed before the program ended last time is back; ``lost`` says which of its images are not."""
 
-        def __init__(self, *, is_in_history: bool) -> None:
+        def __init__(self, *, is_in_history: bool, lost: str = "") -> None:
             super().__init__()
-            self.is_in_history = is_in_history
+            self.is_in_history, self.lost = is_in_history, lost
 
     class Edited(Message):
         """The text is another one now."""
@@ -117,10 +116,11 @@ class Prompt(PromptText):
         command, which nothing that is typed on may run by accident.
         """
         self._complete = complete
-        self._pastes.take(draft.pasted)
-        text = draft.text
+        text, lost = self.take_back(draft)
         is_kept = bool(text) and not (self.is_empty and not text.lstrip().startswith("!"))
-        self._typed_before = TypedBefore((*history, *([text] if is_kept else []), *self._typed_before.texts))
+        self._typed_before = TypedBefore(
+            (*self.history_of(history), *([text] if is_kept else []), *self._typed_before.texts)
+        )
         if text and not is_kept:
             self.put(text)
             self._draft, self._draft_counts_at = self.text, events.Focus().time + DRAFT_SECONDS
@@ -128,7 +128,7 @@ class Prompt(PromptText):
         else:
             self._look_for_completions()  # of what was typed already
         if text:
-            self.post_message(self.DraftBack(is_in_history=is_kept))
+            self.post_message(self.DraftBack(is_in_history=is_kept, lost=lost))
         if is_kept and self.on_set_aside is not None:
             self.on_set_aside(text)
 

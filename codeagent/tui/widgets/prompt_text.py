@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.text import Text
@@ -10,7 +11,7 @@ from textual.geometry import Size
 from textual.message import Message
 
 from codeagent.core.first_words import PLACEHOLDER
-from codeagent.core.messages import ImageBlock
+from codeagent.core.messages import Draft, ImageBlock
 from codeagent.core.text import clean
 from codeagent.tui.later import read_clipboard
 from codeagent.tui.widgets.attached_images import AttachedImages
@@ -63,6 +64,7 @@ class PromptText(TextField):
         self.cursor_blink = False
         self._pastes = FoldedPastes()
         self._images = AttachedImages()
+        self._sent: set[str] = set()
         self._offered = ""
 
     def on_resize(self) -> None:
@@ -94,20 +96,36 @@ class PromptText(TextField):
         return self._pastes.unfold(self.text)
 
     def images_in(self, text: str) -> tuple[ImageBlock, ...]:
-        """The images that a text from here has marks of."""
-        return self._images.found_in(text)
+        """The images that a text which is sent from here has marks of."""
+        if images := self._images.found_in(text):
+            self._sent.add(text)
+        return images
 
-    @property
-    def pasted(self) -> tuple[str, ...]:
-        """The long texts that were pasted, oldest first."""
-        return self._pastes.texts
+    def draft_of(self, text: str) -> Draft:
+        """A text that was not sent yet, with the long texts that were pasted, oldest first, and its images."""
+        return Draft(text=text, pasted=self._pastes.texts, images=self._images.drafted_in(text))
+
+    def take_back(self, draft: Draft) -> tuple[str, str]:
+        """The text of a draft of an earlier run, and in words which of its images are not attached any more."""
+        self._pastes.take(draft.pasted)
+        return self._images.take_back(draft)
+
+    def history_of(self, texts: Iterable[str]) -> tuple[str, ...]:
+        """What an earlier run sent, in which no mark stands for an image of this one."""
+        return tuple(map(self._images.forget, texts))
 
     def put(self, text: str) -> None:
         """Replaces the text (undo brings the old one back), cursor at its end; what was pasted is folded again."""
         self._put(self._pastes.fold_known(clean(text)))
+        if lost := self._images.forgotten_in(text):
+            self.post_message(self.Remarked(lost))
+
+    def put_said(self, text: str) -> None:
+        """The same with what was said in a session; where an earlier run sent it, its marks are of no image here."""
+        self.put(text if text in self._sent else self._images.forget(text))
 
     def _put(self, text: str) -> None:
-        shown = self._pastes.fold_what_is_too_long(text)
+        shown = self._with_images(self._pastes.fold_what_is_too_long(text))
         self.replace(shown, (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor(self.document.end)
 
@@ -144,9 +162,16 @@ class PromptText(TextField):
         """Inserts at the cursor, as if pasted."""
         plain = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
         self.part_from_paste(plain)
-        self._insert(self._images.attach(text) or self._pastes.fold(plain))
+        self._insert(self._images.attach(text) or self._with_images(self._pastes.fold(plain)))
         if self._images.problem:
             self.post_message(self.Remarked(self._images.problem))
+
+    def _with_images(self, text: str) -> str:
+        """The text; a mark in it that stands for no image gives way to the image's name, which the person is told."""
+        shown, lost = self._images.without_lost(text)
+        if lost:
+            self.post_message(self.Remarked(lost))
+        return shown
 
     def action_paste_clipboard(self) -> None:
         """Inserts the image that lies on the clipboard, else its text."""

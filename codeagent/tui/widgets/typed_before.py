@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from textual.message import Message
 
 from codeagent.core.desk import Workbench
 from codeagent.core.messages import Draft
+from codeagent.tui.widgets.attached_images import AttachedImages
 
 _EDIT = re.compile(r"My edit of (.+), which was not used:$", re.MULTILINE)
 
@@ -32,7 +34,7 @@ def part_from_edits(draft: str) -> tuple[str, dict[str, str]]:
 def typed_in(bench: Workbench) -> tuple[tuple[str, ...], Draft, list[str]]:
     """The history, the draft, and whose edits of proposals the draft had: these belong to the history now.
 
-    None of them may be sent by an Enter that was meant for something else.
+    None of them may be sent by an Enter that was meant for something else. The images of the draft are read again.
     """
     kept = bench.draft()
     words, edits = part_from_edits(kept.text)
@@ -41,7 +43,8 @@ def typed_in(bench: Workbench) -> tuple[tuple[str, ...], Draft, list[str]]:
         bench.remember(edit)
     if edits:
         bench.save_draft(draft)
-    return bench.history(), draft, list(edits)
+    images = tuple(replace(one, image=AttachedImages().read(Path(one.path))) for one in draft.images)
+    return bench.history(), replace(draft, images=images), list(edits)
 
 
 class MovedHere(Message):
