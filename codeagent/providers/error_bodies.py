@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from codeagent.core.errors import ProviderRejected
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.seldom import seldom
 from codeagent.providers.sse import as_list, as_object, as_text
@@ -47,6 +48,46 @@ _ALONE = seldom(r"\(\d[\d,]*\)")
 """Such a number may be a code of the error's, except right behind the name of the window."""
 _OF_BYTES = seldom(r"\bbytes?\b|\d ?[KMG]i?B\b", re.IGNORECASE)
 _LEAST_WINDOW = 1_000
+_OF_FIREWALLS = frozenset({403, 406})
+"""What a web firewall answers with, among others that say less."""
+LONGEST_QUOTE = 200
+"""Characters of what a service said that are told."""
+_FLAGGED = seldom(
+    r"flagged|moderat|usage polic|content (?:policy|filter|management)|inappropriate content|guardrail", re.IGNORECASE
+)
+_OF_ACCOUNT = seldom(r"\b(?:account|organi[sz]ation|api key)\b", re.IGNORECASE)
+
+
+class WalledOff(ProviderRejected):
+    """A web page refused the request: the service's, because of the key, or a firewall's, because of a text in it.
+
+    ``amid`` is the error to tell where the service took earlier requests with the same key.
+    """
+
+    def __init__(self, refusal: ProviderRejected, service: str) -> None:
+        """``refusal`` is the error to tell where it took none."""
+        super().__init__(refusal.message, hint=refusal.hint, status=refusal.status, said=refusal.said)
+        text = f"A firewall in front of {service} refused the request (HTTP {refusal.status}){quoted(refusal.said)}"
+        hint = "Something in it looks like an attack to the firewall. Say it in other words."
+        self.amid = ProviderRejected(text, hint=hint, status=refusal.status, said=refusal.said)
+
+
+def told_apart(refusal: ProviderRejected, body: str, service: str) -> ProviderRejected:
+    """The refusal, as one that may be a firewall's where a page came with it."""
+    is_walled_off = refusal.status in _OF_FIREWALLS and is_page(body)
+    return WalledOff(refusal, service) if is_walled_off else refusal
+
+
+def quoted(said: str) -> str:
+    """The beginning of what a service said, to stand at the end of a sentence; a full stop where it said nothing."""
+    said = said.strip().rstrip(".")
+    said = said if len(said) <= LONGEST_QUOTE else said[:LONGEST_QUOTE] + " …"
+    return f": {said}." if said else "."
+
+
+def is_flagged(said: str) -> bool:
+    """Whether it is the content of the request that was found not to be allowed."""
+    return _FLAGGED().search(said) is not None and _OF_ACCOUNT().search(said) is None
 
 
 def is_page(text: str) -> bool:

@@ -19,14 +19,24 @@ from codeagent.core.seldom import seldom
 from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
 from codeagent.providers.catalog import without_login
-from codeagent.providers.error_bodies import error_of, is_page, said_by_page, status_of, window_in, window_named
+from codeagent.providers.error_bodies import (
+    LONGEST_QUOTE,
+    error_of,
+    is_flagged,
+    is_page,
+    quoted,
+    said_by_page,
+    status_of,
+    told_apart,
+    window_in,
+    window_named,
+)
 from codeagent.providers.network import Proxy, deepest, is_of_certificates, is_refused, proxy_to, tls_reason, words_of
 from codeagent.providers.sse import as_object, parse_object, retry_after
 
 _log = logging.getLogger(__name__)
 
 _LONGEST_MESSAGE = 600
-_LONGEST_QUOTE = 200
 _LONGEST_PAGE = 20_000
 _SHORTEST_SECRET = 6  # less, such as the "none" for a server without a key, may be a word of any message
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"})
@@ -116,15 +126,16 @@ class Service:
         is_over_quota = kind == "insufficient_quota" or (wait is None and _OUT_OF_MONEY().search(said))
         if status == 402 or (status == 429 and is_over_quota):  # noqa: PLR2004
             return ProviderRejected(
-                f"{self.name} wants payment{_quoted(said)}",
+                f"{self.name} wants payment{quoted(said)}",
                 hint="Check the account's credit and limits.",
                 status=status,
                 said=said,
             )
         if (should_retry := headers.get("x-should-retry")) != "false" and (is_busy or should_retry == "true"):
-            trouble = f"{self.name} {_trouble(status)}{_quoted(said)}"
+            trouble = f"{self.name} {_trouble(status)}{quoted(said)}"
             return ProviderUnavailable(trouble, status=status, retry_after=wait, said=said)
-        return self._rejected(status, kind, said)
+        refusal = self._rejected(status, kind, said)
+        return told_apart(refusal, body, self.name)
 
     def reported(self, error: JsonValue) -> ProviderError:
         """The error for a failure that the service reports in mid-stream."""
@@ -135,15 +146,15 @@ class Service:
             return self.refused(status, {}, json.dumps({"error": error}))
         if _TOO_LONG().search(f"{kind} {said}"):
             return self._overflow(said, window=window_named({"error": error}))
-        return ProviderUnavailable(f"{self.name} broke off its reply{_quoted(said)}")
+        return ProviderUnavailable(f"{self.name} broke off its reply{quoted(said)}")
 
     def _overflow(
         self, said: str, status: int | None = None, speaker: str | None = None, window: int | None = None
     ) -> ContextOverflow:
         if speaker is not None:  # a shorter history gets past a proxy as well
-            text = f"{speaker} takes no request of this length (HTTP {status}){_quoted(said)}"
+            text = f"{speaker} takes no request of this length (HTTP {status}){quoted(said)}"
             return ContextOverflow(text, hint=self._check_proxy, status=status, said=said)
-        problem = f"The request is too long for {self.model}{_quoted(said)}"
+        problem = f"The request is too long for {self.model}{quoted(said)}"
         return ContextOverflow(problem, status=status, window=window or window_in(said), said=said)
 
     def unreachable(self, error: BaseException) -> ProviderError:  # noqa: PLR0911 - one return a cause
@@ -174,13 +185,13 @@ class Service:
         if tls_reason(cause) in _NO_TLS:
             wish = f"Check {self.url_variable}: a server of your own may want http://."
             return ProviderRejected(
-                f"{self._either} does not speak HTTPS{_quoted(self._safe(words_of(cause)))}",
+                f"{self._either} does not speak HTTPS{quoted(self._safe(words_of(cause)))}",
                 hint=self._check_proxy if self._is_proxied else wish,
             )
         hop = self._first_hop[:1].upper() + self._first_hop[1:] if self._is_proxied else self.place
         is_unknown = isinstance(cause, socket.gaierror)
         return ProviderUnavailable(
-            f"{hop} cannot be {'found' if is_unknown else 'reached'}{_quoted(self._safe(words_of(cause)))}",
+            f"{hop} cannot be {'found' if is_unknown else 'reached'}{quoted(self._safe(words_of(cause)))}",
             hint=self._check_proxy if self._is_proxied else f"Check the network, and {self.url_variable} if it is set.",
             most_retries=_RETRIES_AT_NOBODY if is_unknown or isinstance(cause, SOCKSError) else None,
         )
@@ -193,7 +204,7 @@ class Service:
         """The error where a connection ended before any answer; nothing tells at which end of a tunnel."""
         is_nonsense = isinstance(cause, httpx2.RemoteProtocolError) and "disconnected" not in str(cause)
         if isinstance(cause, ssl.SSLError):
-            what = f"broke off the TLS handshake{_quoted(self._safe(words_of(cause)))}"
+            what = f"broke off the TLS handshake{quoted(self._safe(words_of(cause)))}"
         else:
             what = (
                 "sent something that is no HTTP answer." if is_nonsense else "closed the connection without an answer."
@@ -215,7 +226,7 @@ class Service:
         if is_of_certificates(error):
             named = clean(os.environ.get("SSL_CERT_FILE", "")) or "nothing that is there"
             return ProviderRejected(
-                f"SSL_CERT_FILE names {named}, which cannot be read as certificates{_quoted(words_of(error))}",
+                f"SSL_CERT_FILE names {named}, which cannot be read as certificates{quoted(words_of(error))}",
                 hint="Set it to a file of certificates, or unset it.",
             )
         if isinstance(error, ValueError | httpx2.InvalidURL) and self._has_host and (proxy := proxy_to(self.url)):
@@ -265,9 +276,9 @@ class Service:
         if status == _PROXY_WANTS_NAME and (proxy := proxy_to(self.url)):
             return self._unknown_to_proxy(proxy)
         if is_busy:
-            trouble = f"{speaker} {_trouble(status)}{_quoted(said)}"
+            trouble = f"{speaker} {_trouble(status)}{quoted(said)}"
             return ProviderUnavailable(trouble, hint=self._check_proxy, status=status, retry_after=wait)
-        text = f"{speaker} refused the request (HTTP {status}){_quoted(said)}"
+        text = f"{speaker} refused the request (HTTP {status}){quoted(said)}"
         return ProviderRejected(text, hint=self._check_proxy, status=status)
 
     def _no_tunnel(self, said: str) -> ProviderError:
@@ -275,7 +286,7 @@ class Service:
         proxy, status = proxy_to(self.url), int(said[:3]) if said[:3].isdecimal() else 0
         if proxy and status == _PROXY_WANTS_NAME:
             return self._unknown_to_proxy(proxy)
-        text = f"The proxy on the way to {self.place} refused{_quoted(said)}"
+        text = f"The proxy on the way to {self.place} refused{quoted(said)}"
         if 400 <= status < 500 and status not in _BUSY:  # noqa: PLR2004
             return ProviderRejected(text, hint=self._check_proxy, status=status)
         return ProviderUnavailable(text, hint=self._check_proxy)
@@ -299,7 +310,7 @@ class Service:
         """The error for an answer that is no model's reply, such as a web page."""
         kind = "a web page" if is_page(start) else content_type.partition(";")[0] or "no content type"
         return ProviderRejected(
-            f"{self.place} answered with {kind}, not with a model's reply{_quoted(self._safe(start)[:_LONGEST_QUOTE])}",
+            f"{self.place} answered with {kind}, not with a model's reply{quoted(self._safe(start)[:LONGEST_QUOTE])}",
             hint=" ".join(
                 (f"Check the base URL ({self.url_variable}).", self._check_proxy if self._speaking_proxy({}) else "")
             ),
@@ -328,6 +339,9 @@ class Service:
                 hint = f"Check {self.url_variable} and {self.key_variable}."
             case 401:
                 text, hint = f"{self.name} does not accept the key", self.key_remedy or f"Check {self.key_variable}."
+            case 403 if is_flagged(f"{kind} {said}"):
+                text = f"{self.name} refused the content of the request (HTTP {status})"
+                hint = "Say it in other words, or choose another model."
             case 403:
                 text = f"{self.name} does not let this key do that"
                 hint = self.key_remedy or f"Check the rights of {self.key_variable}."
@@ -346,11 +360,11 @@ class Service:
             case _:
                 text = f"{self.name} refused the request (HTTP {status})"
                 hint = "Try another model, or say it in other words."
-        return ProviderRejected(f"{text}{_quoted(said)}", hint=hint, status=status, said=said)
+        return ProviderRejected(f"{text}{quoted(said)}", hint=hint, status=status, said=said)
 
     def _heard(self, whole: str, status: int | None = None) -> str:
         """What a service said, as far as it is read; what is too long to be told goes to the log."""
-        if len(whole) > _LONGEST_QUOTE:
+        if len(whole) > LONGEST_QUOTE:
             _log.warning("%s said (status %s): %s", self.name, status, self._safe(whole, _LONGEST_PAGE))
         return self._safe(whole)
 
@@ -384,9 +398,3 @@ def _trouble(status: int) -> str:
             return "is overloaded"
         case _:
             return f"failed (HTTP {status})"
-
-
-def _quoted(said: str) -> str:
-    said = said.strip().rstrip(".")
-    said = said if len(said) <= _LONGEST_QUOTE else said[:_LONGEST_QUOTE] + " …"
-    return f": {said}." if said else "."

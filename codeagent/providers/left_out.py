@@ -33,6 +33,7 @@ from codeagent.core.seldom import seldom
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import ProviderKind
+from codeagent.providers.error_bodies import WalledOff
 from codeagent.providers.image_sizes import meant
 from codeagent.providers.refused_texts import blames_content, named, said_again, tries
 from codeagent.providers.sse import as_list, as_object, as_text, parse_object
@@ -129,7 +130,7 @@ class Taken:
         self.left_out = LeftOut()
         self.corrections: tuple[str, ...] = ()
         self._has_recalled = False
-        self._said = ""
+        self._said, self._refuser = "", "The service"
         self._model = model
         self._words = re.compile(re.escape(model.partition("/")[2] or model), re.IGNORECASE)
         self._good: set[ImageBlock] = set()
@@ -187,15 +188,24 @@ class Taken:
         """Whether something is left out now so that it is worth asking once more."""
         after = self.after(refusal, messages)
         is_repeated, self._fault = refusal.said == self._fault, refusal.said
-        if after == self.left_out and blames_content(refusal, is_repeated=is_repeated):
+        is_blamed = self.at_firewall(refusal, messages) or blames_content(refusal, is_repeated=is_repeated)
+        if after == self.left_out and is_blamed:
             self._guesses = self._guesses or self._guessed(refusal, messages)
             after = next(self._guesses, after)
         is_other, self.left_out = after != self.left_out, after
         return is_other
 
+    def at_firewall(self, refusal: ProviderError, messages: Sequence[Message]) -> ProviderError | None:
+        """What to tell of a page that refused a request where earlier ones were taken; None of any other refusal."""
+        if not isinstance(refusal, WalledOff):
+            return None
+        own = (one for one in messages if isinstance(one, AssistantMessage) and one.model == self._model)
+        return refusal.amid if self._accepted or any(own) else None
+
     def _guessed(self, refusal: ProviderError, messages: Sequence[Message]) -> Iterator[LeftOut]:
         """What else to leave out, one after the other, where nothing tells what a refusal is about."""
         known, self._said = self.left_out, refusal.message.partition(": ")[2]
+        self._refuser = f"{'A firewall in front of t' if isinstance(refusal, WalledOff) else 'T'}he service"
         for texts in tries(messages, self._accepted, self._model):
             yield replace(known, texts=known.texts | texts)
 
@@ -226,7 +236,7 @@ class Taken:
         self._accepted, self._fault = tuple(messages), ""
         if fresh := self.left_out.texts - before.texts:
             kept = f"so it is left out of what {self._model} is sent and stays in the session"
-            return f"The service refused {named(messages, fresh)}, {kept}. It said: {self._said}"
+            return f"{self._refuser} refused {named(messages, fresh)}, {kept}. It said: {self._said}"
         return self._news(messages, before)
 
     def _news(self, messages: Sequence[Message], before: LeftOut) -> str:

@@ -193,6 +193,8 @@ class LiveProvider(ABC, Generic[FormT]):
                             yield event
                 except ProviderError as refusal:
                     if is_accepted or not taken.learns(refusal, request.messages):
+                        if (told := taken.at_firewall(refusal, request.messages)) is not None:
+                            raise told from refusal
                         raise
                 else:
                     return

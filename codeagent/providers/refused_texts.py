@@ -23,6 +23,7 @@ from codeagent.core.messages import (
 )
 from codeagent.core.refused import key_of
 from codeagent.core.seldom import seldom
+from codeagent.providers.error_bodies import is_flagged
 
 _REFUSALS = frozenset({400, 422})
 _FORBIDDEN, _FAULT = 403, 500
@@ -30,7 +31,6 @@ _ABOUT_CONTENT = seldom(
     r"token|prompt|template|content|input|message|utf|unicode|pars(?:e|ing)|invalid|flagged|moderat|policy|filter",
     re.IGNORECASE,
 )
-_FLAGGED = seldom(r"flagged|moderat|usage polic|content (?:policy|filter|management)", re.IGNORECASE)
 _MOST_TRIES = 3
 _LONGEST_NAME = 40
 
@@ -42,7 +42,7 @@ def blames_content(refusal: ProviderError, *, is_repeated: bool) -> bool:
     if refusal.status == _FAULT:
         return is_repeated and _ABOUT_CONTENT().search(refusal.said) is not None
     if refusal.status == _FORBIDDEN:
-        return _FLAGGED().search(refusal.said) is not None
+        return is_flagged(refusal.said)
     return refusal.status in _REFUSALS
 
 
