@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from codeagent.core.protocols import Cover
@@ -20,6 +20,9 @@ from codeagent.policy.shell_script import Direction
 from codeagent.policy.shell_words import Word
 from codeagent.policy.wrappers import base_name
 from codeagent.workspace.git_places import is_there
+
+_MOST_AHEAD = 20
+"""Commands of which it is looked up what is there; a line of thousands is judged as it stands."""
 
 
 class RunsOn:
@@ -67,7 +70,7 @@ class Losses:
         return () if stake is not None and not any(map(is_there, stake)) else found
 
     def _lost(self) -> Iterator[str]:
-        ahead = set(map(id, commands_ahead(self._analysis, self._changes)))
+        ahead = set(map(id, islice(commands_ahead(self._analysis, self._changes), _MOST_AHEAD)))
         contents: list[str] = []
         for command in self._analysis.commands:
             folders = self._paths.folders(command.simple.places) if id(command) in ahead else ()
