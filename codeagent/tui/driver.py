@@ -337,14 +337,13 @@ class TerminalApp(App[Result]):
 
     fault: BaseException | None = None
 
+    _typed_at = Offset(0, 0)
+    _watch: Watch | None = None
+
     def __init__(self, driver_class: type[Driver]) -> None:
         """Draws by that driver, in all colours that the terminal shows: Rich asks only for this variable."""
         os.environ["COLORTERM"] = "truecolor" if colours_of(os.environ) == FULL else ""
         super().__init__(driver_class=driver_class)  # pyright: ignore[reportUnknownMemberType] - as Textual has it
-
-    _typed_at = Offset(0, 0)
-
-    _watch: Watch | None = None
 
     def watched_by(self, watch: Watch) -> None:
         """Has ``watch`` told whether the terminal is the app's: now, and at each change."""
