@@ -11,12 +11,14 @@ from sys import setswitchinterval
 
 from codeagent.cli.instant_look import InstantLook, find_look
 from codeagent.cli.terminal_guard import ENTER, TerminalGuard, TerminalWatch, put
-from codeagent.cli.typed_ahead import Keyboard, read_typed
+from codeagent.cli.typed_ahead import Keyboard, Typed, read_typed
 from codeagent.core.first_words import (
+    AGAIN_QUITS,
     ASK_BACKGROUND,
     GREETING,
     MARKER,
     NAME,
+    NO_SHELL,
     PLACEHOLDER,
     STARTING,
     WAITS_FOR,
@@ -28,6 +30,7 @@ _KEEP_PLACE, _BACK_TO_PLACE = "\x1b7", "\x1b8"  # there an input method shows wh
 _NARROWEST, _LOWEST = 80, 15
 _USUAL_SIZE = (80, 24)
 _PROMPT_FROM_BOTTOM = 2
+_PROMPT_SHARE = 3  # a long text takes one row in so many of the screen, as in the app
 _QUIT_CODES = {"\x03": 130, "\x04": 0}
 _QUICK, _USUAL = 0.001, 0.005  # seconds a thread may keep the others waiting
 
@@ -51,6 +54,7 @@ class FirstFrame:
         self._keyboard = Keyboard(_INPUT)
         self._guard = TerminalGuard()
         self._stands = False
+        self._remark = ""
 
     @property
     def before(self) -> list[object]:
@@ -102,29 +106,34 @@ class FirstFrame:
         columns, lines = self._size
         style = self._look.style
         plain, muted, rule = style("text"), style("muted"), style("rule") + "─" * columns
+        typed = read_typed(self._typed)
         parts = [plain, *(_at(row, 1) + " " * columns for row in range(1, lines + 1))]
         parts += [_at(1, 2), style("accent", bold=True), NAME, muted, "  ", plain, _shortened(self._folder, columns)]
         parts += [_at(2, 1), rule]
         for number, line in enumerate(GREETING.splitlines()):
             parts += [_at(4 + number, 4), muted, line]
-        hints = self._look.hints
+        hints = f"ctrl+c {AGAIN_QUITS}" if typed.asks_to_quit else self._remark or self._look.hints
         gap = columns - 2 - len(STARTING) - len(hints)
         parts += [_at(lines - 1, 1), rule, _at(lines, 2), muted, STARTING, " " * gap, hints]
-        return "".join(parts) + self._prompt()
+        return "".join(parts) + self._prompt(typed)
 
-    def _prompt(self) -> str:
-        """The line that is typed in, with the cursor as the app draws it."""
+    def _prompt(self, typed: Typed) -> str:
+        """The lines that are typed in, with the cursor as the app draws it; of many, those at the end."""
         columns, lines = self._size
         style = self._look.style
-        typed = read_typed(self._typed)
         room = columns - 5
-        shown, under_cursor, after = typed.text.rpartition("\n")[2], " ", ""
+        *above, shown = typed.text.split("\n")[-max(lines // _PROMPT_SHARE, 1) :]
+        under_cursor, after = " ", ""
         if not typed.text:
             under_cursor, after = PLACEHOLDER[0], PLACEHOLDER[1:]
         shown = shown[-room if shown.isascii() else -(room // 2) :]
-        row = lines - _PROMPT_FROM_BOTTOM
+        row = lines - _PROMPT_FROM_BOTTOM - len(above)
         blank = style("text") + " " * columns
-        parts = [_at(row, 1), blank, _at(row, 2), style("accent"), MARKER, style("text"), " ", shown]
+        parts = [_at(row, 1), blank, _at(row, 2), style("accent"), MARKER, style("text")]
+        for number, line in enumerate((*above, shown)):
+            fitting = line[: room if line.isascii() else room // 2]
+            parts += [_at(row + number, 1), blank] if number else []
+            parts += [_at(row + number, 4), fitting]
         parts += [_KEEP_PLACE, self._look.cursor(), under_cursor, style("faint"), after, style("text")]
         parts += [_at(row - 1, 1), blank]
         if typed.sent:
@@ -139,11 +148,12 @@ class FirstFrame:
         """More was typed: it is shown, and ctrl+c or ctrl+d at an empty prompt quits."""
         if typed == self._typed:
             return
-        self._typed = typed
-        if quits_with := read_typed(typed).quits_with:
+        before, self._typed = self._typed, typed
+        now = read_typed(typed)
+        if now.quits_with:
             self._guard.restore()
-            os._exit(_QUIT_CODES[quits_with])
-        put(self._prompt())
+            os._exit(_QUIT_CODES[now.quits_with])
+        put(self._prompt(now) if _looks_alike(read_typed(before), now) else self._picture())
 
     def _resized(self, _number: int, _frame: object) -> None:
         self._size = _size(os.environ)
@@ -159,7 +169,7 @@ class FirstFrame:
     def _suspended(self, _number: int, _frame: object) -> None:
         """Stops with the terminal as it was; goes on with the picture as it is."""
         self._guard.restore()
-        stop_job()
+        self._remark = "" if stop_job() else NO_SHELL
         self._guard.make_raw()
         put(ENTER + self._picture())
 
@@ -202,6 +212,11 @@ def _is_plain_terminal(environ: Mapping[str, str]) -> bool:
     is_utf8 = "utf-8" in locale.lower() or "utf8" in locale.lower()
     is_plain = environ.get("TERM", "") not in {"", "dumb"}
     return is_utf8 and is_plain and not any(environ.get(name) for name in _DRAWN_OTHERWISE)
+
+
+def _looks_alike(one: Typed, other: Typed) -> bool:
+    """Whether nothing but the row that is typed in and the one above may look different."""
+    return one.text.count("\n") == other.text.count("\n") and one.asks_to_quit is other.asks_to_quit
 
 
 def _shown_folder(folder: str, home: str) -> str:

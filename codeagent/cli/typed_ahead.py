@@ -5,6 +5,7 @@ import select
 from _collections_abc import Callable  # collections.abc would load all of collections
 from _thread import allocate_lock, start_new_thread  # so would threading
 
+from codeagent.core.first_words import GOES_ON
 from codeagent.core.sequences import (
     ESCAPE,
     PASTE,
@@ -24,16 +25,28 @@ _REST = 0.5  # seconds within which the program stops at Ctrl+Z, however busy th
 
 
 class Typed:
-    """What was typed: the ``text`` in the prompt, the messages ``sent``, the key it ``quits_with``, if any."""
+    """What was typed: the ``text`` in the prompt, the messages ``sent``, the key it ``quits_with``, if any.
+
+    ``asks_to_quit``: the last key would quit, if something that was sent did not wait; once more it does.
+    """
 
     def __init__(self) -> None:
         self.text = self.quits_with = ""
         self.sent: list[str] = []
+        self.asks_to_quit = False
+        self._returned = ""
 
     def call_back(self) -> None:
         """What was sent is in the prompt again, before what is typed there."""
         returned, self.sent = "\n\n".join(self.sent), []
+        self._returned = "" if self.text else returned
         self.text = "\n".join(filter(None, (returned, self.text)))
+
+    def add(self, text: str) -> None:
+        """Puts it at the end; right behind a text that came back on a line of its own, unless it goes on with that."""
+        if self._returned and self.text == self._returned and text[:1] not in GOES_ON:
+            self.text += "\n"
+        self.text += text
 
 
 def read_typed(keys: bytes) -> Typed:
@@ -42,10 +55,11 @@ def read_typed(keys: bytes) -> Typed:
     text = keys.decode("utf-8", "ignore")
     at = 0
     while at < len(text) and not typed.quits_with:
+        is_asked, typed.asks_to_quit = typed.asks_to_quit, False
         if text.startswith(PASTE, at):
             end = text.find(PASTE_END, at)
             end = len(text) if end < 0 else end
-            typed.text += "".join(map(_pasted, text[at + len(PASTE) : end].replace("\r\n", "\n")))
+            typed.add("".join(map(_pasted, text[at + len(PASTE) : end].replace("\r\n", "\n"))))
             at = end + len(PASTE_END)
         elif text.startswith("\x1b\r", at):
             _press(typed, "\r")
@@ -55,6 +69,9 @@ def read_typed(keys: bytes) -> Typed:
             if end == at + 1:  # the key by itself
                 typed.call_back()
             at = end
+        elif text[at] in "\x03\x04":
+            _leave(typed, text[at], is_asked=is_asked)
+            at += 1
         else:
             _press(typed, text[at])
             at += 1
@@ -74,7 +91,7 @@ def _press(typed: Typed, key: str) -> None:
             typed.sent.append(message)
             typed.text = ""
     elif key == "\n" or key.isprintable():
-        typed.text += key
+        typed.add(key)
     elif key in "\x7f\x08":
         typed.text = typed.text[:-1]
     elif key == "\x15":  # ctrl+u
@@ -82,18 +99,16 @@ def _press(typed: Typed, key: str) -> None:
     elif key == "\x17":  # ctrl+w
         word = typed.text[line:].rstrip()
         typed.text = typed.text[:line] + word[: word.rfind(" ") + 1]
-    elif key in "\x03\x04":
-        _leave(typed, key)
 
 
-def _leave(typed: Typed, key: str) -> None:
-    """Ctrl+c clears the prompt, or calls back what was sent; either key quits where nothing of that kind is left."""
-    if not (typed.text or typed.sent):
+def _leave(typed: Typed, key: str, *, is_asked: bool) -> None:
+    """Either key quits where nothing waits; ctrl+c clears the prompt, and where a message waits it asks first."""
+    if typed.text:
+        typed.text = "" if key == "\x03" else typed.text
+    elif not typed.sent or (key == "\x03" and is_asked):
         typed.quits_with = key
-    elif key == "\x03" and typed.text:
-        typed.text = ""
-    elif key == "\x03":
-        typed.call_back()
+    else:
+        typed.asks_to_quit = key == "\x03"
 
 
 def _end_of_sequence(text: str, at: int) -> int:

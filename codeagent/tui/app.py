@@ -346,8 +346,7 @@ class CodeagentApp(TerminalApp[str]):
             copy_text(self, self.main.status, selected)
             self.screen.clear_selection()
             return
-        went_back = await leave_or_clear(self, self.main.prompt) or self._outgoing.call_back()
-        if not went_back and self._interrupt.is_again:
+        if not await leave_or_clear(self, self.main.prompt) and self._interrupt.is_again:
             self.run_worker(self.action_quit, group="quit", exclusive=True)
 
     def action_copy_panel(self) -> None:

@@ -290,7 +290,7 @@ class Bridge:
                 for message_id in event.message_ids:
                     queue.drop(message_id)
                 if is_known or not event.message_ids:
-                    self._screen.prompt.give_back(event.text)
+                    self._screen.prompt.give_back_unasked(event.text)
             case _:
                 assert_never(event)
 

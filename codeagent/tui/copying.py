@@ -7,6 +7,7 @@ import os
 from textual.app import App
 from textual.widgets import Input, TextArea
 
+from codeagent.core.first_words import AGAIN_QUITS
 from codeagent.core.text import counted
 from codeagent.tui.keys import KeyPress
 from codeagent.tui.later import give_to_tmux
@@ -15,7 +16,6 @@ from codeagent.tui.widgets.status import StatusLine
 
 REMARK_SECONDS = 3.0
 _QUIT_SECONDS = 2.0
-_AGAIN = "again quits"
 
 
 def _copy(app: App[str], text: str) -> None:
@@ -78,7 +78,7 @@ class QuitKey:
         """Whether this press, which is thereby noted, quits; else the status line says that another would."""
         if self._press.is_second:
             return True
-        self._status.remark(f"{self._status.keys['copy-or-quit']} {_AGAIN}", _QUIT_SECONDS)
+        self._status.remark(f"{self._status.keys['copy-or-quit']} {AGAIN_QUITS}", _QUIT_SECONDS)
         return False
 
     def note_typed(self) -> None:
@@ -89,5 +89,5 @@ class QuitKey:
     def forget(self) -> None:
         """The person went on: the next press is a first one."""
         self._press = KeyPress(within=_QUIT_SECONDS)
-        if self._status.status.remark.endswith(_AGAIN):
+        if self._status.status.remark.endswith(AGAIN_QUITS):
             self._status.forget_remark()

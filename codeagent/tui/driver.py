@@ -29,7 +29,7 @@ from textual.widgets import Input, TextArea
 from textual.worker import WorkerFailed
 
 from codeagent.config.terminal_colours import FULL, colours_of
-from codeagent.core.first_words import ASK_BACKGROUND, BRING_TITLE_BACK
+from codeagent.core.first_words import ASK_BACKGROUND, BRING_TITLE_BACK, NO_SHELL
 from codeagent.core.quick_signal import DEFAULT, SIGTSTP, on_signal, stop_job
 from codeagent.core.sequences import ESCAPE, is_enter
 from codeagent.tui.escapes import Pasted, Typed
@@ -78,7 +78,7 @@ class TypedAhead(Message):
 class NoShell(Message):
     """The app was to stop, but it is all that runs in its terminal."""
 
-    text = "no shell to go back to"
+    text = NO_SHELL
 
 
 class BackgroundTold(Message):

@@ -120,7 +120,7 @@ class Outgoing:
         messages = [*(self._take_kept() if self._desk is None else ()), *self._beginning]
         self._beginning.clear()
         if messages:
-            self._screen.prompt.give_back("\n\n".join(message.text for message in messages))
+            self._screen.prompt.give_back_unasked("\n\n".join(message.text for message in messages))
         return bool(messages)
 
     def _stop_turn(self) -> None:
@@ -195,7 +195,7 @@ class Outgoing:
             self._queue(desk, text, is_later=message.delivery is Delivery.FOLLOW_UP)
         except CodeagentError as error:
             self._screen.transcript.add_note(str(error), Level.ERROR)
-            self._screen.prompt.give_back(text)
+            self._screen.prompt.give_back_unasked(text)
         finally:
             self._has_begun = False
         self._on_rest()

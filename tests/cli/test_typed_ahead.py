@@ -42,17 +42,37 @@ def test_enter_sends_once_and_the_prompt_is_empty_again():
     assert (typed.sent, typed.text) == (["first"], " second")
 
 
-@pytest.mark.parametrize("key", ["\x1b", "\x03"])
-def test_what_was_sent_can_be_called_back(key):
-    typed = read_typed(f"first\rsecond\r{key}, and more\r".encode())
+def test_what_was_sent_can_be_called_back():
+    typed = read_typed(b"first\rsecond\r\x1b, and more\r")
     assert (typed.sent, typed.text) == (["first\n\nsecond, and more"], "")
 
 
-@pytest.mark.parametrize(("keys", "key"), [("go\r\x03\x03\x03", "\x03"), ("go\r\x03\x03\x04", "\x04")])
-def test_it_is_quit_only_where_nothing_waits(keys, key):
-    typed = [read_typed(keys[:end].encode()).quits_with for end in range(1, len(keys) + 1)]
-    assert typed == [*[""] * (len(keys) - 1), key]
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ("go\r\x1bnext", "go\nnext"),
+        ("go\r\x1b\x1b[200~next\x1b[201~", "go\nnext"),
+        ("go\r\x1b and next", "go and next"),
+        ("go\r\x1b\x7fet", "get"),
+        ("go\rto\x1bday", "go\ntoday"),
+    ],
+)
+def test_what_is_typed_behind_a_text_that_came_back_is_a_line_of_its_own(keys, text):
+    assert read_typed(keys.encode()).text == text
+
+
+def test_ctrl_c_clears_what_is_typed_then_asks_while_a_message_waits_and_quits_when_it_is_pressed_again():
+    first, second, third = (read_typed(b"go\rto" + b"\x03" * times) for times in (1, 2, 3))
+    assert (first.text, first.sent, first.asks_to_quit) == ("", ["go"], False)
+    assert (second.sent, second.asks_to_quit, second.quits_with) == (["go"], True, "")
+    assert third.quits_with == "\x03"
+    gone_on = read_typed(b"go\r\x03a\x7f\x03")
+    assert (gone_on.asks_to_quit, gone_on.quits_with) == (True, "")
+
+
+def test_ctrl_d_quits_only_where_nothing_waits():
     assert read_typed(b"go\r\x04").quits_with == ""
+    assert read_typed(b"go\r\x1b\x03\x04").quits_with == "\x04"
 
 
 def test_newlines_in_a_paste_do_not_send():

@@ -76,15 +76,14 @@ def test_all_letters_arrive_in_order_and_enter_sends_once(place, model_server):
 
 
 @pytest.mark.parametrize("vi", ["false", "true"])
-@pytest.mark.parametrize("key", ["\x1b", "\x03"], ids=["escape", "interrupt"])
-def test_what_was_sent_early_can_be_called_back_and_sent_with_more(place, model_server, tmp_path, key, vi):
+def test_what_was_sent_early_can_be_called_back_and_sent_with_more(place, model_server, tmp_path, vi):
     assert place.run("config", "set", "ui.vi", vi).returncode == 0
     model_server.reply(Reply(parts=(Say("Heard."),)))
     with held(place, tmp_path / "held").open() as terminal:
         terminal.wait(STANDS)
         terminal.send("be quick\r")
         terminal.wait("queued: “be quick”")
-        terminal.send(key)
+        terminal.send("\x1b")
         terminal.wait("› be quick")
         terminal.wait_until(lambda: "queued" not in terminal.text, 10, "still queued")
         (tmp_path / "held/go").touch()
@@ -113,6 +112,62 @@ def test_a_paste_of_many_lines_is_kept_whole_and_not_sent(place):
         terminal.wait("third")
         wait_for_app(terminal)
         terminal.wait("› first\n +second\n +third")
+
+
+def test_all_that_came_back_is_seen_and_what_is_typed_behind_it_is_a_line_of_its_own(place, tmp_path):
+    with held(place, tmp_path / "held").open(columns=80, lines=24) as terminal:
+        terminal.wait(STANDS)
+        for word in ("first", "second"):
+            terminal.send(f"{word}\r")
+            terminal.wait(f"queued: “{word}”")
+        terminal.send("\x1b")
+        terminal.wait(r"› first\n\n   second$")
+        terminal.send("next")
+        terminal.wait(r"› first\n\n   second\n   next$")
+        assert "queued" not in terminal.text
+        instant = terminal.text.splitlines()[:-1]
+        (tmp_path / "held/go").touch()
+        wait_for_app(terminal)
+        terminal.wait("enter send")
+        assert terminal.text.splitlines()[:-1] == instant
+        terminal.press("ctrl+c", "ctrl+d")
+        terminal.wait_for_exit()
+
+
+def test_ctrl_c_takes_back_nothing_that_was_sent_and_asks(place, model_server, tmp_path):
+    model_server.reply(Reply(parts=(Say("Heard."),)))
+    with held(place, tmp_path / "held").open() as terminal:
+        terminal.wait(STANDS)
+        terminal.send("be quick\r")
+        terminal.wait("queued: “be quick”")
+        terminal.send("or")
+        terminal.wait("› or")
+        terminal.send("\x03")
+        terminal.wait("› Ask")
+        assert "queued: “be quick”" in terminal.text
+        terminal.send("\x03")
+        terminal.wait("ctrl\\+c again quits$")
+        (tmp_path / "held/go").touch()
+        terminal.wait("Heard")
+    assert "be quick" in json.dumps(model_server.requests[0].messages)
+
+
+def test_ctrl_c_again_quits_while_a_message_waits(place, tmp_path):
+    with held(place, tmp_path / "held").open() as terminal:
+        terminal.wait(STANDS)
+        terminal.send("be quick\r\x03")
+        terminal.wait("again quits")
+        terminal.send("\x03")
+        assert terminal.wait_for_exit() == 130
+        assert left_on(terminal.raw) == []
+
+
+def test_where_there_is_no_shell_to_go_back_to_the_first_picture_says_so(place, tmp_path):
+    with held(place, tmp_path / "held").open() as terminal:
+        terminal.wait(STANDS)
+        terminal.send("kept\x1a")
+        terminal.wait("no shell to go back to$")
+        assert "› kept" in terminal.text
 
 
 @pytest.mark.parametrize(("key", "code"), [("\x03", 130), ("\x04", 0)])

@@ -16,6 +16,7 @@ from codeagent.core.errors import JournalError, ProviderRejected
 from codeagent.core.events import HistoryAppended, SessionStarted, ToolRunning, TurnEnd, TurnEnded, TurnStarted
 from codeagent.core.protocols import ReplyFinished
 from codeagent.tui.app import CodeagentApp
+from codeagent.tui.widgets.prompt_text import RETURN_SECONDS
 from tests.agent.stage import MemoryJournal, Model, Shell, call, reply
 from tests.agent.stage import Stage as Talk
 from tests.tui.conftest import MemoryWorkbench
@@ -270,8 +271,28 @@ async def test_escape_takes_back_what_was_sent_before_it_and_nothing_that_is_sen
         await stage.until(lambda: stage.app.main.prompt.text == "c")
         await stage.pilot.pause()
         (sent,) = queued(stage)
-        assert sent.startswith("b")
-        assert sent.endswith("x")
+        assert sent == "b\nx"
+
+
+async def test_what_goes_on_with_a_text_that_came_back_or_is_typed_later_stays_in_its_line(stage_of):
+    async with stage_of(gate=asyncio.Event()) as stage:
+        pressed_at_once(stage.app, "a", "enter", "escape", ",", "b")
+        await stage.until(lambda: stage.app.main.prompt.text == "a,b")
+        await stage.pilot.press("ctrl+u")
+        pressed_at_once(stage.app, "a", "enter", "escape")
+        await stage.until(lambda: stage.app.main.prompt.text == "a")
+        await asyncio.sleep(RETURN_SECONDS)
+        await stage.type("b")
+        assert stage.app.main.prompt.text == "ab"
+
+
+async def test_ctrl_c_takes_back_nothing_that_was_sent(stage_of):
+    async with stage_of(gate=asyncio.Event()) as stage:
+        await stage.type("a\n")
+        await stage.pilot.press("ctrl+c")
+        await stage.until(lambda: "again quits" in stage.text)
+        assert queued(stage) == ["a"]
+        assert stage.app.main.prompt.is_empty
 
 
 @pytest.mark.parametrize("keymap", [{}, {"stop": "f7", "take-back": "f8", "mode": "f9"}])

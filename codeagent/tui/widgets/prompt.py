@@ -205,7 +205,7 @@ class Prompt(PromptText):
 
     async def _on_key(self, event: events.Key) -> None:
         if event.is_printable:
-            self._make_way(event.time)
+            self._make_way(event.time, event.character or "")
         if event.key in self._closing_keys and (self._completions.is_open or self._is_awaited(self._completing())):
             take(event)
             self.action_close()
@@ -233,7 +233,7 @@ class Prompt(PromptText):
 
     async def _on_paste(self, event: events.Paste) -> None:
         take(event)
-        self._make_way(event.time)
+        self._make_way(event.time, event.text)
         self.insert_typed(event.text)
 
     def on_moved_here(self, event: MovedHere) -> None:
@@ -251,7 +251,7 @@ class Prompt(PromptText):
     def on_typed_text(self, event: TypedText) -> None:
         """Characters that were typed before the prompt was there, as if they came one by one."""
         event.stop()
-        self._make_way(event.time)
+        self._make_way(event.time, event.text)
         self.replace(event.text, *self.selection, maintain_selection_offset=False)
 
     # --- inside
@@ -260,7 +260,7 @@ class Prompt(PromptText):
         """Whether what was done at ``time`` was meant for the empty prompt before the draft came."""
         return bool(self._draft) and time < self._draft_counts_at and self.text == self._draft
 
-    def _make_way(self, time: float) -> None:
+    def _make_way(self, time: float, typed: str = "") -> None:
         """Moves a draft to the history when what was typed at ``time`` was meant for the empty prompt."""
         if self._is_new_draft(time):
             draft = self.full_text
@@ -270,6 +270,7 @@ class Prompt(PromptText):
             if self.on_set_aside is not None:
                 self.on_set_aside(draft)
         self._draft = ""
+        self.part_from_returned("" if self._vi is not None and self._vi.mode else typed, time)
         if time < self._rests_at:  # the sentence that moved here goes on
             self._rests_at = time + MOVED_SECONDS
 

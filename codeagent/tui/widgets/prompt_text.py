@@ -10,7 +10,7 @@ from textual import events
 from textual.geometry import Size
 from textual.message import Message
 
-from codeagent.core.first_words import PLACEHOLDER
+from codeagent.core.first_words import GOES_ON, PLACEHOLDER
 from codeagent.core.messages import Draft, ImageBlock
 from codeagent.core.text import clean
 from codeagent.tui.later import read_clipboard
@@ -20,6 +20,9 @@ from codeagent.tui.widgets.text_field import TextField
 
 _SHORTER = ("Ask for a change, or type / for commands", "Ask for a change")
 """What an empty prompt says where all of it does not fit."""
+
+RETURN_SECONDS = 1.0
+"""What is typed sooner after a text came back was begun for an empty prompt: it does not go on in the text's line."""
 
 _SHARE = 3
 """A long text takes one row in so many of the screen, and scrolls in them."""
@@ -65,7 +68,8 @@ class PromptText(TextField):
         self._pastes = FoldedPastes()
         self._images = AttachedImages()
         self._sent: set[str] = set()
-        self._offered = ""
+        self._offered = self._returned = ""
+        self._return_counts_at = 0.0
 
     def on_resize(self) -> None:
         """An empty prompt says as much as fits; in any other the cursor stays in view."""
@@ -136,6 +140,20 @@ class PromptText(TextField):
     def give_back(self, text: str) -> None:
         """Puts text that was not delivered before whatever is typed now."""
         self.put(f"{text}\n{self.text}" if self.text else text)
+
+    def give_back_unasked(self, text: str) -> None:
+        """The same where the person may not look: what is typed on right away does not go on in the text's line."""
+        is_alone = self.is_empty
+        self.give_back(text)
+        if is_alone:
+            self._returned, self._return_counts_at = self.text, events.Focus().time + RETURN_SECONDS
+
+    def part_from_returned(self, typed: str, time: float) -> None:
+        """Begins a new line for what was typed at ``time``, before the person saw that a text had come back."""
+        is_behind = self.selection.is_empty and self.cursor_location == self.document.end
+        is_sooner = time < self._return_counts_at and bool(self.text) and self.text == self._returned
+        if is_sooner and is_behind and typed[:1] not in GOES_ON:
+            self._insert("\n")
 
     def offer_again(self, text: str) -> None:
         """Puts text that could not be used back, selected: what is typed next takes its place."""
