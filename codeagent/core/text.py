@@ -140,16 +140,16 @@ def clean(text: str, *, keep_colours: bool = False) -> str:
     return (_CONTROL_BUT_ESCAPE if keep_colours else _CONTROL)().sub("", text)
 
 
-def show_invisible(text: str) -> str:
+def show_invisible(text: str, brackets: str = "<>") -> str:
     """The text with everything that cannot be seen written out, such as ``<U+202E>``.
 
     That is control characters but tab and newline, direction marks, zero-width
     and filler characters, odd spaces, lone surrogates; bytes of a name as ``show_bytes``. Joiners and style marks
-    inside an emoji stay; nothing else changes.
+    inside an emoji stay; nothing else changes. Each stands in the two ``brackets``.
     """
     if is_plain(text):
         return text
-    return _INVISIBLE().sub(_written_out, text)
+    return _INVISIBLE().sub(lambda found: _written_out(found, brackets), text)
 
 
 def show_bytes(text: str, *, in_json: bool = False) -> str:
@@ -349,7 +349,7 @@ def _rubbed_out(text: str) -> str:
     return "".join(kept)
 
 
-def _written_out(found: re.Match[str]) -> str:
+def _written_out(found: re.Match[str], brackets: str = "<>") -> str:
     character, text, at = found[0], found.string, found.start()
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
     if character == _EMOJI_STYLE and _is_symbol(before):
@@ -358,7 +358,7 @@ def _written_out(found: re.Match[str]) -> str:
         return character
     if "\udc80" <= character <= "\udcff" and not "\ud800" <= before <= "\udbff":
         return _byte(character)
-    return _code(found)
+    return _code(found, brackets)
 
 
 def _byte(half: str) -> str:
@@ -373,8 +373,8 @@ def _undisguised(found: re.Match[str]) -> str:
     return _DISGUISED().sub(_code, word)
 
 
-def _code(found: re.Match[str]) -> str:
-    return f"<U+{ord(found[0]):04X}>"
+def _code(found: re.Match[str], brackets: str = "<>") -> str:
+    return f"{brackets[0]}U+{ord(found[0]):04X}{brackets[1]}"
 
 
 def _sign(found: re.Match[str]) -> str:

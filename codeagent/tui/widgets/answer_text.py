@@ -17,6 +17,7 @@ from textual.widgets.input import Selection
 
 from codeagent.tui.keys import QUIT, UNDO
 from codeagent.tui.widgets.text_field import TextField, edge_after, edge_before
+from codeagent.tui.widgets.written_out import write_out
 
 _HABIT_SECONDS = 0.25
 """The key that opened the field, pressed again so soon, was meant for what was there before."""
@@ -144,7 +145,7 @@ class AnswerText(Vertical):
     def __init__(self) -> None:
         super().__init__()
         self._sentence: _Sentence | None = None
-        self._editor: TextArea | None = None
+        self._editor: _Editor | None = None
         self._unedited = ""
 
     async def ask_sentence(self, hint: str, *, begun: str, opened_by: str = "") -> None:
@@ -181,7 +182,7 @@ class AnswerText(Vertical):
         if editor is None:
             return
         if self.edited is not None:
-            self._unedited = TextArea(text).text
+            self._unedited = TextArea(write_out(text)).text
             return
         cursor, (left, top) = editor.cursor_location, editor.scroll_offset
         editor.load_text(text)
@@ -216,8 +217,8 @@ class AnswerText(Vertical):
     @property
     def edited(self) -> str | None:
         """The text as it was changed; None when it was not."""
-        text = self._editor.text if self._editor is not None else ""
-        return None if text == self._unedited else text
+        editor = self._editor
+        return None if editor is None or editor.text == self._unedited else editor.whole_text
 
     @property
     def rows(self) -> int:

@@ -316,7 +316,7 @@ class Prompt(PromptText):
 
     def _step_through_history(self, by: int) -> None:
         """One message older or newer."""
-        self._walk(self._typed_before.older(self.text) if by < 0 else self._typed_before.newer())
+        self._walk(self._typed_before.older(self.whole_text) if by < 0 else self._typed_before.newer())
 
     def _row_on_screen(self) -> int:
         offset: Offset = self.wrapped_document.location_to_offset(self.cursor_location)

@@ -17,6 +17,7 @@ from codeagent.tui.later import read_clipboard
 from codeagent.tui.widgets.attached_images import AttachedImages
 from codeagent.tui.widgets.folded_paste import FoldedPastes
 from codeagent.tui.widgets.text_field import TextField
+from codeagent.tui.widgets.written_out import written_in
 
 _SHORTER = ("Ask for a change, or type / for commands", "Ask for a change")
 """What an empty prompt says where all of it does not fit."""
@@ -84,9 +85,11 @@ class PromptText(TextField):
     def get_line(self, line_index: int) -> Text:
         """A line as it is drawn: what stands for a paste or an image stands out."""
         line = super().get_line(line_index)
+        marks = written_in(self.document.get_line(line_index))
         if "[" in line.plain:
-            for start, end in (*self._pastes.marks_in(line.plain), *self._images.marks_in(line.plain)):
-                line.stylize(self.get_component_rich_style("prompt-text--mark"), start, end)
+            marks += [*self._pastes.marks_in(line.plain), *self._images.marks_in(line.plain)]
+        for start, end in marks:
+            line.stylize(self.get_component_rich_style("prompt-text--mark"), start, end)
         return line
 
     @property
@@ -97,7 +100,7 @@ class PromptText(TextField):
     @property
     def full_text(self) -> str:
         """What would be sent: the text with folded pastes in full."""
-        return self._pastes.unfold(self.text)
+        return self._pastes.unfold(self.whole_text)
 
     def images_in(self, text: str) -> tuple[ImageBlock, ...]:
         """The images that a text which is sent from here has marks of."""
@@ -135,11 +138,11 @@ class PromptText(TextField):
 
     def put_folded(self, text: str) -> None:
         """The same, folding those alone that are folded now."""
-        self._put(self._pastes.fold_again(clean(text), self.text))
+        self._put(self._pastes.fold_again(clean(text), self.whole_text))
 
     def give_back(self, text: str) -> None:
         """Puts text that was not delivered before whatever is typed now."""
-        self.put(f"{text}\n{self.text}" if self.text else text)
+        self.put(f"{text}\n{self.whole_text}" if self.text else text)
 
     def give_back_unasked(self, text: str) -> None:
         """The same where the person may not look: what is typed on right away does not go on in the text's line."""
@@ -166,7 +169,7 @@ class PromptText(TextField):
     @property
     def is_offered_again(self) -> bool:
         """Whether all of it is selected because it could not be used: nobody selected it to copy it."""
-        return bool(self._offered) and self._offered == self.text == super().selected_text
+        return bool(self._offered) and self._offered == self.text and self.whole_text == super().selected_text
 
     def part_from_paste(self, typed: str) -> None:
         """Begins a new line, or leaves a blank, when something is typed right behind a folded paste."""
@@ -246,40 +249,7 @@ class PromptText(TextField):
             self.move_cursor((location[0], location[1] + 1))
             self.unfold()
 
-    # --- a step to the left or right is over a mark at once
-
-    def get_cursor_left_location(self) -> tuple[int, int]:
-        """Before the character or the mark to the left; then the end of the line above."""
-        row, column = self.cursor_location
-        span = self._mark_at(self.document.get_line(row), column)
-        return (row, span[0]) if span else super().get_cursor_left_location()
-
-    def get_cursor_right_location(self) -> tuple[int, int]:
-        """Behind the character or the mark to the right; then the beginning of the line below."""
-        row, column = self.cursor_location
-        span = self._mark_at(self.document.get_line(row), column + 1)
-        return (row, span[1]) if span else super().get_cursor_right_location()
-
-    def get_cursor_word_left_location(self) -> tuple[int, int]:
-        """Where the word or the mark to the left begins."""
-        row, column = self.cursor_location
-        span = self._mark_at(self.document.get_line(row), column)
-        return (row, span[0]) if span else super().get_cursor_word_left_location()
-
-    def get_cursor_word_right_location(self) -> tuple[int, int]:
-        """Where the word or the mark to the right ends."""
-        row, column = self.cursor_location
-        span = self._mark_at(self.document.get_line(row), column + 1)
-        return (row, span[1]) if span else super().get_cursor_word_right_location()
-
-    def action_delete_word_right(self) -> None:
-        """Deletes the word or the mark to the right."""
-        row, column = self.cursor_location
-        span = self._mark_at(self.document.get_line(row), column + 1)
-        if span and self.selection.is_empty:
-            self.replace("", (row, column), (row, span[1]), maintain_selection_offset=False)
-        else:
-            super().action_delete_word_right()
-
-    def _mark_at(self, line: str, column: int) -> tuple[int, int] | None:
-        return self._pastes.mark_at(line, column) or self._images.mark_at(line, column)
+    def marked_at(self, line: str, column: int) -> tuple[int, int] | None:
+        """Also of a paste or an image."""
+        found = self._pastes.mark_at(line, column) or self._images.mark_at(line, column)
+        return found or super().marked_at(line, column)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.cells import split_graphemes
+from rich.text import Text
+from textual.document._document import EditResult
+from textual.document._edit import Edit
 from textual.widgets import TextArea
+
+from codeagent.tui.widgets.written_out import drawn, mark_at, read_back, write_out
 
 _FURTHEST = 64
 _FLAGS = range(0x1F1E6, 0x1F200)  # regional indicators, which make a flag in pairs (Unicode, UAX 29)
@@ -40,9 +45,41 @@ def _edges(text: str, at: int) -> Iterator[int]:
 
 
 class TextField(TextArea):
-    """Textual's field; a step in it is a whole character, and going back is safe whatever it does to the height."""
+    """Textual's field; a step in it is a whole character, and going back is safe whatever it does to the height.
+
+    Characters that cannot be seen are written out in it.
+    """
 
     _is_going_back = False
+
+    @property
+    def whole_text(self) -> str:
+        """The text with the characters themselves that are written out here."""
+        return read_back(self.text)
+
+    @property
+    def selected_text(self) -> str:
+        """What is selected, likewise."""
+        return read_back(super().selected_text)
+
+    def load_text(self, text: str) -> None:
+        """Holds this text and no other, with nothing to take back."""
+        super().load_text(write_out(text))
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Whatever comes in, typed, pasted or brought back."""
+        edit.text = write_out(edit.text)
+        return super().edit(edit)
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it is drawn."""
+        line = super().get_line(line_index)
+        line.plain = drawn(line.plain)
+        return line
+
+    def marked_at(self, line: str, column: int) -> tuple[int, int] | None:
+        """Start and end of what is one step, though many characters, and has the cursor in it or behind it."""
+        return mark_at(line, column)
 
     def undo(self) -> None:
         """Takes the last edits back."""
@@ -63,13 +100,41 @@ class TextField(TextArea):
         if not self._is_going_back:
             super()._refresh_size()
 
-    def get_cursor_left_location(self) -> tuple[int, int]:
-        """Before the character to the left; then the end of the line above."""
-        row, column = self.cursor_location
-        return (row, edge_before(self.document.get_line(row), column)) if column else super().get_cursor_left_location()
+    # --- a step to the left or right is over a mark at once
 
-    def get_cursor_right_location(self) -> tuple[int, int]:
-        """Behind the character to the right; then the beginning of the line below."""
+    def get_cursor_left_location(self) -> tuple[int, int]:
+        """Before the character or the mark to the left; then the end of the line above."""
         row, column = self.cursor_location
         line = self.document.get_line(row)
+        if span := self.marked_at(line, column):
+            return row, span[0]
+        return (row, edge_before(line, column)) if column else super().get_cursor_left_location()
+
+    def get_cursor_right_location(self) -> tuple[int, int]:
+        """Behind the character or the mark to the right; then the beginning of the line below."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if span := self.marked_at(line, column + 1):
+            return row, span[1]
         return (row, edge_after(line, column)) if column < len(line) else super().get_cursor_right_location()
+
+    def get_cursor_word_left_location(self) -> tuple[int, int]:
+        """Where the word or the mark to the left begins."""
+        row, column = self.cursor_location
+        span = self.marked_at(self.document.get_line(row), column)
+        return (row, span[0]) if span else super().get_cursor_word_left_location()
+
+    def get_cursor_word_right_location(self) -> tuple[int, int]:
+        """Where the word or the mark to the right ends."""
+        row, column = self.cursor_location
+        span = self.marked_at(self.document.get_line(row), column + 1)
+        return (row, span[1]) if span else super().get_cursor_word_right_location()
+
+    def action_delete_word_right(self) -> None:
+        """Deletes the word or the mark to the right."""
+        row, column = self.cursor_location
+        span = self.marked_at(self.document.get_line(row), column + 1)
+        if span and self.selection.is_empty:
+            self.replace("", (row, column), (row, span[1]), maintain_selection_offset=False)
+        else:
+            super().action_delete_word_right()

@@ -11,6 +11,7 @@ from textual.widgets.text_area import Selection
 from codeagent.tui.widgets.vi_keys import ViKeys, ViMode, Wish
 from codeagent.tui.widgets.vi_motions import on_text
 from codeagent.tui.widgets.vi_states import Typed
+from codeagent.tui.widgets.written_out import read_back
 
 _NAMES = {"escape": "escape", "ctrl+r": "ctrl+r", "backspace": "h", "delete": "x", "space": "l"}
 """Keys that are no character of their own, as the commands know them."""
@@ -45,7 +46,7 @@ class ViTyping:
         if not self._keys.is_selecting:
             return ""
         span = self._keys.selected(self._typed())
-        return self._field.text[span.start : span.end]
+        return read_back(self._field.text[span.start : span.end])
 
     def start_inserting(self) -> bool:
         """What comes now is text, and replaces nothing; whether it was not before."""
