@@ -37,7 +37,6 @@ _SHORT_NAMES = {
 }
 """What Textual calls a character instead of its Unicode name."""
 _MODIFIERS = re.compile(r"(?:(?:ctrl|alt|shift|super|hyper|meta)\+)*")
-_SELDOM_SENT = frozenset({"super", "hyper", "meta"})
 _SAME_ON_PLAIN_TERMINALS = {
     "ctrl+i": "tab",
     "ctrl+m": "enter",
@@ -103,8 +102,6 @@ def _wrong_words(action: KeyAction, keys: tuple[str, ...]) -> Iterator[str]:
         written = "+".join([*sorted(set(held)), _name_of(bare) if held else bare])
         if not _is_known(bare):
             yield f"[keys] {action.name}: there is no key {key}; write it like ctrl+x, alt+up, f5 or question_mark."
-        elif not _SELDOM_SENT.isdisjoint(held):
-            yield f"[keys] {action.name}: hardly any terminal sends {key}; choose a key such as f5 or ctrl+x."
         elif held == ["shift"] and len(bare) == 1:
             yield f"[keys] {action.name}: {key} arrives as {bare.upper()}; write it so."
         elif written != key:

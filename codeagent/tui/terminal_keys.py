@@ -27,6 +27,7 @@ _MORE_FUNCTION_KEYS = {25: 57376, 26: 57377, 28: 57378, 29: 57379, 31: 57380, 32
 """F13 to F20 as xterm numbers them, and as kitty does."""
 _RELEASED = ":3"
 _SHIFT, _ALT, _CTRL, _LOCKS = 1, 2, 4, 64 | 128
+_COMMANDS = _ALT | _CTRL | 8 | 16 | 32  # the last are Super, Hyper and Meta; a key with any of these is no letter
 _ONE_CHARACTER = {
     ord("["): "\x1b[27u",
     ord("h"): "\x7f",
@@ -88,7 +89,7 @@ def _can_be_read(number: int) -> bool:
 
 def _as_on_a_latin_layout(number: int, bits: int, others: str, words: str) -> tuple[int, int]:
     """The character and what is held down with it, where that is no typing: Ctrl+C is one key on all layouts."""
-    if words or not bits & (_CTRL | _ALT):
+    if words or not bits & _COMMANDS:
         return number, bits
     _, shifted, base = (*others.split(":"), "", "", "")[:3]
     if bits & _SHIFT and chr(number).isupper():  # other terminals than kitty tell what Shift makes of it

@@ -79,6 +79,8 @@ def keys_of(sent):
         ("\x1b[1089;5u", ["ctrl+с"]),
         ("\x1b[25~\x1b[34;2~\x1b[1;5R\x1b[1;2R", ["f13", "shift+f20", "ctrl+f3", "shift+f3"]),
         ("\x1b[5C\x1bOc\x1b[1;5C", ["ctrl+right"] * 3),
+        ("\x1b[107;9u\x1b[1;17P\x1b[107;33u\x1b[113;21u", ["super+k", "hyper+f1", "meta+k", "ctrl+hyper+q"]),
+        ("\x1b[1093::107;9u\x1b[63;9u", ["super+k", "super+question_mark"]),
     ],
 )
 def test_keys_of_the_kitty_protocol_are_those_that_were_pressed(sent, keys):
