@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import locale
 import os
 import signal
 import tempfile
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -30,11 +31,19 @@ async def write_in_editor(text: str, on_begin: Callable[[int, str], None]) -> st
             path = Path(folder) / "prompt.md"
             path.write_text(text, encoding="utf-8")
             await _edit(words, path, on_begin)
-            return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
+            return _read(path).removesuffix("\n")
     except OSError as error:
         raise EditorFailed(
             f"The file for the editor cannot be had: {error.strerror}. The prompt is as it was."
         ) from error
+
+
+def _read(path: Path) -> str:
+    """What the editor left; what is no UTF-8 is taken for the locale's encoding, else for Latin-1."""
+    for encoding in ("utf-8", locale.getencoding(), "cp1252"):
+        with suppress(UnicodeDecodeError):
+            return path.read_text(encoding=encoding)
+    return path.read_text(encoding="latin-1")  # in which all bytes are characters
 
 
 async def _edit(words: Sequence[str], path: Path, on_begin: Callable[[int, str], None]) -> None:

@@ -20,6 +20,15 @@ async def test_what_was_written_comes_back(tmp_path, monkeypatch):
     assert await write_in_editor("first\n", nothing) == "first\nmore"
 
 
+@pytest.mark.parametrize(
+    ("octal", "text"),
+    [(r"gr\374\337e\r\n10 \200", "grüße\n10 €"), (r"\320\277\321\200", "пр"), (r"\374\201", "ü\x81")],
+)
+async def test_what_is_written_in_another_encoding_keeps_its_letters(tmp_path, monkeypatch, octal, text):
+    monkeypatch.setenv("VISUAL", script(tmp_path, f"printf '{octal}' > \"$1\""))
+    assert await write_in_editor("x", nothing) == text
+
+
 async def test_an_editor_may_have_arguments(tmp_path, monkeypatch):
     monkeypatch.setenv("VISUAL", f"{script(tmp_path, 'echo $1 > $2')} --wait")
     assert await write_in_editor("x", nothing) == "--wait"
