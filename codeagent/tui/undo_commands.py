@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from codeagent.tui.screens.changes import ChangesScreen, Decision, ProgressScree
 from codeagent.tui.screens.main import MainScreen
 from codeagent.tui.screens.picker import Item, Picker
 from codeagent.tui.themes import Palette
+from codeagent.tui.widgets.typed_before import MovedHere
 
 _BOTH, _FILES, _CONVERSATION = "both", "files", "conversation"
 _LAST, _BRANCH = "last", "branch"
@@ -92,13 +93,13 @@ class UndoCommands:
             raise NothingToUndo("Nothing was said yet.")
         changed = max(len(_changed(turn)) for turn in turns)
         items = [Item(value=str(turn.turn), detail=_described(turn, changed)) for turn in reversed(turns)]
-        chosen = await self._app.push_screen_wait(Picker("Go back to before", items))
+        chosen = await self._chosen("Go back to before", items)
         if chosen is None:
             return
         turn = next(one for one in turns if str(one.turn) == chosen)
         what, said = _CONVERSATION, ""
         if any(one.diffs for one in turns if one.turn >= turn.turn):
-            what = await self._app.push_screen_wait(Picker("Take back", _choices())) or ""
+            what = await self._chosen("Take back", _choices()) or ""
         if what in {_BOTH, _FILES}:
             reversal = await self._watched(_LOOKING, lambda pace: self._timeline.plan_rewind(turn.turn, pace))
             reversal = reversal if what == _BOTH else replace(reversal, turn=0)
@@ -113,6 +114,14 @@ class UndoCommands:
                     self._timeline.tell(said)
             if self._main.prompt.is_empty:
                 self._main.prompt.put_said(turn.text)
+
+    async def _chosen(self, title: str, items: Sequence[Item]) -> str | None:
+        """What the person chose; a sentence typed at the list, which Esc pressed twice opens, goes to the prompt."""
+        picker = Picker(title, items)
+        chosen = await self._app.push_screen_wait(picker)
+        if chosen is None and picker.unused:
+            self._main.prompt.post_message(MovedHere((picker.unused,)))
+        return chosen
 
     async def _show_changes(self, argument: str) -> None:
         if argument == _BRANCH:

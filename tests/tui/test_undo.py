@@ -167,6 +167,34 @@ async def rewind(stage, downs, what):
         await stage.type(f"{what}\n")
 
 
+@pytest.mark.parametrize("downs", [0, 1])
+async def test_a_sentence_typed_at_the_question_where_to_goes_to_the_prompt_when_it_is_left(stage_of, work, downs):
+    async with stage_of(timeline=work.timeline) as stage:
+        await command(stage, "/rewind")
+        await stage.until(lambda: "Go back to before" in stage.text)
+        if downs:
+            await stage.pilot.press(*["down"] * downs, "enter")
+            await stage.until(lambda: "only the conversation" in stage.text)
+        await stage.type("xylophones, please\n")
+        await stage.until(lambda: "Nothing fits" in stage.text)
+        assert stage.app.screen is not stage.app.main
+        await stage.pilot.press("escape")
+        await stage.until(lambda: stage.app.main.prompt.text == "xylophones, please")
+        await stage.until(lambda: "your text is in the prompt" in stage.text)
+        assert stage.conversation.rewound == []
+
+
+async def test_words_that_narrow_the_question_where_to_are_no_text_for_the_prompt(stage_of, work):
+    async with stage_of(timeline=work.timeline) as stage:
+        await command(stage, "/rewind")
+        await stage.until(lambda: "Go back to before" in stage.text)
+        await stage.type("fix")
+        await stage.pilot.press("escape")
+        await stage.until(lambda: stage.app.screen is stage.app.main)
+        await stage.pilot.pause()
+        assert stage.app.main.prompt.is_empty
+
+
 async def test_a_rewind_of_both_goes_back_and_gives_the_message_back(stage_of, work):
     async with stage_of(timeline=work.timeline) as stage:
         work.listeners.append(stage.conversation.emit)

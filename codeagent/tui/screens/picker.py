@@ -268,6 +268,11 @@ class Picker(Window[str | None]):
             at = (self._list.highlighted or 0) + by
             self._list.highlighted = min(max(at, 0), len(self._shown) - 1)
 
+    @property
+    def unused(self) -> str:
+        """What is typed where nothing in the list fits it: it may have been meant for elsewhere."""
+        return "" if self._shown else self._filter.value.strip()
+
     def action_close(self) -> None:
         """Leaves without a choice."""
         self.dismiss(None)
