@@ -236,6 +236,28 @@ async def test_esc_takes_what_was_typed_right_behind_t_to_the_prompt_with_its_t(
         assert asking.answers == {}
 
 
+async def test_what_was_typed_right_behind_t_goes_to_the_prompt_with_its_t_where_the_question_is_withdrawn(
+    stage_of, ask_command
+):
+    asking = Asking(ask_command("make", "c1"), ask_command("make b", "c2"))
+    async with stage_of(asking) as stage:
+        await stage.type("go\n")
+        await listens_for_a_while(stage)
+        await by_hand(stage, "try ninja")
+        dialog, prompt = stage.app.main.approval, stage.app.main.prompt
+        await stage.until(lambda: dialog._text.sentence == "ry ninja")
+        assert dialog.typed() == ["try ninja"]
+        asking.withdraw("c1")
+        await stage.until(lambda: prompt.text == "try ninja")
+        await stage.pilot.press("ctrl+c")
+        await listens_for_a_while(stage)
+        await stage.press_slowly("t")
+        await stage.pilot.press(*"no")
+        await stage.until(lambda: dialog._text.sentence == "no")
+        asking.withdraw("c2")
+        await stage.until(lambda: prompt.text == "no")
+
+
 async def test_a_reason_that_was_asked_for_by_itself_is_kept_at_its_question(stage_of, ask_command):
     async with stage_of(Asking(ask_command("make", "c1"))) as stage:
         await stage.type("go\n")

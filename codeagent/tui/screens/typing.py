@@ -168,6 +168,8 @@ class Typing:
             self._type(held.character)
         elif is_new:
             self._opened_with = held.character
+            if held.question is not None:
+                held.question.opened_with = held.character
             self._remark(f"esc takes it to the prompt, with its {held.character}")
             self._has_told_where = True
 

@@ -32,7 +32,8 @@ class OpenQuestion:
     program changed what was shown before; ``order`` is the place of its call among the calls. ``is_called_off``: its
     file changed while something is typed about it, so that no answer counts until it is asked anew. ``around`` holds
     the lines around the hunks, shown ``unfolded`` times more; ``counts`` are the lines that come and go.
-    ``is_turned`` says that its warnings were laid out behind what they are about.
+    ``is_turned`` says that its warnings were laid out behind what they are about. ``opened_with`` is the key that a
+    reason was typed right behind.
     """
 
     ticket: int
@@ -48,6 +49,7 @@ class OpenQuestion:
     is_anew: bool = False
     is_called_off: bool = False
     is_turned: bool = False
+    opened_with: str = ""
     unfolded: int = 0
     around: Surroundings | None = field(init=False)
     counts: tuple[int, int] = field(init=False)
@@ -248,10 +250,14 @@ class OpenQuestions:
 
 
 class KeptReasons:
-    """The sentences that the person began and did not send, by call, one for each view that asks for one."""
+    """The sentences that the person began and did not send, by call, one for each view that asks for one.
+
+    One that was typed right behind its key may have been for the prompt: outside of the question that belongs to it.
+    """
 
     def __init__(self) -> None:
         self._texts: dict[str, dict[str, str]] = {}
+        self._opened_with: dict[tuple[str, str], str] = {}
 
     @property
     def calls(self) -> set[str]:
@@ -261,7 +267,7 @@ class KeptReasons:
     @property
     def texts(self) -> list[str]:
         """All of them, the oldest first."""
-        return [text for kept in self._texts.values() for text in kept.values()]
+        return [text for call_id in self._texts for text in self._whole(call_id).values()]
 
     def of(self, question: OpenQuestion, view: str) -> str:
         """What was begun there before."""
@@ -269,15 +275,27 @@ class KeptReasons:
 
     def keep(self, question: OpenQuestion, view: str, text: str) -> None:
         """Keeps a sentence in place of the one before; an empty one is none."""
-        kept = {name: before for name, before in self.take(question.request.call_id).items() if name != view}
+        call_id = question.request.call_id
+        kept = self._texts.pop(call_id, {})
+        if question.opened_with:
+            self._opened_with[call_id, view], question.opened_with = question.opened_with, ""
         if text.strip():
             kept[view] = text
+        elif kept.pop(view, ""):
+            self._opened_with.pop((call_id, view), None)
         if kept:
-            self._texts[question.request.call_id] = kept
+            self._texts[call_id] = kept
 
     def take(self, call_id: str) -> dict[str, str]:
         """Those about a call, which are the caller's from now on."""
-        return self._texts.pop(call_id, {})
+        whole = self._whole(call_id)
+        for view in self._texts.pop(call_id, {}):
+            self._opened_with.pop((call_id, view), None)
+        return whole
+
+    def _whole(self, call_id: str) -> dict[str, str]:
+        kept = self._texts.get(call_id, {})
+        return {view: self._opened_with.get((call_id, view), "") + text for view, text in kept.items()}
 
 
 class KeptEdits:
