@@ -21,6 +21,9 @@ from codeagent.tui.keys import Window
 
 _WIDEST = 120
 _LEAVE = "esc leave"
+_SCROLL = (f"↑ ↓ scroll · {_LEAVE}", f"↑ ↓ · {_LEAVE}", "↑ ↓ · esc")
+"""What is said in the border: the first that leaves its corners whole."""
+_CORNERS = 6
 _AROUND = 2
 """The cells beside the page."""
 _FRAME, _PADDING, _SLIM_PADDING = 3, 4, 2
@@ -50,6 +53,7 @@ class Page(Window[None]):
     }
     Page.-roomy > VerticalScroll { margin: 2 1; }
     Page.-flat > VerticalScroll { margin: 0 1; }
+    Page.-flat.-slim > VerticalScroll { margin: 0; }
     Page Static { height: auto; padding: 1 2; }
     Page.-low-text Static { padding: 0 2; }
     Page.-slim Static { padding: 0 1; }
@@ -81,15 +85,18 @@ class Page(Window[None]):
         is_slim = self.size.width < _FEW_COLUMNS
         self.set_class(is_slim, "-slim")
         self.set_class(self.size.height < _FEW_ROWS, "-low-text")
-        self.set_class(self.size.height < _FEWEST_ROWS, "-flat")
-        width = min(self.size.width - _AROUND, _WIDEST) - _FRAME - (_SLIM_PADDING if is_slim else _PADDING)
+        is_flat = self.size.height < _FEWEST_ROWS
+        self.set_class(is_flat, "-flat")
+        around = 0 if is_flat and is_slim else _AROUND  # lines of the screen below would run into the border
+        width = min(self.size.width - around, _WIDEST) - _FRAME - (_SLIM_PADDING if is_slim else _PADDING)
         self._text.update(self._lay_out(max(width, _BELOW * 2)))
         self.call_after_refresh(self._name_keys)
 
     def _name_keys(self) -> None:
         """The arrows are named where they do something."""
         box = self.query_one(VerticalScroll)
-        box.border_subtitle = Content(f"↑ ↓ scroll · {_LEAVE}" if box.max_scroll_y else _LEAVE)
+        fitting = (keys for keys in _SCROLL if len(keys) <= box.outer_size.width - _CORNERS)
+        box.border_subtitle = Content(next(fitting, _SCROLL[-1]) if box.max_scroll_y else _LEAVE)
 
     def action_close(self) -> None:
         """Leaves."""
@@ -108,7 +115,7 @@ def help_text(keymap: Mapping[str, str], custom: CustomCommands, width: int) -> 
         rows = [(command.usage, command.summary) for command in custom.known]
         where = f"Markdown files in {show_invisible(custom.folder)} and, once it is trusted, in .codeagent/commands."
         parts += [Content(), _heading("Commands of your own"), *_table(rows, width)]
-        parts += _hung(Content("  "), Content.styled(where, "$text-muted"), width)
+        parts += hung(Content("  "), Content.styled(where, "$text-muted"), width)
     return Content("\n").join(parts)
 
 
@@ -116,14 +123,14 @@ def verdict_text(command: str, verdict: Verdict, width: int) -> Content:
     """What the rules say to a command, and why."""
     lines = [
         Content.assemble((show_invisible(command), "bold")),
-        *_hung(_decision(verdict.decision), Content(show_invisible(verdict.because)), width),
+        *hung(_decision(verdict.decision), Content(show_invisible(verdict.because)), width),
     ]
     for loss in verdict.losses:
-        lines += _hung(Content.styled("     ! ", "$warning"), Content.styled(show_invisible(loss), "$warning"), width)
+        lines += hung(Content.styled("     ! ", "$warning"), Content.styled(show_invisible(loss), "$warning"), width)
     for part in verdict.parts:
         words, because = Content(show_invisible(part.shown)), show_invisible(part.because)
-        lines += [Content(), *_hung(_decision(part.decision), words, width)]
-        lines += _hung(Content(" " * len(_decision(part.decision))), Content.styled(because, "$text-muted"), width)
+        lines += [Content(), *hung(_decision(part.decision), words, width)]
+        lines += hung(Content(" " * len(_decision(part.decision))), Content.styled(because, "$text-muted"), width)
     return Content("\n").join(lines)
 
 
@@ -138,14 +145,14 @@ def doctor_text(checks: Sequence[Check], width: int) -> Content:
     lines: list[Content] = []
     for check in checks:
         name = Content.assemble(marks[check.state], f" {show_invisible(check.name):<{column}}")
-        lines += _hung(name, Content.styled(show_invisible(check.finding), "$text-muted"), width)
+        lines += hung(name, Content.styled(show_invisible(check.finding), "$text-muted"), width)
         if check.remedy:
-            lines += _hung(Content(" " * (column + 2)), Content.styled(show_invisible(check.remedy), "$text"), width)
+            lines += hung(Content(" " * (column + 2)), Content.styled(show_invisible(check.remedy), "$text"), width)
     return Content("\n").join(lines)
 
 
-def _hung(first: Content, text: Content, width: int) -> list[Content]:
-    """A text behind what it belongs to; the lines that it goes on in stand below its own first.
+def hung(first: Content, text: Content, width: int) -> list[Content]:
+    """A text behind what it belongs to, in lines of at most ``width`` cells; further ones stand below its own first.
 
     Where that leaves too little room all of it stands below, a little in.
     """
@@ -173,5 +180,5 @@ def _table(rows: Iterable[tuple[str, str]], width: int) -> list[Content]:
     lines: list[Content] = []
     for left, right in rows:
         name = Content.styled(f"  {left}".ljust(_LEFT_COLUMN - 1) + " ", "$text")
-        lines += _hung(name, Content.styled(right, "$text-muted"), width)
+        lines += hung(name, Content.styled(right, "$text-muted"), width)
     return lines

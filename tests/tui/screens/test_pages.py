@@ -46,6 +46,17 @@ async def test_help_fills_a_small_screen_with_text(stage_of, size, below):
         assert f"{below}close" in stage.text
 
 
+@pytest.mark.parametrize(("size", "keys"), [((20, 5), "↑ ↓ · esc"), ((30, 8), "↑ ↓ scroll · esc leave")])
+async def test_the_border_of_help_is_whole_on_a_small_screen(stage_of, size, keys):
+    async with stage_of(size=size) as stage:
+        await stage.pilot.press("f1")
+        await stage.until(lambda: keys in stage.text)
+        top, *rows, bottom = stage.text.split("\n")
+        assert top == f"╭─ Help {'─' * (size[0] - 9)}╮"
+        assert [(row[0], row[-1]) for row in rows] == [("│", "│")] * (size[1] - 2)
+        assert bottom == f"╰{'─' * (size[0] - len(keys) - 5)} {keys} ─╯"
+
+
 async def test_a_page_is_laid_out_anew_when_the_screen_changes(stage_of):
     async with stage_of(size=(60, 40)) as stage:
         await stage.pilot.press("f1")
