@@ -48,7 +48,7 @@ async def run_session_command(app: App[str], desk: Desk, costs: CostBook, call: 
         case CommandName.TOOLS:
             await app.push_screen(Page("Tools", partial(tools_text, desk.workbench.tools())))
         case CommandName.COST:
-            await app.push_screen(Page("Cost", lambda _: cost_text(costs)))
+            await app.push_screen(Page("Cost", lambda width: cost_text(costs, width)))
         case _:
             raise NoSuchCommand(f"/{call.name} is no command of the session.")
 

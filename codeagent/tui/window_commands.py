@@ -23,8 +23,8 @@ async def run_window_command(app: App[str], desk: Desk, model: str, call: Comman
             await _unpin(app, conversation, call.argument)
         case CommandName.CONTEXT:
             instructions = await desk.workbench.instructions()
-            text = context_text(conversation.context(), model, instructions)
-            await app.push_screen(Page("Context", lambda _: text))
+            report = conversation.context()
+            await app.push_screen(Page("Context", lambda width: context_text(report, model, width, instructions)))
         case _:
             raise NoSuchCommand(f"/{call.name} is no command about the window.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from textual.content import Content
@@ -13,15 +13,19 @@ from codeagent.core.messages import Usage
 from codeagent.core.money import dollars
 from codeagent.core.text import counted, show_invisible
 from codeagent.tui.costs import CostBook, TurnCost
+from codeagent.tui.screens.pages import hung
 
-_BAR = 24
+_BAR, _SHORTEST_BAR = 24, 6
 _MOST_TURNS = 20
-_LONGEST_NAME = 30
+_NAME, _LONGEST_NAME, _SHORTEST_NAME = 22, 30, 4
+_NUMBER, _GAP = 10, 2
 _LONGEST = 60
 _TOOL_COLUMN = 8
+_TURN_COLUMN = 6
+_INDENT = 2
 
 
-def context_text(report: ContextReport, model: str, instructions: Sequence[ContextPart] = ()) -> Content:
+def context_text(report: ContextReport, model: str, width: int, instructions: Sequence[ContextPart] = ()) -> Content:
     """The window, what fills it, and how to free it; ``instructions`` are the texts in the system prompt."""
     used = f"{report.used:,} tokens"
     if report.window:
@@ -31,7 +35,7 @@ def context_text(report: ContextReport, model: str, instructions: Sequence[Conte
         Content.assemble((show_invisible(model), "bold"), (f"  {used}", "$text")),
         Content.styled(how, "$text-muted"),
         Content(),
-        *_parts(report.parts, report.window or report.used),
+        *_parts(report.parts, report.window or report.used, width),
     ]
     lists = (
         ("Instructions in the system prompt", instructions),
@@ -41,21 +45,25 @@ def context_text(report: ContextReport, model: str, instructions: Sequence[Conte
     )
     for title, parts in lists:
         if parts:
-            lines += [Content(), Content.styled(title, "bold $accent"), *_parts(parts, report.window or report.used)]
-    lines += [Content(), Content.styled("To free it", "bold $accent"), *_ways(report)]
+            lines += [
+                Content(),
+                Content.styled(title, "bold $accent"),
+                *_parts(parts, report.window or report.used, width),
+            ]
+    lines += [Content(), Content.styled("To free it", "bold $accent"), *_ways(report, width)]
     return Content("\n").join(lines)
 
 
-def cost_text(book: CostBook) -> Content:
+def cost_text(book: CostBook, width: int) -> Content:
     """The session's tokens and money, then each of the latest turns."""
     lines = [Content.assemble(("This session  ", "bold"), (_money(book.cost), "bold $accent"))]
-    lines += _without_price(book)
-    lines += [Content.styled(line, "$text-muted") for line in _tokens(book.usage)]
+    lines += _without_price(book, width)
+    lines += [Content.styled(line, "$text-muted") for line in _tokens(book.usage, width)]
     if book.turns:
         title = "Turns, the latest first" if len(book.turns) <= _MOST_TURNS else f"The latest {_MOST_TURNS} turns"
         lines += [Content(), Content.styled(title, "bold $accent")]
         for turn in reversed(book.turns[-_MOST_TURNS:]):
-            lines += _turn(turn)
+            lines += _turn(turn, width)
     return Content("\n").join(lines)
 
 
@@ -76,70 +84,105 @@ def tools_text(tools: Sequence[KnownTool], width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def _parts(parts: Sequence[ContextPart], whole: int) -> Iterator[Content]:
+def _parts(parts: Sequence[ContextPart], whole: int, width: int) -> Iterator[Content]:
+    """A row each: where there is little room the bar is shorter, then left out, then the name is cut."""
+    bar = min(_BAR, width - _INDENT - _NAME - _NUMBER - _GAP)
+    bar = bar if bar >= _SHORTEST_BAR else 0
+    behind = _NUMBER + (_GAP + bar if bar else 0)
+    longest = max(min(_LONGEST_NAME, width - _INDENT - behind), _SHORTEST_NAME)
     for part in parts:
         name = show_invisible(part.name)
-        shown = name if len(name) <= _LONGEST_NAME else f"…{name[-(_LONGEST_NAME - 1) :]}"
-        filled = min(round(_BAR * part.tokens / whole), _BAR) if whole else 0
-        yield Content.assemble(
-            (f"  {shown:<{22 if len(shown) <= 22 else _LONGEST_NAME}}", "$text"),  # noqa: PLR2004 - the column
-            (f"{part.tokens:>10,}  ", "$text-muted"),
+        shown = name if len(name) <= longest else f"…{name[-(longest - 1) :]}"
+        filled = min(round(bar * part.tokens / whole), bar) if whole else 0
+        row = Content.assemble(
+            (f"  {shown:<{min(_NAME, longest) if len(shown) <= _NAME else longest}}", "$text"),
+            (f"{part.tokens:>{_NUMBER},}  ", "$text-muted"),
             ("━" * filled, "$accent"),
-            ("─" * (_BAR - filled), "$rule"),
+            ("─" * (bar - filled), "$rule"),
         )
+        yield row if bar else row.rstrip()
         if part.note:
-            yield Content.styled(f"    {show_invisible(part.note)}", "$warning")
+            yield from _indented(show_invisible(part.note), "$warning", width, by=2 * _INDENT)
 
 
-def _ways(report: ContextReport) -> Iterator[Content]:
-    yield Content("  /compact FOCUS  sums up the older part, keeping what you name")
-    yield Content("  /pin WHAT       keeps a message or @FILE:10-40 word for word")
-    yield Content("  /new            starts a new session with an empty window")
-    yield Content("  /model NAME     goes on with a model that has a larger window")
+def _ways(report: ContextReport, width: int) -> Iterator[Content]:
+    ways = (
+        ("/compact FOCUS", "sums up the older part, keeping what you name"),
+        ("/pin WHAT", "keeps a message or @FILE:10-40 word for word"),
+        ("/new", "starts a new session with an empty window"),
+        ("/model NAME", "goes on with a model that has a larger window"),
+    )
+    for way, what in ways:
+        yield from hung(Content(f"  {way:<14}  "), Content(what), width)
     if report.compact_at is None:
-        yield Content.styled("  Nothing is summed up by itself: [context] compact_at is off.", "$text-muted")
+        said = "Nothing is summed up by itself: [context] compact_at is off."
     elif report.window:
         at = f"{report.compact_at:.0%}".replace("%", " %")
-        yield Content.styled(f"  At {at} this happens by itself; the record keeps everything.", "$text-muted")
+        said = f"At {at} this happens by itself; the record keeps everything."
     else:
-        yield Content.styled("  The size of this model's window is unknown; models.toml can name it.", "$text-muted")
+        said = "The size of this model's window is unknown; models.toml can name it."
+    yield from _indented(said, "$text-muted", width)
 
 
-def _without_price(book: CostBook) -> Iterator[Content]:
+def _indented(text: str, style: str, width: int, *, by: int = _INDENT) -> list[Content]:
+    return [line.stylize(style) for line in hung(Content(" " * by), Content(text), width)]
+
+
+def _fitting(variants: Iterable[str], width: int) -> str:
+    """The first that fits, else the last, which is the shortest."""
+    text = ""
+    for text in variants:
+        if len(text) <= width:
+            break
+    return text
+
+
+def _without_price(book: CostBook, width: int) -> Iterator[Content]:
     """What the money does not hold, a line for each model, and how to have it counted."""
     for one in book.unpriced:
         sign = "" if book.cost is None else "+ "
-        text = f"  {sign}{counted(one.tokens, 'token')} of {show_invisible(one.model)} without a price"
-        yield Content.styled(text, "$warning")
+        text = f"{sign}{counted(one.tokens, 'token')} of {show_invisible(one.model)} without a price"
+        yield from _indented(text, "$warning", width)
     if book.unpriced or book.cost is None:
-        yield Content.styled("  models.toml beside your settings can name a price, for what comes.", "$text-muted")
+        yield from _indented("models.toml beside your settings can name a price, for what comes.", "$text-muted", width)
 
 
-def _tokens(usage: Usage) -> Iterator[str]:
+def _tokens(usage: Usage, width: int) -> Iterator[str]:
     sent = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    yield f"sent      {sent:>12,} tokens"
+
+    def row(name: str, number: int, more: str = "", shortly: str = "") -> str:
+        whole, narrow = f"{name:<10}{number:>12,}", f"{name:<9}{number:>{max(width - 9, 1)},}"
+        return _fitting((f"{whole} tokens{more}", f"{whole} tokens{shortly}", f"{whole} tokens", whole, narrow), width)
+
+    yield row("sent", sent)
     if usage.cache_read_tokens:
         share = _percent(usage.cache_read_tokens, sent)
-        yield f"  cached  {usage.cache_read_tokens:>12,} tokens, {share} of what was sent"
+        yield row("  cached", usage.cache_read_tokens, f", {share} of what was sent", f", {share}")
     if usage.cache_write_tokens:
-        yield f"  stored  {usage.cache_write_tokens:>12,} tokens went into the cache"
-    yield f"received  {usage.output_tokens:>12,} tokens"
+        yield row("  stored", usage.cache_write_tokens, " went into the cache")
+    yield row("received", usage.output_tokens)
     if usage.is_estimate:
         yield "A service did not count all of this; what it left out is estimated."
 
 
-def _turn(turn: TurnCost) -> Iterator[Content]:
-    """What was asked, and below it what that used."""
+def _turn(turn: TurnCost, width: int) -> Iterator[Content]:
+    """What was asked, and below it what that used; in a small window only the larger of it."""
     sent = turn.usage.context_tokens - turn.usage.output_tokens
     cached = f", {_percent(turn.usage.cache_read_tokens, sent)} cached" if turn.usage.cache_read_tokens else ""
     text = " ".join(show_invisible(turn.text).split()) or "went on"
-    yield Content.assemble(
-        (f"{turn.turn:>4}  ", "$text-muted"), text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-    )
-    used = f"{'about ' if turn.usage.is_estimate else ''}{sent:,} sent{cached} · {turn.usage.output_tokens:,} received"
+    longest = min(_LONGEST, max(width - _TURN_COLUMN - 1, 1))
+    yield Content.assemble((f"{turn.turn:>4}  ", "$text-muted"), text if len(text) <= longest else text[:longest] + "…")
+    used = f"{'about ' if turn.usage.is_estimate else ''}{sent:,} sent"
+    received = f"{turn.usage.output_tokens:,} received"
     open_tokens = sum(one.tokens for one in turn.unpriced)
     more = f" + {counted(open_tokens, 'token')} without a price" if open_tokens and turn.cost is not None else ""
-    yield Content.styled(f"      {_money(turn.cost)}{more} · {used}", "$text-muted")
+    money = f"{_money(turn.cost)}{more}"
+    variants = (f"{money} · {used}{cached} · {received}", f"{money} · {used} · {received}", f"{money} · {used}", money)
+    said = _fitting(variants, width - _TURN_COLUMN)
+    if _TURN_COLUMN + len(said) <= width:
+        yield Content.styled(" " * _TURN_COLUMN + said, "$text-muted")
+    else:
+        yield from _indented(said, "$text-muted", width, by=_TURN_COLUMN)
 
 
 def _money(cost: float | None) -> str:
