@@ -11,13 +11,13 @@ from functools import cache, partial
 from pathlib import Path
 
 from codeagent.agent.bookmarks import Bookmarks
-from codeagent.agent.compaction import Judges
 from codeagent.agent.history import restore
 from codeagent.agent.instructions import Instructions
 from codeagent.agent.limits import Limits
 from codeagent.agent.prompt import system_prompt
 from codeagent.agent.record import Record
 from codeagent.agent.session import Session, before
+from codeagent.agent.summaries import Judges
 from codeagent.brought import Brought, look_at_project, with_asking, without_asking
 from codeagent.config.launch import Launch
 from codeagent.config.settings import ModelSettings, Settings

@@ -2,70 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
-from typing import assert_never
 
-from codeagent.agent.digest import asked_again, excerpt, is_too_short, summary_request, with_certainties
 from codeagent.agent.history import History
 from codeagent.agent.limits import Limits
 from codeagent.agent.meter import IMAGE_TOKENS, Meter, tokens_of, tokens_of_text
 from codeagent.agent.pins import Pins
 from codeagent.agent.record import Record
-from codeagent.agent.reply import Asker
 from codeagent.agent.shrinking import (
     SLACK,
     cut_point,
     images_under_way,
     long_results,
-    shorten,
     shrunk,
     words_under_way,
     words_within,
 )
+from codeagent.agent.summaries import CHARACTERS, Judges, NotSummedUp, Pay, Summaries
 from codeagent.agent.windows import Windows
-from codeagent.core.approvals import ApprovalRequest, Approve, Decision, Deny, TextPreview, Verdict, Withdraw
 from codeagent.core.context import CompactionReason, CompactionStarted, HistoryCompacted
-from codeagent.core.desk import Approver
-from codeagent.core.errors import ContextOverflow, ProviderError
+from codeagent.core.errors import ContextOverflow
 from codeagent.core.events import ContextMeasured, Level, NoticeGiven
-from codeagent.core.messages import AssistantMessage, Message, StopReason, UserMessage
-from codeagent.core.protocols import Ledger, ModelRequest, Provider
+from codeagent.core.messages import AssistantMessage, Message, UserMessage
+from codeagent.core.protocols import Ledger, Provider
 from codeagent.core.refused import without_refused
-from codeagent.core.text import counted
-from codeagent.core.values import value
 
 _MOST_KEPT = 20_000
 _GOOD_ENOUGH = 0.6  # of the window: when clearing gets this far, nothing has to be summed up
 _CLEARED_FROM = 400  # characters
 _SHORTEST_RESULT = 1_000
-_CHARACTERS = 3  # a token, counted so low that what is cut by it surely fits
-_MOST_SUMMARY, _LEAST_SUMMARY = 8_000, 400
 _MOST_FAILURES = 3
 _THOUSAND = 1_000
 _PINS_SHARE, _USUAL_WINDOW = 4, 32_000
 _WORDS_SHARE, _MOST_WORDS = 8, 12_000
-_SHOWN = 80  # characters of a summary that is no good
-_MORE_ROOM = 2  # times as much for a summary that did not fit, as of a model that thinks before it writes
-_SHORT = "This is very short for so much: most of the conversation would be lost."
-_ANOTHER = "Another model may do better."
 _GIVEN_UP = "It is not tried by itself again. /compact tries once more, /new starts a new session."
-
-Pay = Callable[[AssistantMessage], Awaitable[None]]
-"""Counts what a request of ours has cost."""
-
-
-class _NotSummedUp(Exception):
-    """There is no summary, and the text says why."""
-
-
-@value
-class Judges:
-    """Who looks at a summary before it is used: nobody without an ``approver``, or while ``reviews`` says no."""
-
-    approver: Approver | None = None
-    reviews: Callable[[], bool] = lambda: True
 
 
 class Compactor:
@@ -90,14 +62,12 @@ class Compactor:
         self._record = record
         self._provider = provider
         self._limits = limits
-        self._judges = judges
         self._pins = pins
         self._windows = Windows(ledger, meter, told)
-        self._asker = Asker(record, limits, is_shown=False)
-        self._failures = 0
+        self._summaries = Summaries(record, provider, limits=limits, windows=self._windows, judges=judges, pins=pins)
+        self._failures = Counter[str]()  # by model
         self._overflows = 0
         self._is_refused = False
-        self._numbers = count(1)
 
     @property
     def window(self) -> int | None:
@@ -121,9 +91,10 @@ class Compactor:
     def is_due(self) -> bool:
         """Whether room should be made before the next request."""
         at, window = self._limits.compact_at, self.window
-        if at is None or window is None or self._failures >= _MOST_FAILURES:
+        if at is None or window is None or self._failures[self._provider().model] >= _MOST_FAILURES:
             return False
-        return self._meter.used >= (window if self._is_refused else at * window)
+        is_late = self._is_refused or self._summaries.are_useless
+        return self._meter.used >= (window if is_late else at * window)
 
     @property
     def next_size(self) -> int:
@@ -163,7 +134,7 @@ class Compactor:
         window = self.window
         try:
             compaction = await self._compaction(reason, focus, pay)
-        except _NotSummedUp as problem:
+        except NotSummedUp as problem:
             if self.window != window:  # the request for the summary was too long itself, and now it is known why
                 return await self.compact(reason, pay, focus)
             self._fail(reason, str(problem))
@@ -182,7 +153,7 @@ class Compactor:
         if reason is CompactionReason.FULL and self.is_due and not compaction.words_to:
             self._fail(reason, "The conversation is still too long after it was compacted.")
         else:
-            self._failures = 0
+            self._failures[self._provider().model] = 0
         return True
 
     async def _compaction(self, reason: CompactionReason, focus: str, pay: Pay) -> HistoryCompacted | None:
@@ -199,17 +170,17 @@ class Compactor:
         if not any(isinstance(message, AssistantMessage) for message in older):
             if plan.cleared or plan.shortened or plan.words_to:
                 return self._measured(messages, plan)
-            raise _NotSummedUp("There is nothing before this that could be summed up.")
+            raise NotSummedUp("There is nothing before this that could be summed up.")
         most_words = min(_MOST_WORDS, room // _WORDS_SHARE) >> max(self._overflows - 1, 0)
-        words = words_under_way(messages, cut, most_words * _CHARACTERS)
+        words = words_under_way(messages, cut, most_words * CHARACTERS)
         images, remarks = images_under_way(messages, cut, most_words // IMAGE_TOKENS)
         words = tuple(said + remark for said, remark in zip(words, remarks, strict=True))
         plan = replace(plan, cleared=(), words=words, images=images)
         stays = tokens_of_text("".join(words)) + sum(images) * IMAGE_TOKENS
-        summary = await self._summary(reason, older, stays, room, focus, pay)
+        summary = await self._summaries.of(older, stays, room, reason, focus, pay)
         if summary is None:
             return None
-        pinned = await self._pins.text(kept, room // _PINS_SHARE * _CHARACTERS)
+        pinned = await self._pins.text(kept, room // _PINS_SHARE * CHARACTERS)
         return self._measured(messages, replace(plan, summary=summary, pinned=pinned))
 
     def _unsummed(self, reason: CompactionReason, room: int) -> HistoryCompacted:
@@ -250,115 +221,8 @@ class Compactor:
             return plan
         characters = sum(len(message.text) for message in huge)
         share = max(size // 2 - self._meter.fixed, size // 8)
-        words_to = max(words_within(huge, min(share * characters // tokens, share * _CHARACTERS)), _SHORTEST_RESULT)
+        words_to = max(words_within(huge, min(share * characters // tokens, share * CHARACTERS)), _SHORTEST_RESULT)
         return replace(plan, words_to=words_to if max(len(one.text) for one in huge) > words_to + SLACK else 0)
-
-    async def _summary(
-        self,
-        reason: CompactionReason,
-        older: Sequence[Message],
-        stays: int,
-        room: int,
-        focus: str,
-        pay: Pay,
-    ) -> str | None:
-        """The summary as the person lets it stand; None when it is refused."""
-        most = min(_MOST_SUMMARY, max(room // 8, _LEAST_SUMMARY))
-        replaced = sum(map(tokens_of, older))
-        for _ in range(_MOST_FAILURES):
-            try:
-                request = summary_request(older, focus, room // 2 * _CHARACTERS, most)
-                text = await self._long_enough(request, replaced, pay)
-            except _NotSummedUp:
-                if reason is not CompactionReason.OVERFLOW:
-                    raise
-                text = excerpt(older, room // 8 * _CHARACTERS)
-            summary = with_certainties(text, older)
-            after = tokens_of_text(summary) + stays
-            if reason is not CompactionReason.OVERFLOW and after >= replaced:
-                raise _NotSummedUp("The summary is no shorter than what it would stand for; nothing was changed.")
-            verdict = await self._judged(summary, len(older), is_short=is_too_short(text, replaced))
-            match verdict:
-                case Approve(edited=edited):
-                    return summary if edited is None else edited.strip() or None
-                case Deny(feedback=""):
-                    return None
-                case Deny(feedback=feedback):
-                    focus = f"{focus}\n{feedback}".strip()
-                case Withdraw():
-                    return None
-                case _:
-                    assert_never(verdict)
-        return None
-
-    async def _long_enough(self, request: ModelRequest, replaced: int, pay: Pay) -> str:
-        """A summary that can stand for so many tokens; where one twice cannot, only a person may take it."""
-        text = await self._ask(request, pay)
-        if is_too_short(text, replaced):
-            text = await self._ask(asked_again(request), pay)
-        if is_too_short(text, replaced) and not self._is_reviewed:
-            raise _NotSummedUp(f"The model wrote far too little to stand for the conversation: {text[:_SHOWN]!r}.")
-        return text
-
-    async def _ask(self, request: ModelRequest, pay: Pay) -> str:
-        """A whole summary; one that the output limit cuts off is asked for once more, with more room."""
-        most = request.max_tokens or _MOST_SUMMARY
-        reply = await self._reply(request, pay)
-        if reply.stop is StopReason.MAX_TOKENS:
-            reply = await self._reply(replace(request, max_tokens=most * _MORE_ROOM), pay)
-        text = reply.text.strip()
-        if reply.stop is StopReason.MAX_TOKENS:
-            raise _NotSummedUp(f"The summary was cut off by the model's output limit, so it was not used. {_ANOTHER}")
-        if not text or reply.stop in {StopReason.REFUSAL, StopReason.CONTEXT_EXCEEDED}:
-            raise _NotSummedUp(f"The model gave no summary of the conversation. {_ANOTHER}")
-        return shorten(text, most * _MORE_ROOM * _CHARACTERS)
-
-    async def _reply(self, request: ModelRequest, pay: Pay) -> AssistantMessage:
-        try:
-            reply = await self._asker.ask(self._provider(), request)
-        except ProviderError as error:
-            if isinstance(error, ContextOverflow):
-                self._windows.take_named(self._provider().model, error)
-            raise _NotSummedUp(f"The conversation could not be summed up: {error}") from error
-        finally:
-            for lost in self._asker.take_lost():
-                await pay(lost)
-        await pay(reply)
-        return reply
-
-    @property
-    def _is_reviewed(self) -> bool:
-        return self._judges.approver is not None and self._judges.reviews()
-
-    async def _judged(self, summary: str, replaced: int, *, is_short: bool) -> Approve | Deny | Withdraw:
-        """What the person says to a summary; one that they edited is shown again, and is what they say yes to."""
-        approver = self._judges.approver
-        if approver is None or not self._is_reviewed:
-            return Approve()
-        title = f"compact: this summary in place of {counted(replaced, 'message')}"
-        because = (
-            "From here on the model would see this summary in place of the earlier messages, which makes room in its "
-            "window; the session's record keeps them. Editing changes what it will know."
-        )
-        if self._pins.all:
-            because += f" Pinned, so kept word for word behind it: {', '.join(pin.label for pin in self._pins.all)}."
-        question = ApprovalRequest(
-            call_id=f"compaction-{next(self._numbers)}",
-            tool="compact",
-            preview=TextPreview(title=title, text=summary, is_proposal=True),
-            touches=(),
-            warnings=(_SHORT,) if is_short else (),
-            verdict=Verdict(decision=Decision.ASK, because=because),
-        )
-        shown = summary
-        while True:
-            answer = await approver.ask(question)
-            if not isinstance(answer, Approve):
-                return answer
-            if answer.edited is None:
-                return answer if shown == summary else replace(answer, edited=shown)
-            shown = answer.edited.strip()
-            question = replace(question, preview=TextPreview(title=title, text=shown, is_proposal=True), warnings=())
 
     @property
     def _told_characters(self) -> int:
@@ -380,8 +244,8 @@ class Compactor:
 
     def _fail(self, reason: CompactionReason, problem: str) -> None:
         if reason is CompactionReason.FULL:
-            self._failures += 1
-        is_over = self._failures >= _MOST_FAILURES
+            self._failures[self._provider().model] += 1
+        is_over = self._failures[self._provider().model] >= _MOST_FAILURES
         text = f"{problem} {_GIVEN_UP}" if is_over else problem
         ends_turn = reason is CompactionReason.OVERFLOW  # which then says what to do
         self._record.tell(NoticeGiven(text=text, level=Level.INFO if ends_turn else Level.WARNING))
@@ -392,5 +256,5 @@ def _with_shortened(plan: HistoryCompacted, kept: Sequence[Message], keep: int) 
     if sum(map(tokens_of, kept)) <= keep:
         return plan
     long = long_results(kept, _SHORTEST_RESULT)
-    most = max(keep * _CHARACTERS // max(len(long), 1), _SHORTEST_RESULT)
+    most = max(keep * CHARACTERS // max(len(long), 1), _SHORTEST_RESULT)
     return replace(plan, shortened=long_results(kept, most), shortened_to=most)

@@ -11,7 +11,7 @@ from math import isfinite
 
 from codeagent.agent.bookmarks import Bookmarks
 from codeagent.agent.budget import Budget
-from codeagent.agent.compaction import Compactor, Judges
+from codeagent.agent.compaction import Compactor
 from codeagent.agent.history import History, OnLeft, user_message
 from codeagent.agent.limits import Limits
 from codeagent.agent.loop import LARGER, Ending, Setting, Turn
@@ -20,6 +20,7 @@ from codeagent.agent.pins import Pins, ReadPin, parse_pin, pinnable, pins_of, re
 from codeagent.agent.record import Record
 from codeagent.agent.spending import Spending
 from codeagent.agent.steering import Queue
+from codeagent.agent.summaries import Judges
 from codeagent.agent.tool_call import Workshop
 from codeagent.agent.windows import told_windows
 from codeagent.core.context import ContextPart, ContextReport, Pin

@@ -21,6 +21,7 @@ from codeagent.core.messages import (
 )
 
 CLEARED = "[The output of this call was removed to make room. Make the call again if you need it.]"
+_IMAGE_CLEARED = "[The image of this output was removed to make room. Make the call again if you need it.]"
 _CUT_MARK = "\n[… {count} characters were removed here to make room …]\n"
 _PINNED = "The person wants this to stay word for word:"
 _CUT = re.compile(r"\[… [\d,]+ characters were removed here to make room …\]")
@@ -160,7 +161,7 @@ def still_there(messages: Sequence[Message]) -> tuple[frozenset[str], frozenset[
         for message in messages
         if isinstance(message, ResultsMessage)
         for result in message.results
-        if result.text != CLEARED and not _CUT.search(result.text)
+        if result.text != CLEARED and not result.text.endswith(_IMAGE_CLEARED) and not _CUT.search(result.text)
     )
     return frozenset(calls), frozenset(results)
 
@@ -189,5 +190,8 @@ def _light(result: ToolResult, cleared: frozenset[str], shortened: frozenset[str
     if result.call_id in cleared:
         return replace(result, blocks=(TextBlock(text=CLEARED),), details=None)
     if result.call_id in shortened:
-        return replace(result, blocks=(TextBlock(text=shorten(result.text, most) or CLEARED),), details=None)
+        text = shorten(result.text, most)
+        note = _IMAGE_CLEARED if any(isinstance(block, ImageBlock) for block in result.blocks) else ""
+        left = "\n".join(filter(None, (text, note)))
+        return replace(result, blocks=(TextBlock(text=left or CLEARED),), details=None)
     return result

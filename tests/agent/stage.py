@@ -13,9 +13,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from codeagent.agent.compaction import Judges
 from codeagent.agent.limits import Limits
 from codeagent.agent.session import Before, Session
+from codeagent.agent.summaries import Judges
 from codeagent.core.approvals import (
     Access,
     Answer,

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from codeagent.agent.compaction import Judges
 from codeagent.agent.history import restore
-from codeagent.agent.shrinking import CLEARED, images_under_way, shrunk, words_under_way
+from codeagent.agent.shrinking import CLEARED, images_under_way, shrunk, still_there, words_under_way
+from codeagent.agent.summaries import Judges
 from codeagent.core.approvals import Approve, Deny, Withdraw
 from codeagent.core.context import CompactionReason, HistoryCompacted
-from codeagent.core.errors import ContextOverflow, ProviderRejected
+from codeagent.core.errors import ContextOverflow, ProviderRejected, ProviderUnavailable
 from codeagent.core.events import (
     ContextMeasured,
     MessageDelivered,
@@ -25,9 +25,11 @@ from codeagent.core.messages import (
     AssistantMessage,
     ImageBlock,
     Origin,
+    Outcome,
     ResultsMessage,
     StopReason,
     TextBlock,
+    ToolResult,
     Usage,
     UserMessage,
 )
@@ -255,15 +257,81 @@ async def test_a_reply_that_ran_into_the_end_of_the_window_goes_on_after_room_wa
     assert (ended.reason, ended.text) == (TurnEnd.DONE, "the rest.")
 
 
-@pytest.mark.parametrize("failure", ["", ProviderRejected("No.")])
-async def test_three_failures_stop_the_trying_and_say_what_can_be_done(failure):
-    stage = staged(Clever(*looking(40), summaries=[failure]))
+USELESS = {
+    "nothing": "",
+    "a refusal": reply("No.", stop=StopReason.REFUSAL),
+    "a refusal of the service": ProviderRejected("No.", status=400),
+    "a sentence": reply("I cannot help with that."),
+    "half of it": reply("## Task\nThe tot", stop=StopReason.MAX_TOKENS),
+}
+
+
+@pytest.mark.parametrize("useless", USELESS.values(), ids=USELESS)
+async def test_a_model_whose_summary_is_useless_is_not_asked_for_one_again_and_the_session_goes_on(useless):
+    stage = staged(Clever(*looking(60), summaries=[useless]))
+    await talked(stage, 60)
+    assert len(stage.model.asked) <= 2
+    [warning] = [event.text for event in stage.of(NoticeGiven)]
+    assert all(said in warning for said in ("not asked for one again", "/compact", "another model"))
+    excerpts = [event.summary for event in stage.of(HistoryCompacted) if event.summary]
+    assert excerpts
+    assert all("This is an excerpt" in summary for summary in excerpts)
+    assert max(event.tokens for event in stage.of(ContextMeasured)) < 4_400
+    assert restore(stage.journal.events) == stage.session.messages
+
+
+async def test_what_the_person_asks_for_is_tried_again_after_a_useless_summary_and_trusts_the_model_again():
+    stage = staged(Clever(*looking(60), summaries=["", "", "The totals."]))
+    while not stage.model.asked:
+        await talked(stage, 1)
+    await stage.session.compact()
+    assert len(stage.model.asked) == 2
+    assert "not asked" not in stage.of(NoticeGiven)[-1].text
+    await stage.session.compact()
+    await talked(stage, 15)
+    assert len(stage.model.asked) > 3
+    assert "The totals." in stage.of(HistoryCompacted)[-1].summary
+
+
+async def test_another_model_is_asked_for_a_summary_after_a_useless_one():
+    stage = staged(Clever(*looking(60), summaries=[""]))
+    while not stage.model.asked:
+        await talked(stage, 1)
+    other = Clever(*looking(20))
+    other.model = "played/two"
+    stage.session.set_provider(other)
+    await talked(stage, 10)
+    assert other.asked
+    assert any("The totals." in event.summary for event in stage.of(HistoryCompacted))
+
+
+async def test_summaries_that_are_longer_than_what_they_replace_are_not_asked_for_in_each_turn():
+    counts = [Usage(input_tokens=3_600 if at > 8 else 400, output_tokens=10) for at in range(20)]
+    stage = staged(Clever(*[reply("Fine. " * 80, usage=usage) for usage in counts], summaries=["much " * 900]))
+    await talked(stage, 20)
+    assert len(stage.model.asked) == 1
+    [warning] = [event.text for event in stage.of(NoticeGiven)]
+    assert "no shorter" in warning
+    assert "not asked for one again" in warning
+
+
+async def test_a_service_that_cannot_be_reached_for_a_summary_is_asked_three_times_and_told_what_can_be_done():
+    stage = staged(Clever(*looking(40), summaries=[ProviderUnavailable("Away.", most_retries=1)]), retries=1)
     await talked(stage, 40)
-    assert len(stage.model.asked) == 3
     warnings = [event.text for event in stage.of(NoticeGiven)]
     assert len(warnings) == 3
     assert "/compact" in warnings[-1]
     assert [event for event in stage.of(HistoryCompacted) if event.summary] == []
+
+
+async def test_after_a_useless_summary_a_refusal_for_length_is_mended_by_an_excerpt_at_once():
+    model = Clever(*looking(10), *[ContextOverflow("Too long."), reply("Made it.")] * 2, summaries=[""])
+    stage = staged(model, size=None)
+    await talked(stage, 10)
+    assert (await stage.send("And now?")).text == "Made it."
+    assert (await stage.send("And now?")).text == "Made it."
+    assert len(model.asked) == 1
+    assert len(stage.of(NoticeGiven)) == 1
 
 
 async def test_a_window_too_small_for_the_fixed_parts_asks_for_no_summary():
@@ -395,6 +463,22 @@ def test_a_picture_that_came_without_a_word_stays_too():
     assert images_under_way([shown], 1, 9) == ((2,), ("",))
     plan = HistoryCompacted(reason=CompactionReason.FULL, kept=0, summary="It.", words=("",), images=(2,))
     assert shrunk([shown], plan)[1:] == [shown]
+
+
+REMOVED = "[The image of this output was removed to make room. Make the call again if you need it.]"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "left"),
+    [((SHOT,), REMOVED), ((TextBlock(text="shot.png, 1 by 1"), SHOT), f"shot.png, 1 by 1\n{REMOVED}")],
+)
+def test_the_model_is_told_of_an_image_that_was_taken_out_of_an_output(blocks, left):
+    calls = reply("", call("c1", "look"))
+    results = ResultsMessage(results=(ToolResult(call_id="c1", outcome=Outcome.OK, blocks=blocks),))
+    plan = HistoryCompacted(reason=CompactionReason.FULL, kept=2, shortened=("c1",), shortened_to=1_000)
+    after = shrunk([calls, results], plan)
+    assert after[1].results[0].blocks == (TextBlock(text=left),)
+    assert still_there(after) == ({"c1"}, frozenset())
 
 
 async def test_a_refusal_with_a_reason_gives_another_summary():

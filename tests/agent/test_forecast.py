@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from codeagent.agent.compaction import Judges
 from codeagent.agent.limits import Limits
 from codeagent.agent.meter import Meter
 from codeagent.agent.spending import Forecast, Spending
+from codeagent.agent.summaries import Judges
 from codeagent.core.events import TurnEnd
 from codeagent.core.messages import AssistantMessage
 from tests.agent.stage import Model, Prices, Stage, SteadyProbe, reply

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from codeagent.agent.bookmarks import Bookmarks
-from codeagent.agent.compaction import Judges
 from codeagent.agent.limits import Limits
 from codeagent.agent.meter import tokens_of
 from codeagent.agent.session import before
+from codeagent.agent.summaries import Judges
 from codeagent.core.approvals import ApprovalRequest, Approve
 from codeagent.core.errors import ProviderUnavailable
 from codeagent.core.events import NoticeGiven, TextStreamed, TurnEnd, UsageReported
