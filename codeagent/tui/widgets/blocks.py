@@ -134,8 +134,8 @@ class PersonBlock:
         return guess_rows(self._text, max(width - INDENT - RIGHT_MARGIN, 1)) + bool(self._note)
 
     def words(self) -> str:
-        """What was typed."""
-        return presentable(self._said).rstrip()
+        """What was typed, and what is said of it."""
+        return "\n".join(filter(None, (presentable(self._said).rstrip(), presentable(self._note))))
 
 
 def said_block(text: str, note: str = "") -> Block:

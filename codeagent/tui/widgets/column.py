@@ -21,7 +21,7 @@ from codeagent.tui.widgets.finding import spans
 from codeagent.tui.widgets.heights import Heights
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import EMPTY, Line
-from codeagent.tui.widgets.times import time_line, with_time
+from codeagent.tui.widgets.times import time_line, time_text, with_time
 
 _DRAWN_BLOCKS = 128
 _DRAWN_LINES = 1_000
@@ -272,6 +272,11 @@ class Column:
         entry, above = self._entries[index], self._entries[index - 1] if index else None
         blocks = (entry.block, above.block if above is not None else None)
         return 0.0 if all(block is not None and block.kind is Kind.TEXT for block in blocks) else entry.at
+
+    def time_shown(self, index: int) -> str:
+        """When a block came, as it is shown; empty where it is not."""
+        at = self._time_of(index) if self._shows_times else 0.0
+        return time_text(at).strip() if at else ""
 
     def _time_strip(self, index: int) -> Strip:
         """The empty row before a block, with when the block came."""

@@ -1,12 +1,14 @@
-"""Where words stand in drawn lines, wherever those are wrapped; gutters, frames and padding are not searched."""
+"""Where words stand in drawn lines, wherever those are wrapped; gutters, frames and padding are not searched.
+
+A line that is not copied, but is said of those above it, is.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
-from codeagent.tui.widgets.lines import Line
+from codeagent.tui.widgets.lines import Line, Piece
 
 _NEAR = 500
 """Characters on either side of a line that are looked at for what begins or ends there; more for longer words."""
@@ -59,7 +61,17 @@ def spans(lines: Sequence[Line], number: int, pattern: re.Pattern[str]) -> list[
 
 def _margin(line: Line) -> int:
     """How many characters of gutters stand before the text."""
-    return sum(len(piece.text) for piece in takewhile(lambda piece: piece.copied is not None, line.pieces))
+    return next((at for at, _ in _sought(line)), len(line.text))
+
+
+def _sought(line: Line) -> Iterator[tuple[int, Piece]]:
+    """What of a line is searched, each with the character that it begins at."""
+    is_said_of_others = line.whole is None and not any(piece.copied is None for piece in line.pieces)
+    at = 0
+    for number, piece in enumerate(line.pieces):
+        if piece.copied is None or (is_said_of_others and number):  # the first is a gutter
+            yield at, piece
+        at += len(piece.text)
 
 
 def _paragraph(lines: Sequence[Line], start: int) -> list[Line]:
@@ -83,10 +95,7 @@ def _flow(lines: Sequence[Line], start: int) -> tuple[str, list[Spot]]:
     for number, line in enumerate(lines, start):
         parts.append(line.joint)
         spots += [(number, 0)] * len(line.joint)
-        at = 0
-        for piece in line.pieces:
-            if piece.copied is None:
-                parts.append(piece.text)
-                spots += [(number, at + offset) for offset in range(len(piece.text))]
-            at += len(piece.text)
+        for at, piece in _sought(line):
+            parts.append(piece.text)
+            spots += [(number, at + offset) for offset in range(len(piece.text))]
     return "".join(parts), spots

@@ -79,6 +79,7 @@ class Search:
         while self._seen < len(self._column):
             block = self._column.block(self._seen)
             count = 0 if block is None else sum(1 for _ in self.pattern.finditer(block.words()))
+            count += self._is_at_that_time(self._seen)
             if count:
                 self._counts[self._seen] = count
             self._seen += 1
@@ -100,10 +101,16 @@ class Search:
         self._counts[index] = len(found)
         return [(Place(index, *first), Place(index, *last)) for first, last in found]
 
+    def _is_at_that_time(self, index: int) -> bool:
+        """Whether the words stand in the time that is shown of a block."""
+        return self.pattern.search(self._column.time_shown(index)) is not None
+
     async def _hits(self, index: int) -> list[Hit]:
-        found: list[Hit] = []
+        """Where they are drawn; the first line is the place of its time, which stands beside it or above."""
+        lines = self._column.lines(index)
+        found: list[Hit] = [((0, 0), (0, len(lines[0].text)))] if lines and self._is_at_that_time(index) else []
         until = monotonic() + _AT_ONCE_SECONDS
-        for some in hits_by_paragraph(self._column.lines(index), self.pattern):
+        for some in hits_by_paragraph(lines, self.pattern):
             found += some
             if monotonic() > until:
                 await asyncio.sleep(0)

@@ -21,7 +21,7 @@ def time_line(at: float, width: int, inks: Inks) -> Line:
     if not at:
         return EMPTY
     width = min(width, _WIDEST)
-    return Line(pieces=(Piece(f"{_time_text(at):>{width}}"[-width:], inks.faint, ""),), whole="")
+    return Line(pieces=(Piece(f"{time_text(at):>{width}}"[-width:], inks.faint, ""),), whole="")
 
 
 def with_time(line: Line, at: float, width: int, inks: Inks, *, may_cut: bool) -> Line | None:
@@ -31,7 +31,7 @@ def with_time(line: Line, at: float, width: int, inks: Inks, *, may_cut: bool) -
     """
     if not at:
         return line
-    text, taken = f"  {_time_text(at)}", line.width
+    text, taken = f"  {time_text(at)}", line.width
     if taken + len(text) <= _WIDEST:
         width = min(width, _WIDEST)
     ink = inks.faint if line.fill is None else line.fill + inks.faint
@@ -51,7 +51,8 @@ def with_time(line: Line, at: float, width: int, inks: Inks, *, may_cut: bool) -
     return Line(pieces=(*pieces, Piece(text, ink, "")), joint=line.joint, whole=line.whole, fill=line.fill)
 
 
-def _time_text(at: float) -> str:
+def time_text(at: float) -> str:
+    """A time as it is shown, with a blank behind it."""
     then, now = datetime.fromtimestamp(at).astimezone(), datetime.now().astimezone()
     day = "" if then.date() == now.date() else f"{then:%b} {then.day}  "
     return f"{day}{then:%H:%M:%S} "

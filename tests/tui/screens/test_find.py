@@ -55,3 +55,32 @@ async def test_nothing_found_is_said(stage_of):
         await stage.pilot.press("ctrl+f")
         await stage.type("absent")
         await stage.until(lambda: "not found" in stage.text)
+
+
+async def test_what_is_said_of_a_message_of_the_persons_is_found_and_is_not_copied_with_it(stage_of):
+    async with stage_of() as stage:
+        transcript = stage.app.main.transcript
+        transcript.add_user("go on", note="seen before step 7")
+        fill(stage)
+        await stage.until(lambda: "message 29" in stage.text and "seen before" not in stage.text)
+        await stage.pilot.press("ctrl+f")
+        await stage.type("before step 7")
+        await stage.until(lambda: "1 of 1" in stage.text and "seen before step 7" in stage.text)
+        assert stage.app.screen.get_selected_text() == ""
+
+
+async def test_times_are_found_while_they_are_shown(stage_of):
+    async with stage_of() as stage:
+        transcript = stage.app.main.transcript
+        fill(stage)
+        time = transcript.column.time_shown(3)
+        assert time == ""
+        await stage.pilot.press("ctrl+f")
+        await stage.type(":")
+        await stage.until(lambda: "not found" in stage.text)
+        await stage.pilot.press("escape", "f2", "ctrl+f")
+        await stage.type(":")
+        await stage.until(lambda: "of 31" in stage.text)
+        await stage.pilot.press("enter")
+        await stage.until(lambda: "30 of 31" in stage.text)
+        assert "message 29" in stage.text

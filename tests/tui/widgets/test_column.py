@@ -127,4 +127,4 @@ def test_of_megabytes_that_the_person_said_the_beginning_is_shown_and_all_of_the
     *_, told, note = block.lines(80, INKS)
     assert told.text.strip() == "… 4,900,003 more characters: all of it is sent"
     assert note.text.strip() == "seen later"
-    assert block.words().endswith("word end")
+    assert block.words().endswith("word end\nseen later")

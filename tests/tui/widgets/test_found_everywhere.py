@@ -85,7 +85,7 @@ def test_what_the_person_said_to_a_denied_call():
 @pytest.mark.parametrize(
     "block",
     [
-        PersonBlock("a zebra"),
+        PersonBlock("a zebra", "seen before step 7"),
         TextBlock("a **zebra**, `striped`"),
         ThinkingBlock("first a zebra\nthen a horse"),
         NoteBlock("a zebra ran by"),
