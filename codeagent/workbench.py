@@ -241,13 +241,13 @@ class Bench:
         with suppress(OSError):
             change_private(self.brought.launch.places.habits_file, lambda kept: kept.update(asdict(habits)))
 
-    def history(self) -> tuple[str, ...]:
-        """What was typed in this workspace before, oldest first."""
+    def history(self) -> tuple[Draft, ...]:
+        """What was typed in this workspace before, oldest first, with the long texts that were pasted."""
         return self.prompts.history()
 
-    def remember(self, text: str) -> None:
+    def remember(self, typed: Draft) -> None:
         """Adds to that history."""
-        self.prompts.remember(text)
+        self.prompts.remember(typed)
 
     def save_draft(self, draft: Draft) -> None:
         """Keeps an unsent prompt so that a crash does not lose it."""

@@ -300,11 +300,11 @@ class Workbench(Protocol):
         """The texts of instructions in the system prompt with their size, and what became of their files since."""
         ...
 
-    def history(self) -> tuple[str, ...]:
-        """What was typed in this workspace before, oldest first."""
+    def history(self) -> tuple[Draft, ...]:
+        """What was typed in this workspace before, oldest first, with the long texts that were pasted."""
         ...
 
-    def remember(self, text: str) -> None:
+    def remember(self, typed: Draft) -> None:
         """Adds to that history."""
         ...
 

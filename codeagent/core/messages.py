@@ -274,9 +274,9 @@ class DraftImage:
 
 @value
 class Draft:
-    """What a person typed and did not send yet: the whole text, the long pastes in it that are folded, and images.
+    """What a person typed, sent or not: the whole text, the long pastes in it that are folded, and images.
 
-    Of images those alone are here that came from a file.
+    Of images those alone are here that came from a file, and of what was sent none.
     """
 
     text: str = ""

@@ -33,18 +33,19 @@ class Prompts:
         self._keeps = keeps
         self._history = _read_history(folder / "history.jsonl")
 
-    def history(self) -> tuple[str, ...]:
-        """What was typed, oldest first; the same text twice in a row counts once."""
+    def history(self) -> tuple[Draft, ...]:
+        """What was typed, oldest first, with the long texts that were pasted; one twice in a row counts once."""
         return tuple(self._history)
 
-    def remember(self, text: str) -> None:
+    def remember(self, typed: Draft) -> None:
         """Adds to the history."""
-        if not text.strip() or (self._history and self._history[-1] == text):
+        if not typed.text.strip() or (self._history and self._history[-1].text == typed.text):
             return
-        self._history.append(text)
+        self._history.append(Draft(text=typed.text, pasted=typed.pasted))
         if not self._keeps:
             return
-        line = json.dumps(self._redact(text)) + "\n"
+        text, places = self._placed(typed)
+        line = json.dumps({"text": text, "pasted": places} if places else text) + "\n"
         with suppress(OSError):
             make_private_folder(self._folder)
             with open_private(self._folder / "history.jsonl", os.O_APPEND) as file:
@@ -75,14 +76,20 @@ class Prompts:
 
     def _written(self, draft: Draft) -> str:
         """As JSON: the text once, and where the pastes stand in it; one that stands there no more is none."""
+        text, places = self._placed(draft)
+        images = [(self._redact(one.mark), self._redact(one.path)) for one in draft.images]
+        return json.dumps({"text": text, "pasted": places, "images": images})
+
+    def _placed(self, draft: Draft) -> tuple[str, list[tuple[int, int]]]:
+        """The text as it is written, and where pastes stand in it; sending took the blanks from its ends."""
         text = self._redact(draft.text)
         places: list[tuple[int, int]] = []
         for pasted in sorted(map(self._redact, draft.pasted), key=len, reverse=True):
-            start = _free_place(text, pasted, places)
-            if start >= 0:
-                places.append((start, start + len(pasted)))
-        images = [(self._redact(one.mark), self._redact(one.path)) for one in draft.images]
-        return json.dumps({"text": text, "pasted": sorted(places), "images": images})
+            for form in dict.fromkeys((pasted, pasted.rstrip(), pasted.lstrip(), pasted.strip())):
+                if (start := _free_place(text, form, places)) >= 0:
+                    places.append((start, start + len(form)))
+                    break
+        return text, sorted(places)
 
 
 @value
@@ -100,7 +107,7 @@ def _kept() -> TypeAdapter[_Kept]:
     return TypeAdapter(_Kept)
 
 
-def _read_draft(written: bytes) -> Draft:
+def _read_draft(written: bytes | str) -> Draft:
     try:
         kept = _kept().validate_json(written)
     except ValidationError:
@@ -118,15 +125,17 @@ def _free_place(text: str, pasted: str, taken: Sequence[tuple[int, int]]) -> int
     return at
 
 
-def _read_history(path: Path) -> list[str]:
+def _read_history(path: Path) -> list[Draft]:
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-    history: list[str] = []
+    history: list[Draft] = []
     for line in lines[-_KEPT:]:
         with suppress(ValueError):
-            text: object = json.loads(line)
-            if isinstance(text, str):
-                history.append(text)
+            typed: object = json.loads(line)
+            if isinstance(typed, str):
+                history.append(Draft(text=typed))
+            elif (with_pastes := _read_draft(line)).text:
+                history.append(with_pastes)
     return history

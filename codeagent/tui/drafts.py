@@ -29,7 +29,7 @@ class Drafts:
         self._main = main
         main.prompt.on_set_aside = self.sent
         self._newest = Draft()
-        self._sent: deque[str] = deque()
+        self._sent: deque[Draft] = deque()
         self._writing = Lock()
         self._bench: Workbench | None = None
 
@@ -40,7 +40,7 @@ class Drafts:
     def sent(self, text: str) -> None:
         """The text was sent, or made way for what was: it belongs to the history."""
         if self._bench is not None:
-            self._sent.append(text)
+            self._sent.append(self._main.prompt.draft_of(text))
             remember = partial(self._remember, self._bench)
             self._app.run_worker(remember, thread=True, group="history", description="remembers what was sent")
 

@@ -372,17 +372,17 @@ class MemoryWorkbench:
     def keep_habits(self, habits: Habits) -> None:
         self.chosen = habits
 
-    def history(self) -> tuple[str, ...]:
-        return tuple(self.typed)
+    def history(self) -> tuple[Draft, ...]:
+        return tuple(Draft(text=text, pasted=self.pasted) for text in self.typed)
 
-    def remember(self, text: str) -> None:
-        self.typed.append(text)
+    def remember(self, typed: Draft) -> None:
+        self.typed.append(typed.text)
 
     def save_draft(self, draft: Draft) -> None:
         self.kept, self.pasted, self.images = draft.text, draft.pasted, draft.images
 
     def draft(self) -> Draft:
-        return Draft(text=self.kept, pasted=self.pasted, images=self.images)
+        return Draft(text=self.kept, pasted=self.pasted if self.kept else (), images=self.images)
 
 
 @dataclass

@@ -41,7 +41,7 @@ async def test_what_was_sent_is_remembered_in_order(stage_of, monkeypatch):
         await stage.until(lambda: disk.has_begun)
         await stage.type("two\n")
         await stage.until(lambda: len(disk.written) > 1)
-        assert disk.written == ["one", "two"]
+        assert [typed.text for typed in disk.written] == ["one", "two"]
 
 
 async def test_the_newest_habit_is_kept_last(stage_of, monkeypatch):

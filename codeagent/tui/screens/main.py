@@ -125,7 +125,7 @@ class MainScreen(OwnKeysScreen[None]):
         texts = [*(message.text for message in self.queue_lines.queued), self.prompt.full_text, *self.approval.typed()]
         return self.prompt.draft_of("\n".join(text for text in texts if text.strip()))
 
-    async def take_habits(self, bench: Workbench) -> tuple[tuple[str, ...], Draft]:
+    async def take_habits(self, bench: Workbench) -> tuple[tuple[Draft, ...], Draft]:
         """What the person chose before is so again, and what they choose is kept; what they typed, and their draft."""
         self._bench = bench
         self._habits = habits = await asyncio.to_thread(bench.habits)

@@ -19,6 +19,7 @@ class FoldedPastes:
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
+        self._earlier: list[str] = []
 
     def fold(self, text: str) -> str:
         """A mark for a text of more than 20 lines or 4,000 characters; a shorter one as it is."""
@@ -36,6 +37,10 @@ class FoldedPastes:
         """Texts that were pasted before the program ended last time."""
         for text in texts:
             self._mark(text)
+
+    def know(self, texts: Iterable[str]) -> None:
+        """Texts that were pasted in what was sent before the program ended: they get a mark when they come back."""
+        self._earlier = sorted({*self._earlier, *texts}, key=len, reverse=True)
 
     def _mark(self, text: str) -> str:
         lines = text.count("\n") + 1
@@ -73,6 +78,10 @@ class FoldedPastes:
 
     def fold_known(self, text: str) -> str:
         """The text with a mark for each paste that is whole in it, but for what sending takes from its ends."""
+        for whole in [one for one in self._earlier if len(one) <= len(text) and one in text]:
+            self._earlier.remove(whole)
+            if whole not in self._texts.values():
+                self._mark(whole)
         for mark, whole in sorted(self._texts.items(), key=lambda one: len(one[1]), reverse=True):
             first, last = whole.lstrip(), whole.rstrip()
             if (place := text.find(whole)) >= 0:

@@ -109,7 +109,7 @@ class Prompt(PromptText):
         """What was sent before, oldest first."""
         return self._typed_before.texts
 
-    def connect(self, complete: Complete, history: tuple[str, ...], draft: Draft) -> None:
+    def connect(self, complete: Complete, history: tuple[Draft, ...], draft: Draft) -> None:
         """Makes completion and history work, and brings back a draft.
 
         It goes to the history if something is typed already, and so does a shell

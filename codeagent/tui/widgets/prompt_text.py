@@ -117,9 +117,11 @@ class PromptText(TextField):
         self._pastes.take(draft.pasted)
         return self._images.take_back(draft)
 
-    def history_of(self, texts: Iterable[str]) -> tuple[str, ...]:
-        """What an earlier run sent, in which no mark stands for an image of this one."""
-        return tuple(map(self._images.forget, texts))
+    def history_of(self, sent: Iterable[Draft]) -> tuple[str, ...]:
+        """What earlier runs sent, in which no mark stands for an image of this one; its pastes are known."""
+        sent = tuple(sent)
+        self._pastes.know(text for one in sent for text in one.pasted)
+        return tuple(self._images.forget(one.text) for one in sent)
 
     def put(self, text: str) -> None:
         """Replaces the text (undo brings the old one back), cursor at its end; what was pasted is folded again."""

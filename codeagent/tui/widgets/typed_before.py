@@ -31,7 +31,7 @@ def part_from_edits(draft: str) -> tuple[str, dict[str, str]]:
     }
 
 
-def typed_in(bench: Workbench) -> tuple[tuple[str, ...], Draft, list[str]]:
+def typed_in(bench: Workbench) -> tuple[tuple[Draft, ...], Draft, list[str]]:
     """The history, the draft, and whose edits of proposals the draft had: these belong to the history now.
 
     None of them may be sent by an Enter that was meant for something else. The images of the draft are read again.
@@ -40,7 +40,7 @@ def typed_in(bench: Workbench) -> tuple[tuple[str, ...], Draft, list[str]]:
     words, edits = part_from_edits(kept.text)
     draft = replace(kept, text=words)
     for edit in edits.values():
-        bench.remember(edit)
+        bench.remember(Draft(text=edit))
     if edits:
         bench.save_draft(draft)
     images = tuple(replace(one, image=AttachedImages().read(Path(one.path))) for one in draft.images)

@@ -116,6 +116,23 @@ async def test_a_draft_that_comes_back_has_its_pastes_folded(stage_of, end):
         await stage.until(lambda: stage.bench.pasted == (text,))
 
 
+@pytest.mark.parametrize(("before", "end"), [("look ", ""), ("", "and go on"), ("look ", "why")])
+async def test_a_paste_that_an_earlier_run_sent_is_folded_in_the_history(stage_of, before, end):
+    text = "".join(f"line {number}\n" for number in range(45))
+    whole = f"{before}{text}{end}".strip()
+    kept = text if end else text.strip()
+    async with stage_of(typed=("older", whole, "newer"), pasted=(kept,)) as stage:
+        prompt = stage.app.main.prompt
+        await stage.pilot.press("up", "up")
+        await stage.until(lambda: f"{before}[pasted text #1 · 45 lines]" in stage.text.replace("46", "45"))
+        assert prompt.full_text == whole
+        await stage.pilot.press("up", "up", "up")
+        assert prompt.text == "older"
+        await stage.pilot.press("ctrl+c")
+        await paste(stage, text + "more")
+        assert prompt.text.startswith("[pasted text #2 · ")
+
+
 @pytest.mark.parametrize(("before", "end"), [("look ", "\n"), ("", " and go on"), ("\n", "\n")])
 async def test_a_paste_that_was_sent_is_folded_again_in_the_history(stage_of, before, end):
     text = "\n".join(f"line {number}" for number in range(45)) + "\n"
