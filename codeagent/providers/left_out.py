@@ -35,7 +35,7 @@ from codeagent.core.values import value
 from codeagent.providers.catalog import ProviderKind
 from codeagent.providers.error_bodies import WalledOff
 from codeagent.providers.image_sizes import meant
-from codeagent.providers.refused_texts import blames_content, named, said_again, tries
+from codeagent.providers.refused_texts import Guesses, blames_content, named, said_again
 from codeagent.providers.sse import as_list, as_object, as_text, parse_object
 
 _REFUSALS = frozenset({400, 404, 413, 415, 422})
@@ -135,13 +135,14 @@ class Taken:
         self._words = re.compile(re.escape(model.partition("/")[2] or model), re.IGNORECASE)
         self._good: set[ImageBlock] = set()
         self._accepted: tuple[Message, ...] = ()
-        self._fault = ""
-        self._guesses: Iterator[LeftOut] | None = None
+        self._fault, self._tells_texts = "", False
+        self._guesses = Guesses(model)
+        self._round: Iterator[frozenset[str]] | None = None
 
     @property
     def learnt(self) -> str:
         """All that was learnt, to be kept with the next reply; empty when there is nothing."""
-        return _as_json(self.left_out, self.corrections)
+        return _as_json(self.left_out, self.corrections, tells_texts=self._tells_texts)
 
     def recall(self, messages: Sequence[Message]) -> Sequence[str]:
         """Takes up once what the model's last reply says was learnt, in another process too.
@@ -156,6 +157,7 @@ class Taken:
         if last is None or not last.learnt:
             return ()
         told = as_object(parse_object(last.learnt))
+        self._tells_texts = TEXTS in told
         self.left_out = _from_json(told, self.left_out, messages)
         corrections = tuple(map(as_text, as_list(told.get("corrections"))))
         fresh = tuple(refusal for refusal in corrections if refusal not in self.corrections)
@@ -180,8 +182,8 @@ class Taken:
 
     def begin(self, messages: Sequence[Message]) -> None:
         """Before a request: a refused text is sent all the same where the person says just that once more."""
-        self._guesses = None
-        if again := said_again(messages, self.left_out.texts):
+        self._round = None
+        if again := said_again(messages, self.left_out.texts) | self._guesses.sent_on_trial(messages):
             self.left_out = replace(self.left_out, texts=self.left_out.texts - again)
 
     def learns(self, refusal: ProviderError, messages: Sequence[Message]) -> bool:
@@ -190,8 +192,8 @@ class Taken:
         is_repeated, self._fault = refusal.said == self._fault, refusal.said
         is_blamed = self.at_firewall(refusal, messages) or blames_content(refusal, is_repeated=is_repeated)
         if after == self.left_out and is_blamed:
-            self._guesses = self._guesses or self._guessed(refusal, messages)
-            after = next(self._guesses, after)
+            self._round = self._round or self._guessed(refusal, messages)
+            after = replace(after, texts=next(self._round, after.texts))
         is_other, self.left_out = after != self.left_out, after
         return is_other
 
@@ -202,12 +204,11 @@ class Taken:
         own = (one for one in messages if isinstance(one, AssistantMessage) and one.model == self._model)
         return refusal.amid if self._accepted or any(own) else None
 
-    def _guessed(self, refusal: ProviderError, messages: Sequence[Message]) -> Iterator[LeftOut]:
-        """What else to leave out, one after the other, where nothing tells what a refusal is about."""
-        known, self._said = self.left_out, refusal.message.partition(": ")[2]
+    def _guessed(self, refusal: ProviderError, messages: Sequence[Message]) -> Iterator[frozenset[str]]:
+        """Which texts to leave out, one set after the other, where nothing tells what a refusal is about."""
+        self._said = refusal.message.partition(": ")[2]
         self._refuser = f"{'A firewall in front of t' if isinstance(refusal, WalledOff) else 'T'}he service"
-        for texts in tries(messages, self._accepted, self._model):
-            yield replace(known, texts=known.texts | texts)
+        return self._guesses.after(refusal.said, self.left_out.texts, messages, self._accepted)
 
     def _without(self, said: str, status: int, messages: Sequence[Message]) -> LeftOut:
         known = self.left_out
@@ -234,7 +235,11 @@ class Taken:
         if tuple(messages[: len(self._accepted)]) != self._accepted:
             self._good.update(_images(self._accepted))
         self._accepted, self._fault = tuple(messages), ""
-        if fresh := self.left_out.texts - before.texts:
+        self._tells_texts = self._tells_texts or bool(self.left_out.texts)
+        fresh = self.left_out.texts - before.texts
+        if good := self._guesses.went_through(messages, fresh):
+            return f"The service did not refuse {named(messages, good)}, so {self._model} is sent it again."
+        if fresh:
             kept = f"so it is left out of what {self._model} is sent and stays in the session"
             return f"{self._refuser} refused {named(messages, fresh)}, {kept}. It said: {self._said}"
         return self._news(messages, before)
@@ -363,14 +368,14 @@ def _without(value: JsonValue, names: frozenset[str]) -> JsonValue:
     return value
 
 
-def _as_json(left_out: LeftOut, corrections: Sequence[str]) -> str:
-    """What is left out and what corrected the form of the requests; empty when there is nothing."""
+def _as_json(left_out: LeftOut, corrections: Sequence[str], *, tells_texts: bool) -> str:
+    """What is left out, ``tells_texts`` says no text too, and what corrected the requests; empty for nothing."""
     told: JsonObject = {name: True for name in _SWITCHES if getattr(left_out, name)}
     if left_out.images:
         told["images"] = [*sorted(map(_digest, left_out.images))]
     if left_out.fields:
         told["fields"] = [*sorted(left_out.fields)]
-    if left_out.texts:
+    if left_out.texts or tells_texts:
         told[TEXTS] = [*sorted(left_out.texts)]
     if corrections:
         told["corrections"] = [*corrections]

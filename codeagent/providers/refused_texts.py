@@ -3,12 +3,14 @@
 A service that refuses a text refuses each later request that holds it too. What
 was not in the last request that it took can be to blame: results first, then what
 was said to the model, then the model's own words. A text counts as refused once the
-request goes through without it.
+request goes through without it; that is a guess, which shows itself to be wrong when the
+service refuses in the same words without the text too.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -32,7 +34,11 @@ _ABOUT_CONTENT = seldom(
     re.IGNORECASE,
 )
 _MOST_TRIES = 3
+_MOST_IN_VAIN = 2  # the second time what was said last the first time is left out as well
+_COUNTED = seldom(r"\S*\d\S*")
+"""What differs in the same words of a service: places, times, ids of requests."""
 _LONGEST_NAME = 40
+_NONE = frozenset[str]()
 
 
 def blames_content(refusal: ProviderError, *, is_repeated: bool) -> bool:
@@ -46,18 +52,81 @@ def blames_content(refusal: ProviderError, *, is_repeated: bool) -> bool:
     return refusal.status in _REFUSALS
 
 
-def tries(messages: Sequence[Message], accepted: Sequence[Message], model: str) -> Iterator[frozenset[str]]:
+class Guesses:
+    """Which texts one model's service is guessed to refuse, and what came of each guess.
+
+    Where it refuses in the same words without a text too, that text may have been none of
+    its reasons: once a request went through, the text is sent again on trial, and is left
+    out for good only if that is refused. No text is guessed about twice for the same words.
+    """
+
+    def __init__(self, model: str) -> None:
+        """``model`` is its name in the form that ``--model`` takes."""
+        self._model = model
+        self._words = ""
+        self._helped: dict[str, frozenset[str]] = {}  # by the service's words, as the next ones
+        self._in_vain: dict[str, frozenset[str]] = {}
+        self._times_in_vain = Counter[str]()
+        self._doubted = _NONE
+        self._on_trial = _NONE
+
+    def sent_on_trial(self, messages: Sequence[Message]) -> frozenset[str]:
+        """What of these messages was left out until now and is sent again, to see whether it is refused."""
+        return self._on_trial.intersection(_keys(messages)) if self._on_trial else self._on_trial
+
+    def after(
+        self, said: str, left_out: frozenset[str], messages: Sequence[Message], accepted: Sequence[Message]
+    ) -> Iterator[frozenset[str]]:
+        """All that is to be left out after a refusal in these words, one set after the other; see ``tries``."""
+        words = self._words = _COUNTED().sub("", said)
+        if trial := self.sent_on_trial(messages) - left_out:
+            self._on_trial, left_out = self._on_trial - trial, left_out | trial
+            yield left_out
+        helped, in_vain = self._helped.get(words, _NONE), self._in_vain.get(words, _NONE)
+        self._helped[words], self._doubted = helped - left_out, self._doubted | (helped & left_out)
+        if self._times_in_vain[words] >= _MOST_IN_VAIN:
+            return
+        for texts in tries(messages, accepted, self._model, in_vain):
+            yield left_out | texts
+            in_vain |= texts
+        self._times_in_vain[words] += in_vain != self._in_vain.get(words, _NONE)
+        self._in_vain[words] = in_vain
+
+    def went_through(self, messages: Sequence[Message], fresh: frozenset[str]) -> frozenset[str]:
+        """After a request that the service took without the ``fresh`` texts: those that were on trial, and are good."""
+        good = self.sent_on_trial(messages)
+        self._helped[self._words] = self._helped.get(self._words, fresh) | fresh
+        self._on_trial, self._doubted = (self._on_trial - good) | self._doubted, _NONE
+        self._times_in_vain.clear()
+        return good
+
+
+def _keys(messages: Sequence[Message]) -> Iterator[str]:
+    for message in messages:
+        if isinstance(message, ResultsMessage):
+            yield from map(key_of, message.results)
+        else:
+            yield key_of(message)
+
+
+def tries(
+    messages: Sequence[Message], accepted: Sequence[Message], model: str, in_vain: AbstractSet[str] = _NONE
+) -> Iterator[frozenset[str]]:
     """Which texts to leave out, one set after the other, at most three.
 
     ``accepted`` are the messages of the last request that went through; where they are
-    not known, those before the last reply of ``model`` are. What was said last always stays.
+    not known, those before the last reply of ``model`` are. What was said last always
+    stays, and texts that were left out ``in_vain`` go only together with all others.
     """
     fresh = _fresh(messages, accepted, model)
     results = [key_of(one) for message in fresh if isinstance(message, ResultsMessage) for one in message.results]
     said = [key_of(message) for message in fresh[:-1] if isinstance(message, UserMessage)]
     replies = [key_of(message) for message in fresh if isinstance(message, AssistantMessage)]
-    groups = [*_halves(results), said] if results else _halves(said)
     every = frozenset([*results, *said, *replies])
+    if every <= in_vain:
+        return
+    results, said, replies = ([key for key in keys if key not in in_vain] for keys in (results, said, replies))
+    groups = [*_halves(results), said] if results else _halves(said)
     wanted = [frozenset(group) for group in (*groups, replies) if group]
     seen: set[frozenset[str]] = set()
     for one in (*wanted[: _MOST_TRIES - 1], every):

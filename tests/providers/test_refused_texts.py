@@ -10,7 +10,7 @@ import pytest
 from codeagent.agent.history import restore
 from codeagent.core.context import HistoryCompacted
 from codeagent.core.events import NoticeGiven, TurnEnd
-from codeagent.core.refused import LEFT_OUT
+from codeagent.core.refused import LEFT_OUT, without_refused
 from codeagent.providers.refused_texts import tries
 from tests.agent.services import PATIENT, PROTOCOLS
 from tests.agent.stage import Probe, Stage
@@ -223,6 +223,69 @@ async def test_where_nothing_that_is_left_out_helps_all_is_sent_again_the_next_t
     model_server.reply(say("Fine."))
     assert (await stage.send("And now?")).text == "Fine."
     assert LEFT_OUT.encode() not in model_server.requests[-1].raw
+
+
+async def test_what_no_guess_explains_is_guessed_about_once_and_not_in_each_turn(model_server, provider):
+    stage = staged(provider)
+    model_server.reply(say("Hello."), looks_at("one", "two", "three"))
+    await stage.send("Hello.")
+    model_server.asides[b"Hello."] = Refuse(status=400, message="tools are not supported, request 4f3a2")
+    counts = []
+    for text in ("Look.", "And now?", "And then?", "Hm.", "Please."):
+        before = len(model_server.requests)
+        assert (await stage.send(text)).reason is TurnEnd.ERROR
+        counts.append(len(model_server.requests) - before)
+    assert counts[2:] == [1, 1, 1]
+    assert sum(counts) <= 5 + 4
+
+
+async def test_a_text_without_which_the_service_refuses_the_same_is_sent_again(model_server, provider):
+    busy = Refuse(status=400, message="Invalid request")
+    stage = staged(provider)
+    model_server.reply(say("Hello."), looks_at("good"), busy, say("One."), busy, say("Two."))
+    await stage.send("Hello.")
+    await stage.send("Look.")
+    assert b"all of good" not in model_server.requests[-1].raw
+    await stage.send("And now?")
+    model_server.reply(say("Three."), say("Four."), say("Five."))
+
+    assert (await stage.send("And then?")).text == "Three."
+    requests = len(model_server.requests)
+    assert b"all of good" in model_server.requests[-1].raw
+    assert told(stage)[-1] == f"The service did not refuse the output of look, so {provider.model} is sent it again."
+    await stage.send("Again.")
+    await stage.send("And again.")
+    assert len(model_server.requests) == requests + 2
+    assert all(b"all of good" in request.raw for request in model_server.requests[-2:])
+
+
+async def test_of_two_refused_texts_neither_is_sent_more_than_once_more(model_server, provider):
+    model_server.will_not_take = {POISON: REFUSALS[0]}
+    stage = staged(provider)
+    model_server.reply(looks_at("bad"), say("One."), looks_at("bad"), say("Two."), *[say("Fine.")] * 4)
+    await stage.send("Look.")
+    await stage.send("Look again.")
+    before = len(model_server.refusals)
+    for text in ("And now?", "And then?", "Hm.", "Please."):
+        assert (await stage.send(text)).text == "Fine."
+    assert len(model_server.refusals) <= before + 1
+    await goes_on(stage, model_server)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_a_resumed_session_sends_what_was_not_to_blame_after_all(model_server, protocol):
+    first, second = connect(protocol, model_server), connect(protocol, model_server)
+    busy = Refuse(status=400, message="Invalid request")
+    stage = staged(first)
+    model_server.reply(say("Hello."), looks_at("good"), busy, say("One."), busy, say("Two."), *[say("Fine.")] * 2)
+    for text in ("Hello.", "Look.", "And now?", "And then?"):
+        await stage.send(text)
+    again = staged(second, history=restore(stage.journal.events))
+    await again.send("Go on.")
+    assert b"all of good" in model_server.requests[-1].raw
+    assert LEFT_OUT not in str([one for one in without_refused(again.session.messages) if one.kind == "results"])
+    await first.aclose()
+    await second.aclose()
 
 
 def test_at_most_three_guesses_are_made_and_what_was_said_last_stays():
