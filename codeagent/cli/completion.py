@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pydantic import BaseModel
 
 from codeagent.cli.command_line import Flag, flags
-from codeagent.config.settings import Settings
+from codeagent.config.settings import Settings, words_for
+from codeagent.config.theme_files import AUTO, theme_files
 from codeagent.keys import KEY_VARIABLES
 
 COMMANDS: Mapping[str, str] = {
@@ -34,11 +35,22 @@ def script_for(shell: str) -> str:
 
 
 def _after_config() -> Iterator[tuple[str, str]]:
-    """What can follow the words of ``codeagent config``; the models come after the setting that takes one."""
+    """What can follow the words of ``codeagent config``; the models come after the setting that takes one.
+
+    So do the words of a setting that takes few.
+    """
     names = " ".join(f"{table}.{key}" for table, made in _tables() for key in made.model_fields)
     yield "set|unset", names
+    for table, made in _tables():
+        for key in made.model_fields:
+            if words := _words_for(table, key):
+                yield f"{table}.{key}", " ".join(words)
     yield "set-key|remove-key", " ".join(KEY_VARIABLES)
     yield "completion", " ".join(SHELLS)
+
+
+def _words_for(table: str, key: str) -> tuple[str, ...]:
+    return (AUTO, *theme_files([])) if (table, key) == ("ui", "theme") else words_for(table, key)
 
 
 def _tables() -> Iterator[tuple[str, type[BaseModel]]]:

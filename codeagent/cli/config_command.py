@@ -10,10 +10,12 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from codeagent.cli.command_line import WordsParser
 from codeagent.cli.completion import SHELLS, script_for
 from codeagent.config.changing import with_setting, without_setting
+from codeagent.config.key_problems import impossible_key
 from codeagent.config.places import Places, find_places, project_config_file
 from codeagent.config.settings import Settings
 from codeagent.config.sources import load_settings
@@ -25,7 +27,7 @@ from codeagent.keys import KEY_VARIABLES, find_keys, key_service
 from codeagent.known_models import end_at_once_if_asking, known_models
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import trusted_settings
-from codeagent.providers.catalog import without_login
+from codeagent.providers.catalog import ModelName, without_login
 from codeagent.workspace.atomic import write_atomic
 from codeagent.workspace.private import make_private_folder, way_out, write_private
 
@@ -127,11 +129,8 @@ def change_setting(places: Places, name: str, value: str | None) -> None:
         text = (before or b"").decode("utf-8-sig")
         is_set = value is not None
         after = with_setting(text, name, value, str(path)) if is_set else without_setting(text, name, str(path))
-        if is_set and name == "ui.theme":
-            _require_theme(Settings.model_validate(tomllib.loads(after)).ui.theme, places)
-        if is_set and name.startswith("permissions."):
-            asked = Settings.model_validate(tomllib.loads(after)).permissions
-            RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow)
+        if is_set:
+            _require_possible(name, Settings.model_validate(tomllib.loads(after)), places)
         make_private_folder(path.parent)
         if before is None and not path.is_symlink():
             write_private(path, after.encode())
@@ -145,6 +144,35 @@ def change_setting(places: Places, name: str, value: str | None) -> None:
         raise
     except CodeagentError as error:
         raise ConfigError(f"{path} cannot be changed: {error}") from error
+
+
+def _require_possible(name: str, settings: Settings, places: Places) -> None:
+    """Raises a CodeagentError where what was set is of the right type and can mean nothing all the same."""
+    table, _, key = name.partition(".")
+    if name == "model.name":
+        ModelName.parse(settings.model.name or "")
+    elif key.endswith("_base_url"):
+        _require_address(name, settings.model.openai_base_url if "openai" in key else settings.model.anthropic_base_url)
+    elif name == "ui.theme":
+        _require_theme(settings.ui.theme, places)
+    elif table == "permissions":
+        asked = settings.permissions
+        RuleSet.parse(deny=asked.deny, ask=asked.ask, allow=asked.allow)
+    elif table == "keys" and (problem := impossible_key(key, settings.keys[key])):
+        raise ConfigError(problem)
+
+
+def _require_address(name: str, address: str | None) -> None:
+    """Raises ConfigError for what is no address of a server; a login in it is not shown."""
+    try:
+        parts = urlsplit(address or "")
+        is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:  # brackets that do not match, a port that is no number
+        is_one = False
+    if not is_one or len((address or "").split()) != 1:
+        raise ConfigError(
+            f"{name} takes an address such as http://127.0.0.1:8080/v1, not {without_login(address or '')!r}."
+        )
 
 
 def _require_theme(name: str, places: Places) -> None:

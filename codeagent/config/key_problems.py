@@ -65,6 +65,14 @@ def key_problems(keymap: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(problems))
 
 
+def impossible_key(name: str, keys: str) -> str:
+    """Why these keys can never be those of that action, whatever the others are; empty when they can."""
+    action = next((one for one in KEYS if one.action and one.name == name), None)
+    if action is None or name not in CHANGEABLE:
+        return f"keys.{name} is no key that can be changed. There are {', '.join(sorted(CHANGEABLE))}."
+    return next(_wrong_words(action, keys_of(action, {name: keys})), "")
+
+
 def keys_in_force(keymap: Mapping[str, str]) -> dict[str, str]:
     """The person's own keys without those that have a problem: in their place stays what is usual."""
     kept = {

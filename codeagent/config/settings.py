@@ -188,6 +188,26 @@ def what_it_takes(table: str, key: str) -> str:
     return " or ".join(kinds) or _KINDS["string"]
 
 
+def words_for(table: str, key: str) -> tuple[str, ...]:
+    """The words that a setting can be set to, where it takes few."""
+    schema: JsonObject = Settings.model_json_schema()
+    return tuple(_words(_at(schema, "$defs", _table(schema, table), "properties", key), schema))
+
+
+def _words(setting: JsonObject, schema: JsonObject) -> Iterator[str]:
+    if reference := setting.get("$ref"):
+        setting = _at(schema, *str(reference).removeprefix("#/").split("/"))
+    choices, several = setting.get("enum"), setting.get("anyOf")
+    if isinstance(choices, list):
+        yield from map(str, choices)
+    elif "const" in setting:
+        yield str(setting["const"])
+    elif setting.get("type") == "boolean":
+        yield from ("true", "false")
+    for one in several if isinstance(several, list) else ():
+        yield from _words(one if isinstance(one, dict) else {}, schema)
+
+
 def _table(schema: JsonObject, table: str) -> str:
     return str(_at(schema, "properties", table).get("$ref", "")).rpartition("/")[2]
 

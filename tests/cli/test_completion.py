@@ -66,6 +66,11 @@ def test_bash_completes_what_follows_config(environ):
     assert in_bash(environ, "codeagent config set model.na") == ["model.name"]
     assert in_bash(environ, "codeagent config set model.name openai-chat/qwen3:") == ["8b", "32b"]
     assert "anthropic/claude-opus-5-5" in in_bash(environ, "codeagent config set model.name anth")
+    assert in_bash(environ, "codeagent config set model.effort ") == ["low", "medium", "high"]
+    assert in_bash(environ, "codeagent config set permissions.mode a") == ["ask", "auto"]
+    assert in_bash(environ, "codeagent config set ui.vi ") == ["true", "false"]
+    assert in_bash(environ, "codeagent config set context.compact_at ") == ["off"]
+    assert "auto" in in_bash(environ, "codeagent config set ui.theme ")
     assert in_bash(environ, "codeagent config set-key openai-") == ["openai-chat"]
     assert in_bash(environ, "codeagent config completion f") == ["fish"]
 

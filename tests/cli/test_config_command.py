@@ -63,12 +63,18 @@ def test_a_password_in_an_address_is_not_shown(home, capsys):
         ("ui.reduced_motion", "true", "reduced_motion = true"),
         ("permissions.allow", '["bash(pytest *)"]', 'allow = ["bash(pytest *)"]'),
         ("keys.stop", "ctrl+x", 'stop = "ctrl+x"'),
-        ("model.name", "7", 'name = "7"'),
+        ("keys.approve", "7", 'approve = "7"'),
     ],
 )
 def test_each_type_of_value_can_be_set(home, name, value, line):
     config_command.run(["set", name, value])
     assert line in home.config_file.read_text()
+
+
+def test_two_keys_can_be_swapped_one_after_the_other(home):
+    config_command.run(["set", "keys.stop", "f1"])
+    config_command.run(["set", "keys.help", "f2"])
+    assert 'stop = "f1"\nhelp = "f2"' in home.config_file.read_text()
 
 
 def test_a_new_settings_file_is_the_persons_alone_whatever_the_umask(home):
@@ -108,6 +114,21 @@ def test_a_link_to_the_settings_file_stays_one(home, tmp_path):
         (["set", "model", "red"], "model.name"),
         (["set", "budget.max_steps", "many"], "a whole number above 0"),
         (["set", "model.effort", "extreme"], "takes low, medium or high"),
+        (["set", "model.name", ""], "Models are named anthropic/"),
+        (["set", "model.name", "nosuch/model"], "Models are named anthropic/"),
+        (
+            ["set", "model.openai_base_url", "foo bar"],
+            "such as http://127.0.0.1:8080/v1, not 'foo bar'",
+        ),
+        (["set", "model.openai_base_url", "127.0.0.1:8080"], "takes an address such as"),
+        (["set", "model.openai_base_url", "http://"], "takes an address such as"),
+        (["set", "model.openai_base_url", "http://host:99999/v1"], "takes an address such as"),
+        (["set", "model.anthropic_base_url", "ftp://host"], "model.anthropic_base_url takes an address such as"),
+        (["set", "keys.foo", "ctrl+x"], "keys.foo is no key that can be changed. There are "),
+        (["set", "keys.stop", "blah+blah"], "there is no key blah+blah; write it like ctrl+x"),
+        (["set", "keys.stop", '["a"]'], "there is no key"),
+        (["set", "ui.vi", "maybe"], "true or false"),
+        (["set", "context.compact_at", "2"], "from 0.2 to 0.95"),
         (["unset", "model.effort"], "is not set"),
         (["set-key", "acme"], "anthropic, openai, openai-chat"),
         (["remove-key", "openai"], "No key for openai"),
