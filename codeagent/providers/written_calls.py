@@ -2,8 +2,9 @@
 
 The forms are those of the models' own chat templates: Hermes and Qwen
 (``<tool_call>{…}``), Qwen-Coder (``<function=…><parameter=…>``), GLM
-(``<arg_key>``), Mistral (``[TOOL_CALLS]``), Llama (``<|python_tag|>``), DeepSeek,
-Kimi, MiniMax, gpt-oss. A tool's name is understood as it is in a call that the server
+(``<arg_key>``), Mistral (``[TOOL_CALLS]``), Llama (``<|python_tag|>``, and
+``[name(key="…")]`` as Gemma writes it too), Phi (``functools[…]``), Command R
+(``tool_name``), DeepSeek, Kimi, MiniMax, Seed, gpt-oss. A tool's name is understood as it is in a call that the server
 found, and a whole call of a tool that there is not is one too: the model is told so.
 What was written as arguments is kept to the letter: whether it
 is sound is judged where every call is judged.
@@ -11,8 +12,10 @@ is sound is judged where every call is judged.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -41,8 +44,9 @@ _PARAMETER = re.compile(
     re.DOTALL,
 )
 _PAIR = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>(?=\s*(?:<arg_key>|\Z))", re.DOTALL)
+_PYTHON = re.compile(r"\[?\s*[A-Za-z_][\w.]*\s*\(")
 _ARGUMENTS = ("arguments", "parameters")
-_BARE_KEYS = frozenset({"name", "type", "id", "function", *_ARGUMENTS})
+_BARE_KEYS = frozenset({"name", "tool_name", "type", "id", "function", *_ARGUMENTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ def find_calls(text: str, tools: AbstractSet[str], *, is_bare: bool = False) -> 
         pairs = text[named.end() :]
         name = _called(named[0], tools, is_whole=_is_paired(pairs))
         return Found((_pairs(name, pairs),), is_whole=_is_paired(pairs)) if name else None
+    if _PYTHON.match(text):
+        return _python(text, tools)
     return _sequence(text, tools, is_bare=is_bare)
 
 
@@ -155,7 +161,8 @@ def _call(read: _Object, written: str, tools: AbstractSet[str], *, is_bare: bool
         return _call(_object(fields["function"], 0), fields["function"], tools, is_bare=is_bare)
     given = [fields[key] for key in _ARGUMENTS if key in fields]
     is_sure = not is_bare and read.end is not None and len(given) == 1 and not set(fields) - _BARE_KEYS
-    name = _called(_string(fields.get("name", fields.get("function", ""))) or "", tools, is_whole=is_sure)
+    written_name = fields.get("name", fields.get("tool_name", fields.get("function", "")))
+    name = _called(_string(written_name) or "", tools, is_whole=is_sure)
     if not name or len(given) > 1:
         return None
     if not given:
@@ -164,6 +171,33 @@ def _call(read: _Object, written: str, tools: AbstractSet[str], *, is_bare: bool
         return WrittenCall(name, written if read.end is None else "{}")
     inner = _string(given[0])
     return WrittenCall(name, given[0] if inner is None else inner)
+
+
+def _python(text: str, tools: AbstractSet[str]) -> Found | None:
+    """Calls as Python writes them, in a list or one a line: of tools that are offered, with nothing but literals."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of escapes that Python does not know
+            statements = ast.parse(text).body
+        written = [one.value for one in statements if isinstance(one, ast.Expr)]
+        if len(written) != len(statements):
+            return None
+        nodes = written[0].elts if len(written) == 1 and isinstance(written[0], ast.List) else written
+        calls = [_python_call(node, tools) for node in nodes]
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return None
+    found = tuple(call for call in calls if call is not None)
+    return Found(found) if found and len(found) == len(calls) else None
+
+
+def _python_call(node: ast.expr, tools: AbstractSet[str]) -> WrittenCall | None:
+    """One such call; raises ValueError or TypeError where an argument is no literal that JSON knows."""
+    if not isinstance(node, ast.Call) or node.args:
+        return None
+    name = meant_tool(ast.unparse(node.func), tools) if isinstance(node.func, ast.Name | ast.Attribute) else None
+    given = [(one.arg, ast.literal_eval(one.value)) for one in node.keywords if one.arg is not None]
+    if name is None or len(given) != len(node.keywords):
+        return None
+    return WrittenCall(name, json.dumps(dict(given), ensure_ascii=False, allow_nan=False))
 
 
 def _object(text: str, at: int) -> _Object:

@@ -28,6 +28,7 @@ _CLOSERS: dict[str, tuple[str, ...]] = {
     "<function_calls>": ("</function_calls>",),
     "<｜DSML｜function_calls>": ("</｜DSML｜function_calls>",),
     "<minimax:tool_call>": ("</minimax:tool_call>",),
+    "<seed:tool_call>": ("</seed:tool_call>",),
     "[TOOL_CALLS]": (),
     "<|python_tag|>": ("<|eom_id|>", "<|eot_id|>"),
     "<｜tool▁calls▁begin｜>": ("<｜tool▁calls▁end｜>",),
@@ -52,11 +53,13 @@ _WORDS = (*_CLOSERS, *_LEFT_OVER, *_HARMONY_ENDS, _STRAY_END)
 _FIRST_CHARACTERS = frozenset("<`[")
 _WORD = re.compile("|".join(sorted(map(re.escape, _WORDS), key=len, reverse=True)))
 _LONGEST = max(len(word) for words in (_WORDS, _THINKING, _THINKING.values(), *_CLOSERS.values()) for word in words)
-_BARE_HEADS = ("```\n", "```json\n", "```tool_call\n", "```tool_code\n")
+_CODE = "```tool_code\n"
+_BARE_HEADS = ("```\n", "```json\n", "```tool_call\n", _CODE, "functools[", "Action: ```json\n", "Action:```json\n")
 _BARE_START = re.compile(r'[\[\s]*(?:\{\s*(?:"(\w*)(?:".*)?)?)?', re.DOTALL)
-_BARE_KEYS = ("name", "function", "type")
-_BARE_NAME = re.compile(r'"(?:name|function)"\s*:\s*"([^"]*)"')
-_WHOLE_FENCE = re.compile(r"```\w*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_BARE_KEYS = ("name", "function", "type", "tool_name", "parameters")
+_BARE_NAME = re.compile(r'"(?:name|tool_name|function)"\s*:\s*"([^"]*)"')
+_BARE_PYTHON = re.compile(r"(\[?)\s*(?:([A-Za-z_][\w.]*)\s*(\(.*)?)?", re.DOTALL)
+_WHOLE_FENCE = re.compile(r"(?:Action:[ ]?)?```\w*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 _NAME = re.compile(r'(?:"name"\s*:\s*"|<function=|invoke name="|\A\s*)([A-Za-z_][\w.:-]*)')
 _UNDECIDED = 120
 """So much text is looked at to decide whether it can be a call at all."""
@@ -323,7 +326,8 @@ class WrittenText:
     def _find(self, body: str, closer: str) -> Found | None:
         if self._opener == _BARE:
             fenced = _WHOLE_FENCE.fullmatch(body.strip())
-            return find_calls(fenced[1] if fenced else body, self._tools, is_bare=True)
+            inner = fenced[1] if fenced else body.strip().removeprefix("functools")
+            return find_calls(inner, self._tools, is_bare=True)
         if self._opener == "<function=":
             return find_calls(f"<function={body}{closer}", self._tools)
         if self._opener in _HARMONY:
@@ -354,16 +358,22 @@ class WrittenText:
 
     def _may_be_bare(self, text: str) -> bool:
         """Whether a reply that begins so can be nothing but a call, in a code fence or without."""
-        if text.startswith("`"):
-            head = next((head for head in _BARE_HEADS if head.startswith(text[: len(head)])), None)
-            if head is None:
-                return False
-            text = text[len(head) :]
+        head = next((head for head in _BARE_HEADS if head.startswith(text[: len(head)])), "")
+        text = text[len(head) :]
+        if (not head or head.startswith("```")) and self._may_be_python(text, is_marked=head == _CODE):
+            return True
         begun = _BARE_START.fullmatch(text)
         if begun is None or not any(key.startswith(begun[1] or "") for key in _BARE_KEYS):
             return False
         named = _BARE_NAME.search(text)
         return len(text) <= _UNDECIDED if named is None else meant_tool(named[1], self._tools) is not None
+
+    def _may_be_python(self, text: str, *, is_marked: bool) -> bool:
+        """Whether a text that begins so can be a list of calls as Python writes them, or where marked just calls."""
+        begun = _BARE_PYTHON.fullmatch(text)
+        if begun is None or not (begun[1] or is_marked):
+            return False
+        return len(text) <= _UNDECIDED if begun[3] is None else meant_tool(begun[2], self._tools) is not None
 
 
 def _kept(text: str, words: Iterable[str]) -> int:

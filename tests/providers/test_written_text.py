@@ -93,6 +93,11 @@ FORMS = {
     "MiniMax": '<minimax:tool_call>\n<invoke name="read">\n<parameter name="path">a.py</parameter>\n</invoke>\n'
     f'<invoke name="write">\n<parameter name="path">b.py</parameter>\n<parameter name="content">{CODE}</parameter>\n'
     "</invoke>\n</minimax:tool_call>",
+    "Seed": "<seed:tool_call>\n<function=read>\n<parameter=path>a.py</parameter>\n</function>\n</seed:tool_call>\n"
+    f"<seed:tool_call>\n<function=write>\n<parameter=path>b.py</parameter>\n<parameter=content>{CODE}</parameter>\n"
+    "</function>\n</seed:tool_call>",
+    "Llama in Python": f"<|python_tag|>[read(path='a.py'), write(path='b.py', content={CODE!r})]<|eom_id|>",
+    "a fence with Python": f"```tool_call\nread(path='a.py')\nwrite(path='b.py', content={CODE!r})\n```",
     "Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>"
     f"{json.dumps(A)}<|tool_call_end|><|tool_call_begin|>functions.write:1<|tool_call_argument_begin|>"
     f"{json.dumps(B)}<|tool_call_end|><|tool_calls_section_end|>",
@@ -129,7 +134,10 @@ def test_a_name_in_text_means_the_tool_that_it_means_in_a_call_of_the_server(wri
 
 @pytest.mark.parametrize("written", ["Read", "functions.read", "Functions.Read:0"])
 def test_a_name_in_each_form_may_be_written_so(written):
-    for form in FORMS.values():
+    in_python = (
+        {"Llama in Python", "a fence with Python"} if ":" in written else set[str]()
+    )  # which knows no colon there
+    for form in (FORMS[name] for name in FORMS.keys() - in_python):
         named = re.sub(r"(?<![\w.])(?:functions\.)?read(?::0)?(?!\w)", written, form)
         assert calls_in(named, 3) == [("read", A), ("write", B)]
 
@@ -193,6 +201,13 @@ BARE = {
         {"type": "function", "function": {"name": "read", "arguments": A}}
     ),
     "a list": f"[{JSON_A}]",
+    "a list in Python": "[read(path='a.py')]",
+    "a list in Python in a fence": '```\n[read(\n    path="a.py",\n)]\n```',
+    "Gemma": '```tool_code\nread(path="a.py")\n```',
+    "Gemma with a list": '```tool_code\n[functions.read(path="a.py")]\n```\n',
+    "Gemma with JSON": f"```tool_call\n{JSON_A}\n```",
+    "Phi": f"functools[{JSON_A}]",
+    "Command R": f'Action: ```json\n[\n    {{\n "tool_name": "read",\n "parameters": {json.dumps(A)}\n }}\n]\n```',
     "a fence": f"```json\n{JSON_A}\n```",
     "a fence after thinking": f"<think>Hm.</think>\n\n```json\n{JSON_A}\n```\n",
 }
@@ -234,6 +249,29 @@ PROSE = {
     "other JSON": '{"name": "read", "version": "1.0", "arguments": {}}',
     "a package": '{"name": "read", "version": "1.0"}',
     "a list of numbers": "[1, 2, 3]",
+    "a list in Python with text before": "You could write:\n\n[read(path='a.py')]",
+    "a list in Python with text after": "[read(path='a.py')]\nis how Llama writes it.",
+    "a list in Python in backticks": "`[read(path='a.py')]`",
+    "a list in Python in its fence": "```python\n[read(path='a.py')]\n```",
+    "a list in Python of what is no tool": "[open(path='a.py')]",
+    "a list in Python with what is computed": "[read(path='a' + name())]",
+    "a list in Python with what has no name": "[read('a.py')]",
+    "a list in Python that unpacks": "[read(**{'path': 'a.py'})]",
+    "a list in Python that never ends": "[read(path='a.py'",
+    "a list in Python with a number": "[read(path='a.py'), 3]",
+    "a list in Python and more": "[read(path='a.py')]; import os",
+    "bytes": "[read(path=b'a.py')]",
+    "a link": "[read](a.py) says how.",
+    "Python that prints": '```tool_code\nprint("hi")\n```',
+    "tool code that is talked about": '```tool_code\nread(path="a.py")\n```\nis how Gemma writes it.',
+    "a module": "functools.partial(read, path='a.py')",
+    "functools that is talked about": f"functools[{JSON_A}] is how Phi writes it.",
+    "functools in text": f"It is functools[{JSON_A}]",
+    "an action": "Action: read the file.",
+    "an action that is talked about": 'Action: ```json\n[{"tool_name": "read", "parameters": {}}]\n```\nis how.',
+    "an action in text": 'Say:\n\nAction: ```json\n[{"tool_name": "read", "parameters": {}}]\n```',
+    "an action of no tool": 'Action: ```json\n[{"tool_name": "directly-answer", "parameters": {}}]\n```',
+    "Seed that is talked about": "Seed writes <seed:tool_call><function=read></function></seed:tool_call> there.",
     "a heading in a list": "[THIS] is it",
     "text after the tag": "<tool_call> is the tag that Hermes models use, and </tool_call> ends it.",
     "another function": "<function=main> is Rust-like",
