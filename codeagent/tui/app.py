@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -268,6 +269,7 @@ class CodeagentApp(TerminalApp[str]):
                 self._outgoing.say(text, is_later=is_later)  # those of one's own are not known yet
             else:
                 self._say(str(self._custom.explained(error, text)), Level.WARNING)
+                self.main.transcript.scroll_to_end()
                 self.main.prompt.offer_again(text)
             return
         match call:
@@ -276,7 +278,7 @@ class CodeagentApp(TerminalApp[str]):
             case CommandCall(name=name) if self._desk is None and name not in _NEED_NO_SESSION:
                 self._outgoing.say(text, is_later=is_later)  # its turn comes in the order of what was typed
             case CommandCall():
-                self._outgoing.carry_out(call, self._run_command)
+                self._outgoing.carry_out(call, self._run_command, shows_end=True)
 
     def action_command(self, name: str, argument: str = "") -> None:
         """Runs a command, as if typed."""
@@ -317,7 +319,7 @@ class CodeagentApp(TerminalApp[str]):
 
     def action_all_commands(self) -> None:
         """The command palette."""
-        pick = self._typing.pick(lambda call: self._outgoing.carry_out(call, self._run_command))
+        pick = self._typing.pick(partial(self._outgoing.carry_out, run=self._run_command, shows_end=True))
         self.run_worker(pick, group="command")
 
     @on(Prompt.HelpWanted)

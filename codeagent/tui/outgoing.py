@@ -53,6 +53,7 @@ class Outgoing:
         """Runs a shell command of the person's own, or says the text."""
         if self._desk is not None and text.startswith("!") and text[1:].strip():
             self._screen.end_greeting()
+            self._screen.transcript.scroll_to_end()
             self.own_commands.start(self._desk.workbench, text[1:].strip(), self._on_rest)
         else:
             self.say(text, is_later=is_later)
@@ -66,20 +67,32 @@ class Outgoing:
             self._keep(text, is_later=is_later, waits_for=_STOP if self._is_stopping else _COMMAND)
         elif not desk.conversation.is_running:
             self._has_begun = True
+            self._screen.transcript.scroll_to_end()  # steering leaves the person where they scrolled to
             message = self._queued(text, is_later=is_later)
             self._beginning.append(message)
             self._start(self._run_turn(desk, message), group=TURN)
         else:
             self._queue(desk, text, is_later=is_later)
 
-    def carry_out(self, call: CommandCall, run: Callable[[CommandCall], Coroutine[None, None, None]]) -> None:
-        """Runs a command at once, or keeps it: one that changes the session never meets a turn or another such one."""
+    def carry_out(
+        self,
+        call: CommandCall,
+        run: Callable[[CommandCall], Coroutine[None, None, None]],
+        *,
+        shows_end: bool = False,
+    ) -> None:
+        """Runs a command at once, or keeps it: one that changes the session never meets a turn or another such one.
+
+        ``shows_end`` goes to the transcript's end, where it answers, when it runs at once.
+        """
         changes = call.name in WAITING
         if changes and self._is_busy:
             message = self._keep(call.text, is_later=True, waits_for=_COMMAND if self._is_changing else _END)
             self._commands[message.message_id] = partial(self.carry_out, call, run)
         else:
             self._is_changing = self._is_changing or changes
+            if shows_end:
+                self._screen.transcript.scroll_to_end()
             self._start(self._watch(run(call), changes=changes), group="command")
 
     async def _watch(self, command: Coroutine[None, None, None], *, changes: bool) -> None:

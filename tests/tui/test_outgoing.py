@@ -316,3 +316,47 @@ async def test_a_message_typed_behind_the_key_for_the_mode_finds_the_mode_change
         pressed_at_once(stage.app, "shift+tab", "a", "enter")
         await stage.until(lambda: modes)
         assert modes == [Mode.EDITS]
+
+
+def scrolled_up(screen: Screen) -> bool:
+    return not screen.app.main.transcript.follows
+
+
+async def scroll_up(screen: Screen) -> None:
+    """Goes up in an answer of many screens."""
+    screen.app.main.transcript.add_note("\n".join(f"line {number}" for number in range(90)))
+    await screen.pilot.pause()
+    await screen.pilot.press("pageup", "pageup")
+    await screen.until(lambda: scrolled_up(screen))
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("/nonsense", "There is no command"),
+        ("/theme none-such", "There is no theme"),
+        ("!ls", " !ls"),
+        ("and then", " and then"),
+    ],
+)
+async def test_what_the_person_does_while_scrolled_up_is_answered_in_view(tmp_path, typed, answer):
+    talk = Talk(Model(reply("Fine.")), Shell(tmp_path))
+    async with opened(talk) as screen:
+        await scroll_up(screen)
+        await screen.type(f"{typed}\n")
+        await screen.until(lambda: answer in screen.text.rpartition("───")[0].rpartition("───")[0])
+        assert not scrolled_up(screen)
+
+
+async def test_steering_leaves_the_person_where_they_scrolled_to(tmp_path):
+    gate = asyncio.Event()
+    talk = Talk(Model(held(gate, "Done."), reply("Fine.")), Shell(tmp_path))
+    async with opened(talk) as screen:
+        await screen.type("go on\n")
+        await screen.until(lambda: talk.session.is_running)
+        await scroll_up(screen)
+        await screen.type("faster\n")
+        await screen.until(lambda: queued(screen) == ["faster"])
+        gate.set()
+        await at_rest(screen, talk)
+        assert scrolled_up(screen)
