@@ -11,6 +11,7 @@ from codeagent.core.first_words import AGAIN_QUITS
 from codeagent.core.text import counted
 from codeagent.tui.keys import KeyPress
 from codeagent.tui.later import give_to_tmux
+from codeagent.tui.widgets.answer_text import Sentence
 from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.status import StatusLine
 
@@ -54,7 +55,7 @@ async def leave_or_clear(app: App[str], prompt: Prompt) -> bool:
         was_empty = prompt.is_empty
         prompt.clear_typed()
         return not was_empty
-    if isinstance(app.focused, Input) and app.focused.value:
+    if isinstance(app.focused, Input | Sentence) and app.focused.value:
         app.focused.value = ""
     elif (found := app.screen.active_bindings.get("escape")) and found.binding.id != "stop":
         await app.run_action(found.binding.action, found.node)

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 from textual import events
-from textual.widgets import Input
 
 from codeagent.core.approvals import Approve, Deny, Withdraw
 from codeagent.core.events import NoticeGiven
 from codeagent.tui.screens.main import QUIET_SECONDS
 from codeagent.tui.screens.typing import ALONE_SECONDS
 from codeagent.tui.widgets.answer_keys import AnswerKeys
+from codeagent.tui.widgets.answer_text import Sentence
 
 LONG = 600.0  # seconds that no test lasts, however busy the machine
 
@@ -262,7 +262,7 @@ async def test_ctrl_d_deletes_where_a_sentence_is_typed(stage_of, ask_diff):
         await begin(stage)
         await live(stage)
         await stage.press_slowly("t")
-        await stage.until(lambda: isinstance(stage.app.focused, Input))
+        await stage.until(lambda: isinstance(stage.app.focused, Sentence))
         await stage.type("nay")
         await stage.pilot.press("home", "ctrl+d", "enter")
         await stage.until(lambda: asking.answers == {"c1": Deny(feedback="ay")})

@@ -12,6 +12,7 @@ from textual.widgets import Input, TextArea
 
 from codeagent.core.values import value
 from codeagent.tui.keys import Window
+from codeagent.tui.widgets.answer_text import Sentence
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.drawn_question import TOO_SMALL
 from codeagent.tui.widgets.open_questions import OpenQuestion
@@ -176,10 +177,10 @@ class Typing:
     def _takes_back(self, event: events.Key | events.Paste) -> bool:
         """Whether the key leaves a reason that was typed right behind its letter: it may have been for the prompt."""
         field = self._prompt.screen.focused
-        begun = self._opened_with if isinstance(field, Input) and self._dialog.has_keyboard else ""
+        begun = self._opened_with if isinstance(field, Sentence) and self._dialog.has_keyboard else ""
         is_left = isinstance(event, events.Key) and event.key == "escape"
         self._opened_with = "" if is_left else begun
-        if not (begun and is_left and isinstance(field, Input) and field.value):
+        if not (begun and is_left and isinstance(field, Sentence) and field.value):
             return False
         text, field.value = begun + field.value, ""
         self._dialog.call_later(self._move_to_prompt, text)

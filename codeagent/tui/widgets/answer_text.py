@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from rich.cells import cell_len
-from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.geometry import Region
-from textual.strip import Strip
-from textual.widgets import Input, TextArea
-from textual.widgets.input import Selection
+from textual.document._document import EditResult
+from textual.document._edit import Edit
+from textual.geometry import Size
+from textual.message import Message
+from textual.widgets import TextArea
 
 from codeagent.tui.keys import QUIT, UNDO
-from codeagent.tui.widgets.text_field import TextField, edge_after, edge_before
+from codeagent.tui.widgets.text_field import TextField
 from codeagent.tui.widgets.written_out import write_out
 
 _HABIT_SECONDS = 0.25
 """The key that opened the field, pressed again so soon, was meant for what was there before."""
 
 
-def _cut(cell: Strip) -> Strip:
-    """A mark in place of a cell, drawn as that is."""
-    return Strip([Segment("…", segment.style) for segment in cell][:1], 1)
+_MOST_ROWS, _SHARE = 4, 6
+"""A sentence takes so many rows at most, and of a small screen one in so many."""
+
+_OF_THE_QUESTION = frozenset({"cursor_page_up", "cursor_page_down"})
 
 
 class _Editor(TextField):
@@ -34,8 +34,8 @@ class _Editor(TextField):
     BINDINGS: ClassVar[list[BindingType]] = [UNDO]
 
 
-class _Sentence(Input):
-    """One line; a paste of several becomes one, and none of it is lost. A step is a whole character.
+class Sentence(TextField):
+    """One sentence, in up to four rows; a paste of several lines becomes one, and none of it is lost.
 
     What was typed is taken back word by word with the key that does so in the prompt.
     """
@@ -44,114 +44,97 @@ class _Sentence(Input):
     opened_by = ""
     opened_at = 0.0
 
+    class Submitted(Message):
+        """Enter was pressed in it."""
+
+    @property
+    def value(self) -> str:
+        """What is typed."""
+        return self.whole_text
+
+    @value.setter
+    def value(self, text: str) -> None:
+        self.load_text(text)
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return self._fitting(self.wrapped_document.height, self.screen.size.height)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many rows as it needs, and no more than a small part of the screen."""
+        return self._fitting(super().get_content_height(container, viewport, width), viewport.height)
+
+    def _fitting(self, rows: int, height: int) -> int:
+        return max(min(rows, height // _SHARE, _MOST_ROWS), 1)
+
     def open(self, begun: str) -> None:
         """Goes on behind what was begun before, with nothing to take back."""
         self.value = begun
-        self.cursor_position = len(begun)
-        self._before: list[tuple[str, int]] = []
-        self._goes_on_at = -1
+        self.move_cursor(self.document.end)
 
-    def replace(self, text: str, start: int, end: int) -> None:
-        """As Textual has it; what stood there before each word, and before all else, can be had back."""
-        if not (start == end == self._goes_on_at and len(text) == 1 and not text.isspace()):
-            self._before.append((self.value, self.cursor_position))
-        super().replace(text, start, end)
-        self._goes_on_at = self.cursor_position if len(text) == 1 else -1
+    def edit(self, edit: Edit) -> EditResult:
+        """Lines become one."""
+        if "\n" in edit.text or "\r" in edit.text:
+            edit.text = " ".join(edit.text.split())
+        return super().edit(edit)
 
-    def action_undo(self) -> None:
-        """Takes the last edit back."""
-        if self._before:
-            self.value, self.cursor_position = self._before.pop()
-            self._goes_on_at = -1
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys for pages are for the question."""
+        return action not in _OF_THE_QUESTION and super().check_action(action, parameters)
 
-    def _on_key(self, event: events.Key) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - Textual calls that of each class
-        if event.character == self.opened_by and event.time < self.opened_at + _HABIT_SECONDS:
+    async def _on_key(self, event: events.Key) -> None:
+        is_habit = event.character == self.opened_by and event.time < self.opened_at + _HABIT_SECONDS
+        if is_habit or event.key == "enter":
             event.stop()
             event.prevent_default()
+        if event.character == " ":
+            self.history.checkpoint()
+        if event.key == "enter":
+            self.post_message(self.Submitted())
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.replace(event.text, *self.selection, maintain_selection_offset=False)
 
     def on_resize(self) -> None:
         """The cursor stays in view."""
-        self.scroll_to_region(Region(self._cursor_offset, 0, 1, 1), force=True, animate=False)
-
-    def render_line(self, y: int) -> Strip:
-        """The part of the line that is in view, with a mark where more of it is on that side."""
-        strip, width, left = super().render_line(y), self.size.width, round(self.scroll_offset.x)
-        cursor = cell_len(self.value[: self.cursor_position]) - left
-        if left and cursor > 0:
-            strip = Strip.join([_cut(strip.crop(0, 1)), strip.crop(1)])
-        if cell_len(self.value) > left + width and cursor < width - 1:
-            strip = Strip.join([strip.crop(0, width - 1), _cut(strip.crop(width - 1, width))])
-        return strip
+        self.call_after_refresh(self.scroll_cursor_visible)
 
     async def action_quit_or_delete(self) -> None:
         """As in the prompt: quits while nothing is typed, else deletes the character under the cursor."""
-        if self.value:
+        if self.text:
             self.action_delete_right()
         else:
             await self.run_action("app.quit")
-
-    def action_delete_left(self) -> None:
-        """Deletes what is selected, else the character to the left."""
-        if self.selection.is_empty:
-            self.delete(edge_before(self.value, self.cursor_position), self.cursor_position)
-        else:
-            self.delete_selection()
-
-    def action_delete_right(self) -> None:
-        """Deletes what is selected, else the character to the right."""
-        if self.selection.is_empty:
-            self.delete(self.cursor_position, edge_after(self.value, self.cursor_position))
-        else:
-            self.delete_selection()
-
-    def action_cursor_left(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - Textual's signature
-        """Before the character to the left, or what is selected."""
-        self._step(edge_before(self.value, self.cursor_position), select=select)
-
-    def action_cursor_right(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - Textual's signature
-        """Behind the character to the right, or what is selected."""
-        self._step(edge_after(self.value, self.cursor_position), select=select)
-
-    def _step(self, to: int, *, select: bool) -> None:
-        start, end = self.selection
-        if select:
-            self.selection = Selection(start, to)
-        elif start == end:
-            self.cursor_position = to
-        else:
-            self.cursor_position = min(start, end) if to < end else max(start, end)
-
-    def _on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        event.prevent_default()
-        self.replace(" ".join(event.text.split()), *self.selection)
 
 
 class AnswerText(Vertical):
     """One of two fields, each made when it is first needed; hidden while nothing is to be typed."""
 
     DEFAULT_CSS = """
-    AnswerText { display: none; height: 1; }
+    AnswerText { display: none; height: auto; }
     AnswerText.-editing { height: 1fr; }
-    AnswerText Input, AnswerText Input:focus { border: none; height: 1; padding: 0; background: $raised; }
     AnswerText TextArea, AnswerText TextArea:focus {
         border: none; height: 1fr; padding: 0; background: $raised; scrollbar-size-vertical: 1;
         scrollbar-background: $raised; scrollbar-background-hover: $raised;
         scrollbar-background-active: $raised;
     }
+    AnswerText Sentence, AnswerText Sentence:focus { height: auto; min-height: 1; }
     AnswerText TextArea:light .text-area--cursor { color: $background; background: $text; }
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._sentence: _Sentence | None = None
+        self._sentence: Sentence | None = None
         self._editor: _Editor | None = None
         self._unedited = ""
 
     async def ask_sentence(self, hint: str, *, begun: str, opened_by: str = "") -> None:
         """Shows a line to type in, with what was begun before; the key that opened it, pressed again, is none."""
         if self._sentence is None:
-            self._sentence = _Sentence(select_on_focus=False)
+            self._sentence = Sentence(soft_wrap=True, compact=True, highlight_cursor_line=False)
             self._sentence.cursor_blink = False
             await self.mount(self._sentence)
         self._sentence.open(begun)
@@ -225,9 +208,11 @@ class AnswerText(Vertical):
         """How many rows would show all of it."""
         if not self.display:
             return 0
-        return self._editor.document.line_count if self._editor is not None and self._editor.display else 1
+        if self._editor is not None and self._editor.display:
+            return self._editor.document.line_count
+        return self._sentence.rows if self._sentence is not None else 1
 
-    def _show(self, field: Input | TextArea) -> None:
+    def _show(self, field: TextField) -> None:
         for one in (self._sentence, self._editor):
             if one is not None:
                 one.display = one is field

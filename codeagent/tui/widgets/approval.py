@@ -9,13 +9,14 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
-from textual.widgets import Input, TextArea
+from textual.widgets import TextArea
 
 from codeagent.core.approvals import Answer, Approve, Deny, Scope
 from codeagent.core.keys import Place
 from codeagent.tui.keys import bindings
-from codeagent.tui.widgets.answer_choices import HINTS, OTHER_LINES, SCOPES, View, leaves_reasons, works_in
+from codeagent.tui.widgets.answer_choices import HINTS, OTHER_LINES, SCOPES, SENTENCES, View, leaves_reasons, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys
+from codeagent.tui.widgets.answer_text import Sentence
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.drawn_question import CHANGING, TOO_SMALL, WIDE, Room
 from codeagent.tui.widgets.open_questions import OpenQuestion
@@ -161,18 +162,15 @@ class ApprovalDialog(QuestionPane):
         """No, with a sentence for the model."""
         await self._show(View.REFUSING)
 
-    @on(Input.Changed)
     @on(TextArea.Changed)
-    def tell_typed(self, event: Input.Changed | TextArea.Changed) -> None:
+    def tell_typed(self, event: TextArea.Changed) -> None:
         """Another letter of the sentence, or of the edited text."""
         event.stop()
+        if self._view in SENTENCES and self._text.rows != self._text_rows:
+            self._redraw()
         self.post_message(self.Typed())
 
-    async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """The sentence is typed."""
-        event.stop()
-        await self.action_send_reason()
-
+    @on(Sentence.Submitted)
     async def action_send_reason(self) -> None:
         """Gives the answer with the sentence that is typed."""
         question, reason, deny = self._questions.current, self._text.sentence, self._keys_of["deny"]

@@ -92,10 +92,8 @@ class QuestionPane(Vertical, can_focus=True):
         self.is_cramped = False
         self.is_walking = False
         """Whether the person goes from one question to the next: the keys for that count at once."""
-        self._drawing = DrawnQuestion()
-        self._body = QuestionBody()
-        self._text = AnswerText()
-        self._keys = AnswerKeys()
+        self._drawing, self._body = DrawnQuestion(), QuestionBody()
+        self._text, self._text_rows, self._keys = AnswerText(), 1, AnswerKeys()
 
     def compose(self) -> ComposeResult:
         """The question and the answers; the field for words comes with the first question."""
@@ -316,6 +314,7 @@ class QuestionPane(Vertical, can_focus=True):
         above_words = air * (self._view in SENTENCES)
         self._text.styles.margin = (above_words, 0, 0, 0)
         around = FRAME + self._keys.rows(width + 1) + air + above_words
+        self._text_rows = self._text.rows
         self._least = around + 1 + (self._view in SENTENCES)
         was_cramped, self.is_cramped = self.is_cramped, rows_left(self) < self._least
         if was_cramped and not self.is_cramped:
