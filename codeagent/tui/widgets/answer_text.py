@@ -15,8 +15,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from codeagent.tui.keys import QUIT, UNDO
-from codeagent.tui.widgets.text_field import TextField
-from codeagent.tui.widgets.written_out import write_out
+from codeagent.tui.widgets.text_field import TextField, write_out
 
 _HABIT_SECONDS = 0.25
 """The key that opened the field, pressed again so soon, was meant for what was there before."""

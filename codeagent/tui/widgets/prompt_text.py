@@ -16,8 +16,7 @@ from codeagent.core.text import clean
 from codeagent.tui.later import read_clipboard
 from codeagent.tui.widgets.attached_images import AttachedImages
 from codeagent.tui.widgets.folded_paste import FoldedPastes
-from codeagent.tui.widgets.text_field import TextField
-from codeagent.tui.widgets.written_out import written_in
+from codeagent.tui.widgets.text_field import TextField, written_in
 
 _SHORTER = ("Ask for a change, or type / for commands", "Ask for a change")
 """What an empty prompt says where all of it does not fit."""

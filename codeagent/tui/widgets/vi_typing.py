@@ -8,10 +8,10 @@ from textual import events
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
+from codeagent.tui.widgets.text_field import read_back
 from codeagent.tui.widgets.vi_keys import ViKeys, ViMode, Wish
 from codeagent.tui.widgets.vi_motions import on_text
 from codeagent.tui.widgets.vi_states import Typed
-from codeagent.tui.widgets.written_out import read_back
 
 _NAMES = {"escape": "escape", "ctrl+r": "ctrl+r", "backspace": "h", "delete": "x", "space": "l"}
 """Keys that are no character of their own, as the commands know them."""

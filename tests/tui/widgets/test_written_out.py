@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.events import Paste
 
-from codeagent.tui.widgets.written_out import drawn, mark_at, read_back, write_out
+from codeagent.tui.widgets.text_field import drawn, mark_at, read_back, write_out
 from tests.tui.conftest import command_request
 from tests.tui.test_edited_proposals import Editing, open_editor
 
