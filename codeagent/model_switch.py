@@ -147,10 +147,15 @@ class ModelSwitch:
         if server is not None:
             return ModelChoice(name=name, detail=f"{server.name} on this machine · {server.url.split('/')[2]}")
         card = self.catalog.card(name)
-        parts = [f"{_short(card.window)} tokens"] if card and card.window else []
+        parts = [f"{_short(card.window):>4} tokens"] if card and card.window else []
         if card and card.price:
-            parts.append(f"${card.price.input:g} in, ${card.price.output:g} out a million")
+            parts.append(f"{_dollars(card.price.input)} in, {_dollars(card.price.output)} out a million")
         return ModelChoice(name=name, detail=" · ".join(parts))
+
+
+def _dollars(amount: float) -> str:
+    """Whole dollars without cents, else two digits of them or as many as there are: $3, $0.10, $0.075."""
+    return f"${amount:g}" if amount == int(amount) or round(amount, 2) != amount else f"${amount:.2f}"
 
 
 def _short(tokens: int) -> str:

@@ -22,7 +22,7 @@ from codeagent.core.values import value
 from codeagent.tui.keys import Window
 
 MOST_SHOWN = 200
-_KEYS, _ASKING = "enter choose · esc leave", "asking the services …"
+_KEYS, _ASKING = "enter choose · esc leave", "asking the services…"
 
 _AROUND = 8
 """Cells beside a row: margins, frame and scroll bar."""
@@ -30,7 +30,7 @@ _WIDEST = 122
 """Cells of a row and what is beside it on the widest screen: what belongs together stays together."""
 _WIDEST_VALUE = 48
 _NARROWEST = 20
-"""Cells that a detail needs to stand beside its value; with less it stands below."""
+"""Cells that a detail needs to stand beside its value; with less, or behind a wider value, it stands below."""
 _INDENT, _MOST_LINES = 2, 2
 
 _NARROWEST_BESIDE, _ROOMY, _MARGINS = 32, 110, 2
@@ -230,14 +230,14 @@ class Picker(Window[str | None]):
         return Content("\n  ").join(Content.assemble(mark, self._without_mark(item, 2)).split("\n"))
 
     def _without_mark(self, item: Item, taken: int) -> Content:
-        longest = max((len(one.value) for one in self._shown if one.detail), default=0)
-        width = min(longest, _WIDEST_VALUE) + 3
+        lengths = [len(one.value) for one in self._shown if one.detail]
+        width = max((length for length in lengths if length <= _WIDEST_VALUE), default=0) + 3
         value = Content(" ".join(show_invisible(item.value).split()))
         room = max(self._width - _AROUND - taken, 10)
         if not item.detail or (self._is_beside and room - width < _NARROWEST):
             return value.truncate(room, ellipsis=True)
         detail = Content.styled(show_invisible(item.detail), "$text-muted")
-        if room - width < _NARROWEST:
+        if room - width < _NARROWEST or value.cell_length > _WIDEST_VALUE:
             return Content("\n").join([value.truncate(room, ellipsis=True), *_below(detail, room)])
         lines = detail.truncate(2 * (room - width), ellipsis=True).wrap(room - width)
         return Content.assemble(value.truncate(width, pad=True), Content("\n" + " " * width).join(lines))

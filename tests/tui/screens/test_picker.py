@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from codeagent.core.approvals import Mode
+from codeagent.tui.screens.picker import Item, Picker
 
 ASKING = "asking the services"
 
@@ -116,3 +117,14 @@ async def test_where_there_is_no_room_beside_a_value_its_detail_stands_below_it_
         rows = [row.strip("─")[3:].rstrip(" │▄▂▇█") for row in stage.text.split("\n")]
         at = rows.index("/help")
         assert rows[at + 1 : at + 4] == ["  All keys and", "  commands", "/mode"]
+
+
+async def test_a_long_name_stands_whole_with_what_is_said_of_it_below(stage_of):
+    name = "openai-chat/hf.co/unsloth/Qwen3-Coder-30B-A3B-Instruct-GGUF:Q4_K_M"
+    items = [Item(value=name, detail="in use"), Item(value="short", detail="another")]
+    async with stage_of() as stage:
+        stage.app.push_screen(Picker("Model", items))
+        await stage.until(lambda: "another" in stage.text)
+        lines = [line.strip(" │") for line in stage.text.splitlines()]
+        assert lines[lines.index(name) + 1] == "in use"
+        assert "short   another" in lines
