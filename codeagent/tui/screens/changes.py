@@ -26,11 +26,11 @@ _REMARKS = {
 }
 
 
-_FRAME_ROWS, _CORNERS = 4, 6
+_BORDER_ROWS, _CORNERS = 2, 6
 _SCROLL = "↑ ↓ scroll"
 _LOOK_SECONDS = 0.2
 _STOPS = "esc stop, nothing is changed then"
-_STOPPING = "stopping …"
+_STOPPING = "stopping…"
 _FINAL = "almost done"
 
 
@@ -116,7 +116,8 @@ class ChangesScreen(Window[Decision | None]):
 
     def _fit(self) -> None:
         rows = self._view.rows
-        room = self.size.height - _FRAME_ROWS - self._remark.count("\n") - 2 * bool(self._remark)
+        around = self._box.styles.margin.height + _BORDER_ROWS
+        room = self.size.height - around - self._remark.count("\n") - 2 * bool(self._remark)
         self._view.styles.height = max(min(rows, room), 1)
         sensible = [keys for keys in self._keys if rows > room or _SCROLL not in keys]
         fitting = (keys for keys in sensible if len(keys) <= self._box.outer_size.width - _CORNERS)
