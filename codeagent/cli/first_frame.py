@@ -22,6 +22,7 @@ from codeagent.core.first_words import (
     PLACEHOLDER,
     STARTING,
     WAITS_FOR,
+    end_of_path,
 )
 from codeagent.core.quick_signal import DEFAULT, SIGTSTP, SIGWINCH, on_signal, stop_job
 
@@ -231,8 +232,7 @@ def _room(columns: int) -> int:
 
 
 def _shortened(folder: str, columns: int) -> str:
-    room = _room(columns)
-    return folder if len(folder) <= room else f"…{folder[-(room - 1) :]}"
+    return end_of_path(folder, _room(columns))
 
 
 def _size(environ: Mapping[str, str]) -> tuple[int, int]:

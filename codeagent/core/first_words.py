@@ -21,3 +21,12 @@ Describe a change, or ask about the code.
 @ names a file  ·  / lists the commands  ·  ! runs a shell command
 
 Every change is shown before it happens."""
+
+
+def end_of_path(path: str, most: int) -> str:
+    """The end of a path, which says more than its beginning, in so many characters, from a / on where it can be."""
+    if len(path) <= most:
+        return path
+    end = path[-(most - 1) :]
+    _, _, whole = end.partition("/")
+    return f"…/{whole}" if whole else f"…{end}"

@@ -34,7 +34,9 @@ _NARROWEST = 20
 """Cells that a text needs to stand behind what it belongs to; with less it stands below."""
 _BELOW = 4
 """So many cells in."""
-_LEFT_COLUMN = 25
+_LEFT_COLUMN, _SLIM_COLUMN = 25, 14
+_WIDE = 70
+"""Pages with fewer cells have a slim left column."""
 
 LayOut = Callable[[int], Content]
 """Lays a page's text out in lines of at most so many cells."""
@@ -176,9 +178,13 @@ def _heading(text: str) -> Content:
 
 
 def _table(rows: Iterable[tuple[str, str]], width: int) -> list[Content]:
-    """Two columns; what does not fit into the right one goes on below it."""
+    """Two columns; what does not fit into the right one goes on below it, on slim pages all of it behind a wide one."""
+    column = _LEFT_COLUMN if width >= _WIDE else _SLIM_COLUMN
     lines: list[Content] = []
     for left, right in rows:
-        name = Content.styled(f"  {left}".ljust(_LEFT_COLUMN - 1) + " ", "$text")
-        lines += hung(name, Content.styled(right, "$text-muted"), width)
+        name = f"  {left}".ljust(column - 1) + " "
+        if len(name) > column and width < _WIDE:
+            lines += Content.styled(name.rstrip(), "$text").wrap(width)
+            name = " " * column
+        lines += hung(Content.styled(name, "$text"), Content.styled(right, "$text-muted"), width)
     return lines

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from codeagent.core.context import ContextPart, ContextReport
 from codeagent.core.desk import KnownTool
+from codeagent.core.first_words import end_of_path
 from codeagent.core.messages import Usage
 from codeagent.core.money import dollars
 from codeagent.core.text import counted, show_invisible
@@ -34,22 +35,19 @@ def context_text(report: ContextReport, model: str, width: int, instructions: Se
     lines = [
         Content.assemble((show_invisible(model), "bold"), (f"  {used}", "$text")),
         Content.styled(how, "$text-muted"),
-        Content(),
-        *_parts(report.parts, report.window or report.used, width),
     ]
     lists = (
+        ("", report.parts),
         ("Instructions in the system prompt", instructions),
         ("Tool results by tool", report.by_tool),
         ("Tool results by file", report.by_file),
         ("Pinned", report.pins),
     )
+    is_long = any(len(show_invisible(part.name)) > _NAME for _, parts in lists for part in parts)
     for title, parts in lists:
         if parts:
-            lines += [
-                Content(),
-                Content.styled(title, "bold $accent"),
-                *_parts(parts, report.window or report.used, width),
-            ]
+            lines += [Content(), *([Content.styled(title, "bold $accent")] if title else [])]
+            lines += _parts(parts, report.window or report.used, width, is_long=is_long)
     lines += [Content(), Content.styled("To free it", "bold $accent"), *_ways(report, width)]
     return Content("\n").join(lines)
 
@@ -84,18 +82,21 @@ def tools_text(tools: Sequence[KnownTool], width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def _parts(parts: Sequence[ContextPart], whole: int, width: int) -> Iterator[Content]:
-    """A row each: where there is little room the bar is shorter, then left out, then the name is cut."""
+def _parts(parts: Sequence[ContextPart], whole: int, width: int, *, is_long: bool) -> Iterator[Content]:
+    """A row each: where there is little room the bar is shorter, then left out, then the name is cut.
+
+    Where a name on the page ``is_long``, all have the wide column: numbers and bars stand one below the other.
+    """
     bar = min(_BAR, width - _INDENT - _NAME - _NUMBER - _GAP)
     bar = bar if bar >= _SHORTEST_BAR else 0
     behind = _NUMBER + (_GAP + bar if bar else 0)
     longest = max(min(_LONGEST_NAME, width - _INDENT - behind), _SHORTEST_NAME)
+    column = longest if is_long else min(_NAME, longest)
     for part in parts:
-        name = show_invisible(part.name)
-        shown = name if len(name) <= longest else f"…{name[-(longest - 1) :]}"
+        shown = end_of_path(show_invisible(part.name), longest)
         filled = min(round(bar * part.tokens / whole), bar) if whole else 0
         row = Content.assemble(
-            (f"  {shown:<{min(_NAME, longest) if len(shown) <= _NAME else longest}}", "$text"),
+            (f"  {shown:<{column}}", "$text"),
             (f"{part.tokens:>{_NUMBER},}  ", "$text-muted"),
             ("━" * filled, "$accent"),
             ("─" * (bar - filled), "$rule"),

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from codeagent.core.approvals import Mode
-from codeagent.core.first_words import NAME
+from codeagent.core.first_words import NAME, end_of_path
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 from codeagent.tui.widgets.status import mode_word
@@ -68,7 +68,7 @@ class Header(Widget):
         most = max(room - min(len(folder), _SHORTEST_FOLDER), 0)
         if len(model) > most:
             model = f"{model[: most - 1]}…" if most >= _SHORTEST_MODEL else ""
-        shown_folder = Content.styled(_shortened(folder, max(room - len(model), _SHORTEST_FOLDER)), "$text")
+        shown_folder = Content.styled(end_of_path(folder, max(room - len(model), _SHORTEST_FOLDER)), "$text")
         right = Content(" · ").stylize("$text-faint").join([part for part in (Content(model), *fixed) if part])
         places = [part for part in (shown_folder, branch) if part]
         while (left := Content("  ").join([name, *places])).cell_length + 2 + right.cell_length > width and places:
@@ -95,8 +95,3 @@ def from_home(path: Path) -> str:
     if path == home:
         return "~"
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
-
-
-def _shortened(path: str, width: int) -> str:
-    """Keeps the end of a path, which says more than its beginning."""
-    return path if len(path) <= width else f"…{path[-(width - 1) :]}"

@@ -1,5 +1,7 @@
 """What fills the window and what the session cost: columns are shortened where there is little room, and never wrap."""
 
+from dataclasses import replace
+
 import pytest
 
 from codeagent.core.context import ContextPart, ContextReport
@@ -42,3 +44,10 @@ def test_money_without_a_price_goes_on_below_rather_than_being_left_out():
     rows = cost_text(CostBook(usage=USAGE, cost=0.5, turns=[turn]), 31).plain.split("\n")
     assert " ".join(" ".join(rows[-2:]).split()) == "$0.1200 + 1,234 tokens without a price"
     assert max(map(len, rows)) <= 31
+
+
+@pytest.mark.parametrize("width", [59, 71, 113])
+def test_all_bars_begin_in_one_column_whatever_is_named(width):
+    report = replace(REPORT, by_file=PARTS[1:], by_tool=(ContextPart(name="read", tokens=9_000),))
+    rows = context_text(report, "m", width).plain.split("\n")
+    assert len({min(row.index(bar) for bar in "━─" if bar in row) for row in rows if "─" in row}) == 1
