@@ -30,9 +30,9 @@ _SCOPE_WORDS = {
     Scope.ALWAYS: "every project",
 }
 _STYLES = {Decision.DENY: "$error", Decision.ASK: "$warning", Decision.ALLOW: "$success"}
-_LISTING = "↑ ↓ choose · a add · x remove · u put back · esc leave"
-_ADDING = "enter store · tab how long · esc back"
-_NONE = "No rules: the mode alone decides. a adds one."
+_CORNERS = 6
+_ADDING = ("tab how long", "enter store", "esc back")
+_NONE = "There are no rules: the mode alone decides."
 _HINT = "allow bash(pytest *), ask edit(src/**), deny read(*.log) …"
 
 
@@ -60,6 +60,7 @@ class RulesScreen(Window[None]):
     RulesScreen.-adding #new { display: block; }
     RulesScreen #about { height: auto; min-height: 2; color: $text-muted; border-top: solid $rule; }
     RulesScreen.-empty #new, RulesScreen.-empty #about { border-top: none; }
+    RulesScreen.-empty #about { min-height: 1; }
     """
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -100,8 +101,9 @@ class RulesScreen(Window[None]):
         self._to_list()
 
     def on_resize(self) -> None:
-        """Rows are made for the width."""
+        """Rows are made for the width, and as many keys named as fit."""
         self._list_rules()
+        self._name_keys()
 
     def action_move(self, by: int) -> None:
         """Another rule, stopping at the ends."""
@@ -117,7 +119,7 @@ class RulesScreen(Window[None]):
     def action_add(self) -> None:
         """Opens the line for a new rule."""
         self.add_class("-adding")
-        self._box.border_subtitle = Content(_ADDING)
+        self._name_keys()
         self._input.focus()
         self._explain(self._input.value)
 
@@ -201,7 +203,6 @@ class RulesScreen(Window[None]):
 
     def _to_list(self) -> None:
         self.remove_class("-adding")
-        self._box.border_subtitle = Content(_LISTING)
         self.set_focus(None)
         self._say_chosen()
 
@@ -223,6 +224,7 @@ class RulesScreen(Window[None]):
 
     def _say_chosen(self) -> None:
         """What the chosen rule covers, and where it is kept."""
+        self._name_keys()
         rule = self._chosen
         removed = [f"Removed {self._removed[-1].rule}. u puts it back."] if self._removed else []
         if rule is None:
@@ -239,6 +241,23 @@ class RulesScreen(Window[None]):
         else:
             where = "It ends with this session."
         self._about.update(Content("\n".join(map(show_invisible, [meaning, where, *removed]))))
+
+    def _name_keys(self) -> None:
+        """The keys that do something now; where not all fit, the last."""
+        rule = self._chosen
+        keys = [
+            *(["↑ ↓ choose"] if len(self._rules) > 1 else []),
+            "a add",
+            *(["x remove"] if rule is not None and rule.can_be_removed else []),
+            *(["u put back"] if self._removed else []),
+            "esc leave",
+        ]
+        if self._is_adding:
+            keys = [*_ADDING]
+        room = min(self.size.width - _AROUND, _WIDEST) - _CORNERS
+        while len(" · ".join(keys)) > room and len(keys) > 1:
+            del keys[0]
+        self._box.border_subtitle = Content(" · ".join(keys))
 
     def _explain(self, text: str) -> None:
         """What the typed rule would cover, and for how long it would hold."""

@@ -66,3 +66,25 @@ async def test_markup_and_control_characters_in_a_rule_are_text(stage_of):
         await stage.bench.add_rule(Decision.DENY, "bash([red]x\x1b[2J[/red])", Scope.SESSION)
         await opened(stage)
         await stage.until(lambda: "[red]x<U+001B>[2J[/red]" in stage.text)
+
+
+async def test_only_keys_that_do_something_are_named_and_each_of_them_whole(stage_of):
+    async with stage_of(size=(60, 15)) as stage:
+        await opened(stage)
+        assert "a add · esc leave" in stage.text  # the only rule stands in the settings
+        await stage.bench.add_rule(Decision.ALLOW, "bash(npm test)", Scope.PROJECT)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: stage.app.main.is_current)
+        await opened(stage)
+        await stage.pilot.press("down")
+        await stage.until(lambda: "↑ ↓ choose · a add · x remove · esc leave" in stage.text)
+        await stage.pilot.press("x")
+        await stage.until(lambda: "a add · u put back · esc leave" in stage.text)
+
+
+async def test_where_there_is_no_rule_that_is_said(stage_of):
+    async with stage_of() as stage:
+        stage.bench.stored.clear()
+        await stage.type("/permissions\n")
+        await stage.until(lambda: "There are no rules: the mode alone decides." in stage.text)
+        assert "a add · esc leave" in stage.text
