@@ -52,7 +52,7 @@ class Budget:
         more = max(step, rounded_up(expected))
         text = f"The session has cost {dollars(spent)}; {reached}.\nGo on for {dollars(more)} more?"
         because = "budget.max_cost is set, and another request would go over it."
-        if not await self._ask("a limit is reached", text, because):
+        if not await self._ask("A limit is reached", text, because):
             return False
         self._most = max(max(most, spent) + step, spent + more)
         return True
@@ -60,7 +60,7 @@ class Budget:
     async def may_go_unpriced(self, model: str) -> bool:
         """Asks whether to go on with a model whose price is unknown; asked once for each."""
         text = f"{self.unpriced(model)}\nGo on with it all the same, uncounted?"
-        if not await self._ask("a price is unknown", text, "budget.max_cost is set, and cannot be kept."):
+        if not await self._ask("A price is unknown", text, "budget.max_cost is set, and cannot be kept."):
             return False
         self._unpriced.add(model)
         return True
@@ -83,7 +83,7 @@ class Budget:
             f"This turn has taken {counted(taken, 'step')}, which is the limit.\nGo on for {self._limits.steps} more?"
         )
         because = "budget.max_steps bounds how many requests one turn may take."
-        return await self._ask("a limit is reached", text, because)
+        return await self._ask("A limit is reached", text, because)
 
     async def _ask(self, title: str, text: str, because: str) -> bool:
         if self._approver is None:

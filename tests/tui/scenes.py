@@ -241,14 +241,14 @@ SUMMARY = sentence(
     "compact",
     "compact: this summary in place of 42 messages",
     "# Goal\nTotals are right for every discount.\n\n# Done\n- `Cart.total` multiplies (shop/cart.py:20)\n"
-    "- a test holds it (tests/test_cart.py)\n\n# Next\n- refuse negative discounts\n",
+    "- a test holds it (tests/test_cart.py)\n\n# Next\n- refuse negative discounts",
     "From here on the model would see this summary in place of the earlier messages, which makes room in its "
     "window; the session's record keeps them. Editing changes what it will know.",
     is_proposal=True,
 )
 LIMIT = sentence(
     "limit",
-    "a limit is reached",
+    "A limit is reached",
     "The session has cost $2.04; the limit is $2.00.\nGo on for $2.00 more?",
     "budget.max_cost is set, and another request would go over it.",
 )

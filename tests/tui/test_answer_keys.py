@@ -7,9 +7,10 @@ import pytest
 
 from codeagent.core.approvals import RuleOffer
 from codeagent.core.keys import Place, keys_in_words
-from codeagent.tui.widgets.answer_choices import View, choices_of
+from codeagent.tui.widgets.answer_choices import View, choices_of, works_in
 from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.open_questions import OpenQuestion
+from tests.tui import scenes
 from tests.tui.test_typing_at_questions import until_it_listens
 
 NARROW = 80 - 6
@@ -108,3 +109,17 @@ async def test_the_reasons_name_all_keys_in_full_words_where_there_was_no_room(s
         await until_it_listens(stage)
         await stage.press_slowly("question_mark")
         await stage.until(lambda: "t deny and say why · space hunk" in stage.text)
+
+
+@pytest.mark.parametrize("view", [View.QUESTION, View.ASKING_WHY])
+def test_at_a_limit_one_goes_on_or_stops_and_no_reason_is_asked_for(view):
+    question = OpenQuestion(ticket=1, request=scenes.LIMIT)
+    assert texts(keys_of(question, 1, view))[:2] == ["y go on", "n stop"]
+    assert not any("deny" in text for text in texts(keys_of(question, 1, view)))
+    assert works_in("deny_because", view, question, is_live=True) is False
+
+
+def test_how_many_hunks_a_yes_is_to_reads_unlike_how_many_questions_wait():
+    question = OpenQuestion(ticket=1, request=scenes.change())
+    question.left_out = {0}
+    assert texts(keys_of(question, 2))[0] == "y 1 hunk"

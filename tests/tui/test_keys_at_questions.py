@@ -75,7 +75,7 @@ async def test_an_answer_pressed_once_more_is_no_reason(stage_of, ask_diff, type
     asking = Asking(ask_diff())
     async with stage_of(asking) as stage:
         await leave_one_hunk_out(stage)
-        assert "enter approve 1 of 2" in stage.text
+        assert "enter approve 1 hunk" in stage.text
         field = stage.app.main.approval._text._sentence
         field.opened_at = 0.0
         await stage.type(typed)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from codeagent.core.approvals import Scope
+from codeagent.core.text import counted
 from codeagent.tui.widgets.answer_keys import Choice
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.open_questions import OpenQuestion
@@ -97,10 +98,10 @@ _OF_CALLS = frozenset({"deny_because", "always", "edit", "hunk", "toggle_hunk"})
 def works_in(action: str, view: View, question: OpenQuestion | None, *, is_live: bool) -> bool | None:
     """Whether a key's action means something in a view; ``is_live`` says that answers count, None is for others.
 
-    A question about what a project brings along has fewer answers, and one of its own.
+    A question about what a project brings along has fewer answers, and one of its own; one about a limit has fewer.
     """
     is_about_project = question is not None and question.is_about_project
-    if action in _OF_CALLS and is_about_project:
+    if action in _OF_CALLS and question is not None and (is_about_project or question.is_about_limit):
         return False
     if action == "approve_for_run" and not is_about_project:
         return False
@@ -156,7 +157,12 @@ def _choices_of(
 
 
 def _to_the_question(question: OpenQuestion, waiting: int, side: Side | None) -> tuple[Choice, ...]:
-    choices = _TO_A_PROJECT if question.is_about_project else _to_a_call(question, side)
+    if question.is_about_project:
+        choices = _TO_A_PROJECT
+    elif question.is_about_limit:
+        choices = _TO_A_LIMIT
+    else:
+        choices = tuple(_to_a_call(question, side))
     return (*choices, *_among_others(waiting))
 
 
@@ -165,6 +171,13 @@ _TO_A_PROJECT = (
     Choice(key="r", words="only in this run", short="this run", action="approve_for_run"),
     Choice(key="y", words="trust it", short="trust it", action="approve"),
     Choice(key="?", words="what that means", short="meaning", action="why"),
+)
+
+
+_TO_A_LIMIT = (
+    Choice(key="y", words="go on", short="go on", action="approve"),
+    Choice(key="n", words="stop", short="stop", action="deny"),
+    Choice(key="?", words="why am I asked", short="why", action="why"),
 )
 
 
@@ -178,8 +191,9 @@ def _yes(question: OpenQuestion) -> tuple[str, str, str | None]:
     """What a yes is to, in words, in few, and in even less."""
     if not question.left_out:
         return "approve", "approve", None
-    taken = f"{question.hunks - len(question.left_out)} of {question.hunks}"
-    return f"approve {taken} hunks", f"approve {taken}", taken
+    taken = question.hunks - len(question.left_out)
+    hunks = counted(taken, "hunk")
+    return f"approve {taken} of {question.hunks} hunks", f"approve {hunks}", hunks
 
 
 def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:

@@ -89,6 +89,12 @@ class OpenQuestion:
         return isinstance(self.request.preview, ProjectPreview)
 
     @property
+    def is_about_limit(self) -> bool:
+        """Whether it is about going on past a limit: a no stops the turn, and nobody is told why."""
+        preview = self.request.preview
+        return isinstance(preview, TextPreview) and not preview.is_proposal
+
+    @property
     def is_one_thing(self) -> bool:
         """Whether a yes means the whole call, which is what a yes to several questions at once can mean."""
         return self.chosen is None and not self.is_about_project

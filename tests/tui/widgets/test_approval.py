@@ -87,7 +87,7 @@ async def test_only_the_chosen_hunks_are_approved_and_the_reason_goes_along(stag
     async with stage_of(asking) as stage:
         await ask(stage)
         await stage.pilot.press("j", "space")
-        assert "y approve 1 of 2  n deny" in stage.text
+        assert "y approve 1 hunk  n deny" in stage.text
         assert "left out" in stage.text
         await stage.press_slowly("y")
         await stage.until(lambda: not stage.app.main.approval.is_at_question)
@@ -239,7 +239,7 @@ async def test_a_hunk_that_was_left_out_stays_out_when_the_editor_is_left(stage_
     async with stage_of(asking) as stage:
         await ask(stage)
         await stage.press_slowly("space", "e", "ctrl+s")
-        await stage.until(lambda: "y approve 1 of 2" in stage.text)
+        await stage.until(lambda: "y approve 1 hunk" in stage.text)
         assert asking.answers == {}
 
 
