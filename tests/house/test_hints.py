@@ -32,7 +32,7 @@ FIXED = {
         "esc goes",
     },
     "tui/widgets/approval.py": {"esc goes"},
-    "tui/widgets/status.py": {"esc back"},
+    "tui/widgets/status.py": {"esc back", "esc close"},
 }
 """Keys without a name in the config."""
 

@@ -275,14 +275,9 @@ class MainScreen(OwnKeysScreen[None]):
     def on_descendant_focus(self) -> None:
         """The status line names the keys of whoever has the keyboard."""
         around = self.focused.ancestors_with_self if self.focused else ()
-        self.status.show(
-            replace(
-                self.status.status,
-                is_answering=self.approval.has_keyboard,
-                is_reading=self.transcript in around,
-                is_finding=self.find_bar.display and self.find_bar in around,
-            )
-        )
+        reads, finds = self.transcript in around, self.find_bar.display and self.find_bar in around
+        answers = self.approval.has_keyboard
+        self.status.show(replace(self.status.status, is_answering=answers, is_reading=reads, is_finding=finds))
 
     def on_question_pane_looked_aside(self, event: ApprovalDialog.LookedAside) -> None:
         """Esc goes back to the question first."""
@@ -384,6 +379,11 @@ class MainScreen(OwnKeysScreen[None]):
     def look_along(self) -> None:
         """Tells what is typed, and what of the list the person has gone to."""
         self.on_look(self.prompt.text, self.completions.looked_at)
+
+    def on_completion_list_turned(self) -> None:
+        """The status line names the keys that the list takes."""
+        is_open, was_moved = self.completions.is_open, self.completions.was_moved
+        self.status.show(replace(self.status.status, is_completing=is_open, is_choosing=is_open and was_moved))
 
     def on_completion_list_pointed(self, event: CompletionList.Pointed) -> None:
         """Reads the beginning of the file that is pointed at; what is pointed at next is read instead."""

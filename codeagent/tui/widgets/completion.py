@@ -111,6 +111,9 @@ class CompletionList(Widget):
     class Looked(Message):
         """The person has gone to another suggestion, or looks at none any more."""
 
+    class Turned(Message):
+        """It has opened or closed, or the person has gone to another suggestion: other keys do something now."""
+
     class Pointed(Message):
         """A file is pointed at of which ``lines`` lines can be shown."""
 
@@ -146,6 +149,7 @@ class CompletionList(Widget):
         """Shows suggestions, the first one chosen; none closes the list."""
         if not suggestions and not self._suggestions:
             return
+        self.post_message(self.Turned())
         before = self.chosen
         if self.was_moved:
             self.post_message(self.Looked())
@@ -165,6 +169,7 @@ class CompletionList(Widget):
         self._chosen = (self._chosen + by) % len(self._suggestions)
         self.was_moved = True
         self.post_message(self.Looked())
+        self.post_message(self.Turned())
         self._point()
         self.refresh()
 

@@ -33,7 +33,8 @@ class Status:
     ``words_stop_command``, sending a message ends a command of the agent. With vi's keys in the prompt,
     ``vi_mode`` says what they mean where they are no text. A line that ``is_covered`` stands beside a window,
     which names its own keys. ``is_aside`` is a question whose reasons, rules or text are shown, and
-    ``is_reading`` the keyboard in the transcript: there Esc goes back.
+    ``is_reading`` the keyboard in the transcript: there Esc goes back. While a list ``is_completing`` what is typed,
+    Esc closes it, and where the person ``is_choosing`` from it with the arrows Enter takes what they stand on.
     """
 
     mode: Mode | None = None
@@ -54,6 +55,8 @@ class Status:
     is_aside: bool = False
     is_reading: bool = False
     is_finding: bool = False
+    is_completing: bool = False
+    is_choosing: bool = False
     is_covered: bool = False
     vi_mode: str = ""
     below: int = 0
@@ -211,9 +214,9 @@ def _hints(status: Status) -> tuple[str, ...]:
             f"{opens} · {leave}",
             leave,
         )
-    if status.waiting:
-        return _hints_at_question(status)
-    return _hints_at_prompt(status)
+    if status.is_completing and not status.is_answering:
+        return _hints_at_completions(status)
+    return _hints_at_question(status) if status.waiting else _hints_at_prompt(status)
 
 
 def _hints_at_question(status: Status) -> tuple[str, ...]:
@@ -224,6 +227,13 @@ def _hints_at_question(status: Status) -> tuple[str, ...]:
     if status.is_answering:
         return "{next-pane} transcript · {stop} stop", "{stop} stop"
     return "{next-pane} answer the question · {stop} stop", "{next-pane} answer"
+
+
+def _hints_at_completions(status: Status) -> tuple[str, ...]:
+    if status.is_choosing:
+        return "{send} take · esc close", "esc close"
+    send = "{send} steer" if status.is_working else "{send} send"
+    return f"{{complete}} complete · {send} · esc close", "{complete} complete · esc close", "esc close"
 
 
 def _hints_at_prompt(status: Status) -> tuple[str, ...]:

@@ -552,3 +552,13 @@ async def test_these_keys_go_by_words(stage_of, left, right):
         await stage.type("one two")
         await stage.pilot.press(left, "x", left, left, right, "y")
         assert stage.app.main.prompt.text == "oney xtwo"
+
+
+async def test_while_a_list_is_open_its_keys_are_named(stage_of):
+    async with stage_of() as stage:
+        await stage.type("/re")
+        await stage.until(lambda: "tab complete · enter send · esc close" in stage.text)
+        await stage.pilot.press("down")
+        await stage.until(lambda: "enter take · esc close" in stage.text)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "enter send · ctrl+p commands" in stage.text)

@@ -133,6 +133,9 @@ async def test_the_keys_that_are_told_are_those_that_work(stage_of):
         assert "f9 answer the question · ctrl+x stop" in await shown(stage, replace(BUSY, waiting=1))
         assert "↑ ↓ choose · enter open · c copy · ctrl+q prompt" in await shown(stage, replace(BUSY, is_reading=True))
         assert "↓ 12 new · f8" in await shown(stage, replace(BUSY, below=12))
+        completing = Status(is_connecting=False, is_completing=True)
+        assert "tab complete · f5 send · esc close" in await shown(stage, completing)
+        assert "f5 take · esc close" in await shown(stage, replace(completing, is_choosing=True))
 
 
 def test_the_prompt_that_stands_first_tells_the_same_keys():
