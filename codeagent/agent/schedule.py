@@ -68,4 +68,4 @@ class Schedule:
         open_runs = [run for run in self._runs if run.phase is not Phase.OVER and not run.is_leaving]
         asked = [run for run in open_runs if run.phase is Phase.DECIDING]
         first = (asked or open_runs)[:1]
-        return "".join(f"your answer to {run.title}" if asked else f"{run.title} to end" for run in first)
+        return "".join(f"your answer to {run.title}" if asked else run.title for run in first)

@@ -79,12 +79,12 @@ COMMANDS: tuple[Command, ...] = (
         argument="LEVEL",
     ),
     Command(name=CommandName.THEME, summary="Colours; without a name a list shows each live", argument="NAME"),
-    Command(name=CommandName.UNDO, summary="Take back the agent's last change of files, after showing it", waits=True),
+    Command(name=CommandName.UNDO, summary="Show the agent's last change of files and take it back", waits=True),
     Command(name=CommandName.REDO, summary="Bring back what was last taken back", waits=True),
     Command(name=CommandName.REWIND, summary="Go back to before a message: conversation, files or both", waits=True),
     Command(
         name=CommandName.DIFF,
-        summary="What the agent changed here; WHAT is last, the number of a turn, or branch: all since it began",
+        summary="What was changed here; WHAT is last, a turn or branch",
         argument="WHAT",
     ),
     Command(

@@ -134,6 +134,7 @@ class ReplayScreen(MainScreen):
 class ReplayApp(TerminalApp[None]):
     """A session played from its record."""
 
+    TITLE = "codeagent"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "pause", show=False, priority=True),

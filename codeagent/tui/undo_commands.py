@@ -91,8 +91,8 @@ class UndoCommands:
         turns = await self._timeline.turns()
         if not turns:
             raise NothingToUndo("Nothing was said yet.")
-        changed = max(len(_changed(turn)) for turn in turns)
-        items = [Item(value=str(turn.turn), detail=_described(turn, changed)) for turn in reversed(turns)]
+        columns = max(len(_files(turn)) for turn in turns), max(len(_lines(turn)) for turn in turns)
+        items = [Item(value=str(turn.turn), detail=_described(turn, columns)) for turn in reversed(turns)]
         chosen = await self._chosen("Go back to before", items)
         if chosen is None:
             return
@@ -154,18 +154,21 @@ class UndoCommands:
         await self._app.push_screen(ChangesScreen(title, self._palette, found.diffs))
 
 
-def _described(turn: TurnChanges, width: int) -> str:
-    """What a turn changed, in a column of ``width``, and what it was about."""
+def _described(turn: TurnChanges, columns: tuple[int, int]) -> str:
+    """The files and the lines that a turn changed, each in a column of so many cells, and what it was about."""
+    changed = (_files(turn).ljust(columns[0]), _lines(turn).ljust(columns[1]))
     text = " ".join(show_invisible(turn.text).split()) or "(went on)"
-    return f"{_changed(turn):{width}}   {text}" if width else text
+    before = " ".join(one for one in changed if one)
+    return f"{before}   {text}" if before else text
 
 
-def _changed(turn: TurnChanges) -> str:
-    if not turn.diffs:
-        return ""
-    files = counted(len(turn.diffs), "file")
+def _files(turn: TurnChanges) -> str:
+    return counted(len(turn.diffs), "file") if turn.diffs else ""
+
+
+def _lines(turn: TurnChanges) -> str:
     added, removed = sum(diff.added for diff in turn.diffs), sum(diff.removed for diff in turn.diffs)
-    return f"{files} +{added} −{removed}" if added or removed else files
+    return f"+{added} −{removed}" if added or removed else ""
 
 
 def _choices() -> list[Item]:

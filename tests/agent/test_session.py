@@ -198,7 +198,7 @@ async def test_a_queued_message_says_what_it_waits_for(tmp_path):
     stage.session.steer("and this")
     await turn
     assert waits == ["the model to finish", "the end of this reply"]
-    assert stage.of(MessageQueued)[-1].waits_for == "bash echo go; sleep 0.2 to end"
+    assert stage.of(MessageQueued)[-1].waits_for == "bash echo go; sleep 0.2"
 
 
 async def test_a_queued_message_names_a_command_as_the_person_changed_it(tmp_path):
@@ -215,7 +215,7 @@ async def test_a_queued_message_names_a_command_as_the_person_changed_it(tmp_pat
     await stage.until(is_running_text)
     stage.session.steer("and this")
     await turn
-    assert stage.of(MessageQueued)[-1].waits_for == "bash echo go; sleep 0.1 to end"
+    assert stage.of(MessageQueued)[-1].waits_for == "bash echo go; sleep 0.1"
 
 
 async def test_several_steering_messages_arrive_in_order_each_once(tmp_path):

@@ -144,7 +144,7 @@ async def test_escape_twice_lists_the_turns_with_what_each_changed(stage_of, wor
     async with stage_of(timeline=work.timeline) as stage:
         await stage.pilot.press("escape", "escape")
         await stage.until(lambda: "Go back to before" in stage.text)
-        assert "1 file +1 −0    and tests" in stage.text
+        assert "1 file  +1 −0   and tests" in stage.text
         assert "2 files +2 −1   fix the total" in stage.text
         assert "what does it do?" in stage.text
 

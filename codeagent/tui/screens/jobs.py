@@ -32,7 +32,7 @@ _RULED_ROWS, _LOW = 4, 13  # the same without the prompt, which lower windows st
 _LOWEST = 8
 _MOST_ROWS = 8
 _OUTPUT_ROWS, _FEWEST_OUTPUT_ROWS = 9, 2  # with the rule above it
-_NOTHING = "Nothing runs. Jobs that the agent starts in the background are listed here."
+_NOTHING = "Nothing runs: no call, and no job in the background."
 
 
 @value

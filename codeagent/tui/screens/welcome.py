@@ -150,7 +150,7 @@ class WelcomeScreen(OwnKeysScreen[str | Opening | None]):
         """Keeps a key that the service takes; one that it does not only when it is entered again."""
         try:
             if key != self._doubted:
-                self._say_of_key(f"asking {_SERVICES[self._service]} about it …")
+                self._say_of_key(f"asking {_SERVICES[self._service]} about it…")
                 problem = await asyncio.to_thread(self._offers.check_key, self._service, key)
                 if problem:
                     self._doubted = key

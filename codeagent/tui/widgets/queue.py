@@ -14,6 +14,8 @@ from codeagent.core.values import value
 MOST_ROWS = 4
 _LOOKED_AT = 2_000
 """Characters of a message that are looked at for its row."""
+_LEAST_WAITS = 20
+"""Cells without which it is not begun to say what a message waits for."""
 _WIDEST = 116
 """Cells of a row on the widest screen, so that its hint stays beside its words and ends where panels do."""
 
@@ -84,6 +86,8 @@ class QueueLines(Widget):
         one_line = " ".join(show_invisible(message.text[:_LOOKED_AT]).split())
         room = width - len(hint) - len(word) - 6
         waits_room = min(len(waits), max(room // 2, 0))
+        if waits_room < min(len(waits), _LEAST_WAITS):
+            waits, waits_room = "", 0
         text = Content(f"“{one_line}").truncate(max(room - waits_room, 8), ellipsis=True)
         left = Content.assemble((f"{word}: ", "$text-faint"), text, "”", (show_invisible(waits), "$text-faint"))
         left = left.truncate(max(width - len(hint) - 2, 8), ellipsis=True)
