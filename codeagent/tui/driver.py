@@ -372,6 +372,9 @@ class TerminalApp(App[Result]):
     def cursor_position(self, place: Offset) -> None:
         self._typed_at = place
 
+    def _fatal_error(self) -> None:
+        self._close_messages_no_wait()  # and no picture of the trace, which takes seconds: who runs the app reports it
+
     def _handle_exception(self, error: Exception) -> None:
         super()._handle_exception(error)
         self._exit_renderables.clear()
