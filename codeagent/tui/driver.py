@@ -47,6 +47,11 @@ _TELL_LAYOUT = "\x1b[=4;2u"
 _SECONDS = 0.1
 _ESCAPE_SECONDS = 0.05  # a terminal sends a key in one piece; only a slow line tears one apart
 _MOST_BYTES = 4_096
+_JOINED = re.compile(
+    "((?:[^\x00-\x7f][\ufe0f\U0001f3fb-\U0001f3ff]?\u200d)+[^\x00-\x7f][\ufe0f\U0001f3fb-\U0001f3ff]?"
+    "|\U0001f3f4[\U000e0020-\U000e007f]+)"
+)
+"""What a terminal sends for one emoji of several, or a flag with tags; no key stands for what joins its parts."""
 _KEYS_AND_TEXT = re.compile(r"(\x1b.*|[\x00-\x1f\x7f-\x9f]+)|([^\x00-\x1f\x7f-\x9f]+)", re.DOTALL)
 
 
@@ -261,9 +266,11 @@ class TerminalDriver(LinuxDriver):
                 continue
             for found in _KEYS_AND_TEXT.finditer(piece):
                 keys, text = found.groups(default="")
-                self._pass_on(self._parser, [keys or text[0]])
-                if len(text) > 1:
-                    self.process_message(TypedText(text[1:]))
+                joined = _JOINED.match(text)
+                first = joined[0] if joined else text[:1]
+                self._pass_on(self._parser, [keys or first])
+                if len(text) > len(first):
+                    self.process_message(TypedText(text[len(first) :]))
 
     def _pass_on(self, parser: XTermParser, pieces: Iterable[str | Pasted]) -> None:
         for piece in pieces:
@@ -272,8 +279,9 @@ class TerminalDriver(LinuxDriver):
             elif piece == ESCAPE:
                 self.process_message(Key("escape", ESCAPE))
             else:
-                for message in parser.feed(piece):
-                    self.process_message(message)
+                for part in filter(None, _JOINED.split(piece)):  # to be fed nothing means the end to it
+                    for message in [Paste(part)] if _JOINED.fullmatch(part) else parser.feed(part):
+                        self.process_message(message)
         for message in parser.tick():
             self.process_message(message)
         if self._typed.is_dark is not self._told:

@@ -66,6 +66,14 @@ async def test_characters_typed_ahead_are_one_text_and_keys_between_stay_keys():
     ]
 
 
+@pytest.mark.parametrize(
+    "emoji", ["👩\u200d👩\u200d👧", "❤\ufe0f\u200d🔥", "👩🏽\u200d🚀", "🏴\U000e0067\U000e0062\U000e007f"]
+)
+async def test_an_emoji_of_several_comes_whole(emoji):
+    assert passed_on(f"{emoji}a") == [emoji, "a"]
+    assert passed_on(f"\x1ba{emoji}b") == ["escape", "a", emoji, "b"]
+
+
 async def test_behind_an_escape_every_character_is_a_key():
     assert passed_on("abc\x1bdw") == ["a", "bc", "escape", "d", "w"]
 

@@ -20,6 +20,7 @@ from textual.widgets.option_list import Option
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 from codeagent.tui.keys import Window
+from codeagent.tui.widgets.text_field import LineField
 
 MOST_SHOWN = 200
 _KEYS, _ASKING = "enter choose · esc leave", "asking the services…"
@@ -138,7 +139,7 @@ class Picker(Window[str | None]):
         self._note = note
         self._shown: list[Item] = []
         self._has_moved = False
-        self._filter = Input(placeholder="type to narrow down" + (", or any other name" if takes_any else ""))
+        self._filter = LineField(placeholder="type to narrow down" + (", or any other name" if takes_any else ""))
         self._filter.cursor_blink = False
         self._list = OptionRows()
         self._list.can_focus = False

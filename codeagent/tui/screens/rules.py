@@ -18,6 +18,7 @@ from codeagent.core.errors import CodeagentError
 from codeagent.core.text import show_invisible
 from codeagent.tui.keys import Window
 from codeagent.tui.screens.picker import OptionRows
+from codeagent.tui.widgets.text_field import LineField
 
 _WIDEST = 120
 _AROUND, _FRAME = 2, 4
@@ -82,7 +83,7 @@ class RulesScreen(Window[None]):
         self._scope = Scope.PROJECT
         self._list = OptionRows()
         self._list.can_focus = False
-        self._input = Input(placeholder=_HINT, select_on_focus=False)
+        self._input = LineField(placeholder=_HINT, select_on_focus=False)
         self._input.cursor_blink = False
         self._about = Static(markup=False, id="about")
 

@@ -23,6 +23,7 @@ from codeagent.core.errors import CodeagentError
 from codeagent.core.text import counted, show_invisible
 from codeagent.tui.keys import Window
 from codeagent.tui.screens.picker import Item, OptionRows, Picker
+from codeagent.tui.widgets.text_field import LineField
 
 MOST_SHOWN = 200
 _LEAST_LETTERS = 2
@@ -79,7 +80,7 @@ class SessionsScreen(Window[Opening | None]):
         self._hits: list[Hit] = []
         self._doing = _Doing.SEARCHING
         self._query = ""
-        self._typed = Input(placeholder=_SEARCH)
+        self._typed = LineField(placeholder=_SEARCH)
         self._typed.cursor_blink = False
         self._list = OptionRows()
         self._list.can_focus = False

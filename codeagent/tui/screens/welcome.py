@@ -21,6 +21,7 @@ from codeagent.core.text import show_invisible
 from codeagent.tui.keys import OwnKeysScreen
 from codeagent.tui.offers import DEMO, Offers
 from codeagent.tui.widgets.choices import Choice, Choices
+from codeagent.tui.widgets.text_field import LineField
 
 _WAYS = (
     ("From the shell", ("export ANTHROPIC_API_KEY=…", "codeagent config set-key anthropic")),
@@ -81,7 +82,7 @@ class WelcomeScreen(OwnKeysScreen[str | Opening | None]):
         self._service = ""
         self._doubted = ""
         self._asking: Worker[None] | None = None
-        self._key = Input(password=True, placeholder="paste it here; it is not shown")
+        self._key = LineField(password=True, placeholder="paste it here; it is not shown")
         self._key.cursor_blink = False
 
     def on_mount(self) -> None:

@@ -14,9 +14,10 @@ from textual.widgets import Input, Static
 from codeagent.core.keys import Place
 from codeagent.tui.keys import bindings
 from codeagent.tui.widgets.search import Found
+from codeagent.tui.widgets.text_field import LineField
 
 
-class _Words(Input):
+class _Words(LineField):
     """The field; keys that mean something to the search mean that here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,4 +1,4 @@
-"""A field of several lines, in which a character is what people see as one: accents, joined emoji and flags.
+"""Fields of one line and of several, in which a character is what people see as one: accents, joined emoji and flags.
 
 Characters that cannot be seen are written out in it, such as <U+202E>, and are themselves in its text. What is typed
 letter by letter and looks the same is no such mark: the brackets of one are characters that nobody types.
@@ -12,7 +12,8 @@ from rich.cells import split_graphemes
 from rich.text import Text
 from textual.document._document import EditResult
 from textual.document._edit import Edit
-from textual.widgets import TextArea
+from textual.widgets import Input, TextArea
+from textual.widgets.input import Selection
 
 from codeagent.core.seldom import seldom
 from codeagent.core.text import show_invisible
@@ -21,6 +22,7 @@ _OPEN, _CLOSE = "\U0010fff0", "\U0010fff1"  # for private use (Unicode, 23.5), d
 _MARK = seldom(f"{_OPEN}U\\+([0-9A-F]{{4,6}}){_CLOSE}")
 _BRACKETS = str.maketrans({_OPEN: "<", _CLOSE: ">"})
 _FURTHEST = 64
+_JOINING = "\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d"  # make one of the consonants around them (Unicode, UAX 29, GB9c)
 _FLAGS = range(0x1F1E6, 0x1F200)  # regional indicators, which make a flag in pairs (Unicode, UAX 29)
 
 
@@ -34,6 +36,16 @@ def edge_after(text: str, at: int) -> int:
     return next((edge for edge in _edges(text, at) if edge > at), min(at + 1, len(text)))
 
 
+def edge_at(text: str, at: int) -> int:
+    """The place, where no character goes on there; else where that one begins."""
+    return at if at >= len(text) or text[at : at + 1].isascii() else edge_before(text, at + 1)
+
+
+def _edge_from(text: str, at: int) -> int:
+    """The place, where no character goes on there; else where that one ends."""
+    return at if edge_at(text, at) == at else edge_after(text, at)
+
+
 def _edges(text: str, at: int) -> Iterator[int]:
     """The edges around a place, found from the last letter before it that stands by itself."""
     start = at
@@ -45,8 +57,10 @@ def _edges(text: str, at: int) -> Iterator[int]:
         return
     is_half_flag = False
     for begin, _, _ in split_graphemes(text[start : at + _FURTHEST])[0]:
-        is_flag = ord(text[start + begin]) in _FLAGS
-        if not (is_flag and is_half_flag):
+        first = text[start + begin]
+        is_flag = ord(first) in _FLAGS
+        is_joined = begin > 0 and text[start + begin - 1] in _JOINING and first.isalpha()
+        if not (is_flag and is_half_flag) and not is_joined:
             yield start + begin
         is_half_flag = is_flag and not is_half_flag
     yield min(at + _FURTHEST, len(text))
@@ -150,6 +164,16 @@ class TextField(TextArea):
             return row, span[1]
         return (row, edge_after(line, column)) if column < len(line) else super().get_cursor_right_location()
 
+    def clamp_visitable(self, location: tuple[int, int]) -> tuple[int, int]:
+        """The nearest place that the cursor can be at: in no character."""
+        row, column = super().clamp_visitable(location)
+        return row, edge_at(self.document.get_line(row), column)
+
+    def _delete_via_keyboard(self, start: tuple[int, int], end: tuple[int, int]) -> EditResult | None:
+        (top, left), (bottom, right) = sorted((start, end))
+        first, last = self.document.get_line(top), self.document.get_line(bottom)
+        return super()._delete_via_keyboard((top, edge_at(first, left)), (bottom, _edge_from(last, right)))
+
     def get_cursor_word_left_location(self) -> tuple[int, int]:
         """Where the word or the mark to the left begins."""
         row, column = self.cursor_location
@@ -159,8 +183,10 @@ class TextField(TextArea):
     def get_cursor_word_right_location(self) -> tuple[int, int]:
         """Where the word or the mark to the right ends."""
         row, column = self.cursor_location
-        span = self.marked_at(self.document.get_line(row), column + 1)
-        return (row, span[1]) if span else super().get_cursor_word_right_location()
+        if span := self.marked_at(self.document.get_line(row), column + 1):
+            return row, span[1]
+        row, column = super().get_cursor_word_right_location()
+        return row, _edge_from(self.document.get_line(row), column)
 
     def action_delete_word_right(self) -> None:
         """Deletes the word or the mark to the right."""
@@ -170,3 +196,43 @@ class TextField(TextArea):
             self.replace("", (row, column), (row, span[1]), maintain_selection_offset=False)
         else:
             super().action_delete_word_right()
+
+
+class LineField(Input):
+    """Textual's field; the cursor is never in a character."""
+
+    def validate_selection(self, selection: Selection) -> Selection:
+        """The nearest one with whole characters."""
+        start, end = super().validate_selection(selection)
+        return Selection(edge_at(self.value, start), edge_at(self.value, end))
+
+    def action_delete_left(self) -> None:
+        """Deletes what is selected, else the character to the left."""
+        if self.selection.is_empty:
+            self.delete(edge_before(self.value, self.cursor_position), self.cursor_position)
+        else:
+            self.delete_selection()
+
+    def action_delete_right(self) -> None:
+        """Deletes what is selected, else the character to the right."""
+        if self.selection.is_empty:
+            self.delete(self.cursor_position, edge_after(self.value, self.cursor_position))
+        else:
+            self.delete_selection()
+
+    def action_cursor_left(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - Textual's signature
+        """Before the character to the left, or what is selected."""
+        self._step(edge_before(self.value, self.cursor_position), select=select)
+
+    def action_cursor_right(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - Textual's signature
+        """Behind the character to the right, or what is selected."""
+        self._step(edge_after(self.value, self.cursor_position), select=select)
+
+    def _step(self, to: int, *, select: bool) -> None:
+        start, end = self.selection
+        if select:
+            self.selection = Selection(start, to)
+        elif start == end:
+            self.cursor_position = to
+        else:
+            self.cursor_position = min(start, end) if to < end else max(start, end)

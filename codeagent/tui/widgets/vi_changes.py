@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codeagent.core.values import value
+from codeagent.tui.widgets.text_field import edge_after
 from codeagent.tui.widgets.vi_motions import first_letter, line_end, line_start
 from codeagent.tui.widgets.vi_states import Typed
 from codeagent.tui.widgets.vi_targets import Span
@@ -28,7 +29,7 @@ def opened(now: Typed, simple: str) -> Typed:
         case "O":
             return Typed(text=f"{text[:start]}\n{text[start:]}", at=start)
         case "a":
-            return Typed(text=text, at=min(at + 1, end))
+            return Typed(text=text, at=min(edge_after(text, at), end))
         case "A":
             return Typed(text=text, at=end)
         case "I":
@@ -39,10 +40,13 @@ def opened(now: Typed, simple: str) -> Typed:
 
 def replaced(now: Typed, by: str, count: int) -> Typed:
     """The character under the cursor and those behind it, each replaced by another."""
-    until = now.at + count
-    if until > line_end(now.text, now.at):
+    end = line_end(now.text, now.at)
+    until, taken = now.at, 0
+    while taken < count and until < end:
+        until, taken = edge_after(now.text, until), taken + 1
+    if taken < count:
         return now
-    return Typed(text=now.text[: now.at] + by * count + now.text[until:], at=until - 1)
+    return Typed(text=now.text[: now.at] + by * count + now.text[until:], at=now.at + (count - 1) * len(by))
 
 
 def joined(now: Typed, count: int) -> Typed:
@@ -103,7 +107,7 @@ def put(now: Typed, register: Register, count: int, *, is_before: bool) -> Typed
             place = line_end(text, at) + 1
             text = f"{text[: place - 1]}\n{lines}{text[place - 1 :]}"
         return Typed(text=text, at=first_letter(text, place))
-    place = at if is_before else min(at + 1, line_end(text, at))
+    place = at if is_before else min(edge_after(text, at), line_end(text, at))
     new = taken * count
     text = text[:place] + new + text[place:]
     return Typed(text=text, at=place if "\n" in new else place + len(new) - 1)

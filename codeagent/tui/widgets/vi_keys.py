@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from codeagent.tui.widgets.text_field import edge_after, edge_before
+from codeagent.tui.widgets.text_field import edge_after, edge_at, edge_before
 from codeagent.tui.widgets.vi_changes import Register, altered, deleted, joined, opened, put, put_over, replaced
 from codeagent.tui.widgets.vi_grammar import Command, is_begun, read_command
 from codeagent.tui.widgets.vi_motions import (
@@ -27,6 +27,7 @@ from codeagent.tui.widgets.vi_targets import (
     line,
     reached,
     span_to,
+    steps_on,
     target_in_line,
     word_taken,
     word_target,
@@ -135,7 +136,7 @@ class ViKeys:
     def _rested(self, after: Typed | Wish) -> Typed | Wish:
         """Between commands the cursor is on a character, and the text can be gone back to."""
         if isinstance(after, Typed) and self.mode is ViMode.NORMAL:
-            after = Typed(text=after.text, at=on_text(after.text, after.at))
+            after = Typed(text=after.text, at=edge_at(after.text, on_text(after.text, after.at)))
             self._states.note(after)
         return after
 
@@ -245,7 +246,7 @@ class ViKeys:
             case "p" | "P":
                 return put(now, self._register, command.times, is_before=simple == "P")
             case "~":
-                until = min(at + command.times, line_end(text, at))
+                until = min(steps_on(text, at, command.times), line_end(text, at))
                 return Typed(text=text[:at] + text[at:until].swapcase() + text[until:], at=until)
             case "J":
                 return joined(now, command.times)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from unicodedata import category
 
 from codeagent.core.values import value
 from codeagent.tui.widgets.text_field import edge_before
 
+_EMOJI_STYLE = "\ufe0f"
 _PAIRS = {"(": "()", ")": "()", "b": "()", "[": "[]", "]": "[]", "{": "{}", "}": "{}", "B": "{}", "<": "<>", ">": "<>"}
 
 
@@ -67,7 +69,13 @@ def lines_away(text: str, at: int, by: int) -> int | None:
 def _kind(character: str, *, is_big: bool) -> int:
     if character.isspace():
         return 0
-    return 1 if is_big or character == "_" or character.isalnum() else 2
+    is_in_word = is_big or character == "_" or character.isalnum() or _is_mark(character)
+    return 1 if is_in_word else 2
+
+
+def _is_mark(character: str) -> bool:
+    """Whether it is an accent or a vowel sign, which belongs to the letter before it."""
+    return not character.isascii() and character != _EMOJI_STYLE and category(character).startswith("M")
 
 
 def _is_empty_line(text: str, at: int) -> bool:

@@ -45,9 +45,9 @@ def target_in_line(  # noqa: PLR0911 - one return a motion
     below = lines_away(text, at, count - 1) if count > 1 else at
     match motion:
         case "h" if at > start:
-            return Target(at=max(_steps(text, at, -count), start))
+            return Target(at=max(steps_on(text, at, -count), start))
         case "l" if at < end:
-            return Target(at=min(_steps(text, at, count), end))
+            return Target(at=min(steps_on(text, at, count), end))
         case "0":
             return Target(at=start)
         case "^":
@@ -60,7 +60,7 @@ def target_in_line(  # noqa: PLR0911 - one return a motion
             return None
 
 
-def _steps(text: str, at: int, count: int) -> int:
+def steps_on(text: str, at: int, count: int) -> int:
     """So many characters on, or back where it is negative."""
     if abs(count) > len(text):
         return len(text) if count > 0 else 0
@@ -132,7 +132,7 @@ def span_to(text: str, at: int, target: Target) -> Span:
     if target.reach is Reach.LINES:
         return Span(start=line_start(text, start), end=line_end(text, end), is_lines=True, cursor=start)
     if target.reach is Reach.INCLUSIVE:
-        return Span(start=start, end=min(end + 1, line_end(text, end)), cursor=start)
+        return Span(start=start, end=min(edge_after(text, end), line_end(text, end)), cursor=start)
     if end <= start or text[end - 1] != "\n":
         return Span(start=start, end=end, cursor=start)
     is_lines = not text[line_start(text, start) : start].strip()

@@ -60,3 +60,66 @@ async def test_an_edit_of_a_proposal_is_taken_back_and_done_again(stage_of, ask_
         stage.app.post_message(events.Paste(lines(60)))
         await stage.until(lambda: lines(60) in editor.text)
         assert await takes_back_and_does_again(stage, editor) == proposal
+
+
+FAMILY, CONJUNCT, ACCENT = "👩\u200d👩\u200d👧", "\u0915\u094d\u0937\u093f", "e\u0301"
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "left"),
+    [
+        (FAMILY, "left backspace", FAMILY),
+        (FAMILY, "backspace", ""),
+        (CONJUNCT, "backspace", ""),
+        (f"a{CONJUNCT}", "left delete", "a"),
+        (f"{CONJUNCT}b", "home shift+right delete", "b"),
+        (f"{ACCENT}b", "home ctrl+right z", f"{ACCENT}zb"),
+        (f"{CONJUNCT}b", "home alt+d", "b"),
+        (f"b {CONJUNCT}", "ctrl+w", "b "),
+    ],
+)
+async def test_keys_leave_no_part_of_a_character(stage_of, text, keys, left):
+    async with stage_of() as stage:
+        prompt = stage.app.main.prompt
+        prompt.put(text)
+        await stage.pilot.press(*keys.split())
+        assert prompt.whole_text == left
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "left"),
+    [
+        (FAMILY, "a z", f"{FAMILY}z"),
+        (f"{FAMILY}b", "0 x", "b"),
+        (f"{FAMILY}b", "0 r z", "zb"),
+        (f"{FAMILY}b", "0 l x", FAMILY),
+        (f"{ACCENT}b c", "0 e a z", f"{ACCENT}bz c"),
+        (f"a {ACCENT}b", "b x", "a b"),
+        (f"{CONJUNCT}b", "h x", "b"),
+    ],
+)
+async def test_vis_keys_leave_no_part_of_a_character(stage_of, text, keys, left):
+    async with stage_of(vi=True) as stage:
+        prompt = stage.app.main.prompt
+        prompt.put(text)
+        await stage.pilot.press("escape", *keys.split())
+        assert prompt.whole_text == left
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "left"),
+    [
+        (f"a{FAMILY}", "backspace", "a"),
+        (f"{FAMILY}b", "left left delete", "b"),
+        (f"a{CONJUNCT}b", "home right shift+right delete", "ab"),
+        (f"{ACCENT}b", "ctrl+left z", f"{ACCENT}zb"),
+    ],
+)
+async def test_keys_leave_no_part_of_a_character_in_a_line_either(stage_of, text, keys, left):
+    async with stage_of() as stage:
+        await stage.pilot.press("ctrl+f")
+        field = stage.app.focused
+        field.value = text
+        field.cursor_position = len(text)
+        await stage.pilot.press(*keys.split())
+        assert field.value == left
