@@ -51,6 +51,8 @@ _ABOUT_SYSTEM = seldom(
 """The role that the system prompt is sent in, as the first message."""
 _Role = Literal["system", "developer", "user"]
 _USER = b'{"role":"user","content":'
+_MOST_CALLS = 128
+"""In one message: OpenAI refuses longer lists, also in what another model once said."""
 
 
 @value
@@ -183,6 +185,8 @@ class ChatDialect:
     def reply(self, message: AssistantMessage) -> tuple[Said, ...]:
         """Text and calls with the server's own fields, and with calls the thinking that led to them.
 
+        Of more calls than one message may hold, the others stand behind the results of these.
+
         Thinking in plain text goes back with calls alone, as DeepSeek's documentation asks for.
         """
         kept = self._own(message)
@@ -192,24 +196,33 @@ class ChatDialect:
         encoded["content"] = parts if is_same else message.text if message.text.strip() else None
         if details := kept.get(REASONING_DETAILS):
             encoded[REASONING_DETAILS] = details
-        calls = self._calls(message)
+        calls = self._calls(message)[:_MOST_CALLS]
         if calls:
             encoded |= {} if details else self._thinking(message)
             encoded["tool_calls"] = calls
         return (Said(role="assistant", parts=(to_json(encoded),)),) if calls or encoded["content"] else ()
 
     def results(self, calls: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[Said, ...]:
-        """One ``tool`` message for each call; their images, which it cannot hold, follow as the user's."""
-        parts: list[bytes] = []
+        """One ``tool`` message for each call; their images, which it cannot hold, follow as the user's.
+
+        Calls that the reply's message had no room for come in further ones, each before its own results.
+        """
+        said: list[Said] = []
         images: list[bytes] = []
+        for start in range(0, len(calls), _MOST_CALLS):
+            some = calls[start : start + _MOST_CALLS]
+            if start:
+                more: JsonObject = {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [_call(call) for call, _ in some],
+                }
+                said.append(Said(role="assistant", parts=(to_json(more),)))
+            said.append(Said(role="tool", parts=tuple(_result(call, result) for call, result in some)))
         for call, result in calls:
-            shown = [_image(block) for block in result.blocks if isinstance(block, ImageBlock)]
-            text = "\n".join(result_texts(call, result)) or ("(see the image below)" if shown else NO_OUTPUT)
-            parts.append(to_json({"role": "tool", "tool_call_id": call.id, "content": text}))
-            if shown:
+            if shown := _images(result):
                 images += [to_json(f"The image that {clean_name(call.name)} gave:"), *shown]
-        said = Said(role="tool", parts=tuple(parts))
-        return (said, Said(role="user", parts=tuple(images))) if images else (said,)
+        return (*said, Said(role="user", parts=tuple(images))) if images else tuple(said)
 
     def _calls(self, message: AssistantMessage) -> list[JsonValue]:
         """The calls, each with the fields that its server added to it, such as the signature of a thought."""
@@ -237,6 +250,15 @@ class ChatDialect:
 def _image(block: ImageBlock) -> bytes:
     url = f"data:{block.media_type};base64,{block.data}"
     return to_json({"type": "image_url", "image_url": {"url": url}})
+
+
+def _images(result: ToolResult) -> list[bytes]:
+    return [_image(block) for block in result.blocks if isinstance(block, ImageBlock)]
+
+
+def _result(call: ToolCall, result: ToolResult) -> bytes:
+    text = "\n".join(result_texts(call, result)) or ("(see the image below)" if _images(result) else NO_OUTPUT)
+    return to_json({"role": "tool", "tool_call_id": call.id, "content": text})
 
 
 def _call(call: ToolCall) -> JsonObject:

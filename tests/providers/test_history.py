@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from codeagent.core.messages import (
     AssistantMessage,
+    ImageBlock,
     Message,
     OpaqueBlock,
     Outcome,
@@ -215,3 +217,25 @@ async def test_no_history_at_all_is_refused(make, check, messages):
     body = await make("m", "k", "http://127.0.0.1").body(ModelRequest(system="s", messages=messages, tools=()))
 
     check(json.loads(body.decode()))
+
+
+async def test_more_calls_than_a_message_may_hold_go_in_several_each_before_its_results(model_server, chat):
+    ids = [f"call_{at}" for at in range(300)]
+    thought = ThinkingBlock(text="All.", signature="reasoning_content", provider=chat.model)
+    reply = replied(thought, "Looking.", *map(called, ids))
+    picture = ImageBlock(media_type="image/png", data="aGk=", name="a.png")
+    shown = replace(result(ids[0]), blocks=(picture,))
+    answers = results(shown, *map(result, ids[1:]))
+
+    await ask(chat, said("hi"), reply, answers)
+    await ask(chat, said("hi"), reply, answers, replied("Done."), said("more"))
+
+    first, second = (request.body["messages"] for request in model_server.requests)
+    holding = [message for message in first if "tool_calls" in message]
+    assert second[: len(first)] == first
+    assert [len(message["tool_calls"]) for message in holding] == [128, 128, 44]
+    assert [call["id"] for message in holding for call in message["tool_calls"]] == ids
+    assert [(message["content"], "reasoning_content" in message) for message in holding] == [
+        ("Looking.", True), (None, False), (None, False)
+    ]  # fmt: skip
+    assert [message["role"] for message in first][-2:] == ["tool", "user"]

@@ -11,6 +11,7 @@ from tests.server.replies import Call, Redacted, Reply, Say, StreamError, Think,
 
 _TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 _LONGEST_ID = 40
+_MOST_CALLS = 128
 _OF_A_REPLY = {
     "role", "content", "tool_calls", "refusal", "annotations", "reasoning_content", "reasoning", "reasoning_details",
 }  # fmt: skip
@@ -112,12 +113,21 @@ def _check_result(message: dict[str, object], where: str, waiting: list[str]) ->
         raise Refused(f"Invalid type for '{where}.content': expected a string.")
 
 
+def _check_length(calls: object, where: str) -> None:
+    if calls is not None and (not isinstance(calls, list) or not calls):
+        raise Refused(f"Invalid '{where}.tool_calls': empty array. Expected an array with minimum length 1.")
+    if isinstance(calls, list) and len(calls) > _MOST_CALLS:
+        raise Refused(
+            f"Invalid '{where}.tool_calls': array too long. Expected an array with maximum length {_MOST_CALLS}, "
+            f"but got an array with length {len(calls)} instead."
+        )
+
+
 def _check_assistant(message: dict[str, object], where: str, used: set[str]) -> list[str]:
     _check_fields(message, where)
     calls = message.get("tool_calls")
     content = message.get("content")
-    if calls is not None and (not isinstance(calls, list) or not calls):
-        raise Refused(f"Invalid '{where}.tool_calls': empty array. Expected an array with minimum length 1.")
+    _check_length(calls, where)
     if not calls and not content:
         raise Refused(f"Invalid value for '{where}.content': expected a string, got null.")
     if isinstance(content, list):

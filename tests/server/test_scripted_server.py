@@ -130,6 +130,9 @@ CHAT_FAULTS: dict[str, Change] = {
     "arguments that are no JSON": lambda body: body["messages"][2]["tool_calls"][0]["function"].update(arguments="{"),
     "arguments that are a list": lambda body: body["messages"][2]["tool_calls"][0]["function"].update(arguments="[]"),
     "no calls in the list": lambda body: body["messages"][2]["tool_calls"].clear(),
+    "too many calls": lambda body: body["messages"][2]["tool_calls"].extend(
+        {**CALL, "id": f"n{at}"} for at in range(127)
+    ),
     "an empty reply": lambda body: body["messages"].insert(2, {"role": "assistant", "content": ""}),
     "ends with calls": lambda body: body["messages"].__delitem__(slice(3, None)),
     "unknown part": lambda body: body["messages"][5].update(content=[{"type": "video"}]),
