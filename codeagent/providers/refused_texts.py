@@ -27,7 +27,7 @@ from codeagent.core.refused import key_of
 from codeagent.core.seldom import seldom
 from codeagent.providers.error_bodies import is_flagged
 
-_REFUSALS = frozenset({400, 422})
+_REFUSALS = frozenset({400, 422, 451})
 _FORBIDDEN, _FAULT = 403, 500
 _ABOUT_CONTENT = seldom(
     r"token|prompt|template|content|input|message|utf|unicode|pars(?:e|ing)|invalid|flagged|moderat|policy|filter",

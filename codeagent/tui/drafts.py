@@ -6,8 +6,10 @@ import asyncio
 from collections import deque
 from functools import partial
 from threading import Lock
+from time import monotonic
 
 from textual.app import App
+from textual.worker import Worker
 
 from codeagent.core.desk import Workbench
 from codeagent.core.messages import Draft
@@ -32,6 +34,8 @@ class Drafts:
         self._sent: deque[Draft] = deque()
         self._writing = Lock()
         self._bench: Workbench | None = None
+        self._due = 0.0
+        self._waiting: Worker[None] | None = None
 
     def connect(self, bench: Workbench) -> None:
         """A session is open."""
@@ -46,12 +50,21 @@ class Drafts:
 
     def changed(self, wait: float = 0) -> None:
         """Something else is unsent now; it is kept after ``wait`` seconds, unless it changes again."""
-        keep = partial(self.keep, wait)
-        self._app.run_worker(keep, group="draft", exclusive=True, description="keeps the draft")
+        self._due = monotonic() + wait
+        if self._waiting is None or self._waiting.is_finished or not wait:
+            if self._waiting is not None:
+                self._waiting.cancel()
+            self._waiting = self._app.run_worker(self._wait, group="draft", description="keeps the draft")
 
-    async def keep(self, wait: float = 0) -> None:
-        """Keeps what is unsent after ``wait`` seconds."""
-        await asyncio.sleep(wait)
+    async def _wait(self) -> None:
+        """One waits for all that is typed: a burst of letters would start and end thousands."""
+        while (left := self._due - monotonic()) > 0:  # noqa: ASYNC110 - the time moves on with each key
+            await asyncio.sleep(left)
+        self._waiting = None  # what changes from here on is kept by another
+        await self.keep()
+
+    async def keep(self) -> None:
+        """Keeps what is unsent now."""
         if self._bench is not None:
             self._newest = self._main.unsent
             await asyncio.to_thread(self._save, self._bench)

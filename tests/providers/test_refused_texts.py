@@ -24,6 +24,7 @@ REFUSALS = [
     (400, "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."),
     (403, "Your chosen model requires moderation and your input was flagged for violence."),
     (422, "content: unprocessable"),
+    (451, "Unavailable For Legal Reasons"),
     (500, "tokenizer failed: invalid special token"),
 ]
 POISON = b"POISON"

@@ -53,3 +53,12 @@ async def test_the_newest_habit_is_kept_last(stage_of, monkeypatch):
         await stage.pilot.press("f2")
         await stage.until(lambda: len(disk.written) > 1)
         assert disk.written[-1] is False
+
+
+async def test_a_burst_of_letters_starts_one_that_keeps_them_all(stage_of):
+    async with stage_of() as stage:
+        stage.app.main.prompt.text = "word " * 200
+        for _ in range(1000):
+            stage.app._drafts.changed(0.05)
+        assert len([worker for worker in stage.app.workers if worker.group == "draft"]) <= 2
+        await stage.until(lambda: stage.bench.kept == "word " * 200)

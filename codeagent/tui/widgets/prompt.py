@@ -380,16 +380,15 @@ class Prompt(PromptText):
 
     def _look_for_completions(self) -> None:
         word = self._completing()
+        if self._suggesting is not None:
+            self._suggesting.cancel()
+            self._suggesting = None
         if word is None or self._is_dismissed(word):
-            if self._suggesting is not None:
-                self._suggesting.cancel()
             self._completions.show(())
             self._dismissed = self._dismissed if word else None
         elif self._complete is not None:
             suggest = partial(self._suggest, self._complete, word)
-            self._suggesting = self.run_worker(
-                suggest, group="completion", exclusive=True, description="looks for completions"
-            )
+            self._suggesting = self.run_worker(suggest, group="completion", description="looks for completions")
 
     async def _suggest(self, complete: Complete, word: Completing) -> None:
         suggestions = await complete(word)
