@@ -8,7 +8,7 @@ import pytest
 
 HEAVY = {"openai", "anthropic", "git", "mcp", "httpx2", "pydantic", "markdown_it", "pygments.lexers", "argparse"}
 
-MOST_BEFORE_THE_FIRST_FRAME = 132
+MOST_BEFORE_THE_FIRST_FRAME = 134
 MOST_BEFORE_A_REQUEST = 133
 MOST_OF_OPENAIS_SDK = 140  # of more than 500
 

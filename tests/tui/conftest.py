@@ -68,10 +68,25 @@ from codeagent.store.file_states import FileChange, state_of
 from codeagent.store.timeline import ChangeTimeline
 from codeagent.tui.app import CodeagentApp
 from codeagent.tui.offers import Offers
-from codeagent.tui.screens.typing import ALONE_SECONDS
+from codeagent.tui.screens import typing
 from tests.tui.scenes import NEW, OLD
 
 Turn = Callable[[Emit, Approver], Awaitable[None]]
+
+IN_EARNEST = typing.ALONE_SECONDS
+"""How long a letter waits for others where the program is not hurried."""
+
+
+@pytest.fixture(autouse=True)
+def quick_answers(monkeypatch):
+    """Answers come sooner than they do for a person, so that tests that are not about it need not wait."""
+    monkeypatch.setattr(typing, "ALONE_SECONDS", 0.15)
+
+
+@pytest.fixture
+def answers_in_earnest(quick_answers, monkeypatch):
+    """A letter waits for others as long as it does for a person."""
+    monkeypatch.setattr(typing, "ALONE_SECONDS", IN_EARNEST)
 
 
 async def nothing(emit: Emit, approver: Approver) -> None:
@@ -420,7 +435,7 @@ class Stage:
         """Presses keys as a person does who answers, not one who types."""
         for key in keys:
             await self.pilot.press(key)
-            await self.pilot.pause(ALONE_SECONDS + 0.1)
+            await self.pilot.pause(typing.ALONE_SECONDS + 0.1)
             await self.until(self._is_nothing_held)  # it was looked at, however busy the machine
             await self.pilot.pause()
 

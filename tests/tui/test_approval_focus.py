@@ -7,8 +7,8 @@ from textual import events
 
 from codeagent.core.approvals import Approve, Deny, Withdraw
 from codeagent.core.events import NoticeGiven
+from codeagent.tui.screens import typing
 from codeagent.tui.screens.main import QUIET_SECONDS
-from codeagent.tui.screens.typing import ALONE_SECONDS
 from codeagent.tui.widgets.answer_keys import AnswerKeys
 from codeagent.tui.widgets.answer_text import Sentence
 
@@ -150,7 +150,7 @@ async def test_a_letter_typed_as_the_question_comes_up_is_taken_from_the_prompt_
     asking = Asking(ask_diff(hunks=1), at_once=False)
     async with stage_of(asking) as stage:
         await begin(stage)
-        await asyncio.sleep(ALONE_SECONDS)  # the letter does not follow on the text
+        await asyncio.sleep(typing.ALONE_SECONDS)  # the letter does not follow on the text
         asking.go.set()
         await stage.until(lambda: stage.app.main.approval.waiting)
         early = events.Key("y", "y")
@@ -201,7 +201,7 @@ async def test_a_letter_with_another_key_right_behind_it_answers_nothing(stage_o
         stage.app.post_message(events.Key("y", "y"))
         stage.app.post_message(events.Key("enter", "\r"))
         await stage.until(lambda: stage.app.main._typing._held is None)
-        await asyncio.sleep(2 * ALONE_SECONDS)
+        await asyncio.sleep(2 * typing.ALONE_SECONDS)
         assert asking.answers == {}
         assert stage.app.main.prompt.is_empty
         assert stage.conversation.queued == {}

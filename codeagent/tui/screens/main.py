@@ -26,7 +26,8 @@ from codeagent.core.keys import Place
 from codeagent.core.messages import Draft
 from codeagent.tui.keys import QUIT, OwnKeysScreen, Window, answers_that_begin_words, bindings
 from codeagent.tui.later import load_what_draws_replies
-from codeagent.tui.screens.typing import Letters, Typing
+from codeagent.tui.screens.letters import Letters
+from codeagent.tui.screens.typing import Typing
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.completion import CompletionList, nothing_fits
@@ -89,12 +90,11 @@ class MainScreen(OwnKeysScreen[None]):
         self.transcript.name_key(self.status.keys["open-panel"])
         self._typing = Typing(self.prompt, self.approval, answers_that_begin_words(keymap))
         self._letters = Letters(self.prompt, lambda text: self.status.remark(text, _REMARK_SECONDS))
-        self._last_typed = 0.0
+        self._last_typed, self._shows_key = 0.0, False
         self._quiet: Timer | None = None
         self._bench: Workbench | None = None
         self._habits = Habits()
         self._writing = Lock()
-        self._shows_key = False
         self._edits_back = self._draft_remark = ""
         self._palette = palette
         self.drawn: Callable[[], None] = lambda: None

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from textual import events
-from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Input, TextArea
 
 from codeagent.core.values import value
-from codeagent.tui.keys import Window
 from codeagent.tui.widgets.answer_text import Sentence
 from codeagent.tui.widgets.approval import ApprovalDialog
 from codeagent.tui.widgets.drawn_question import TOO_SMALL
+from codeagent.tui.widgets.looking_around import Look
 from codeagent.tui.widgets.open_questions import OpenQuestion
 from codeagent.tui.widgets.prompt import Prompt
 from codeagent.tui.widgets.typed_before import MovedHere
 
-ALONE_SECONDS = 0.15
-"""An answer whose key begins words counts when no other key follows so soon."""
+ALONE_SECONDS = 0.3
+"""An answer whose key begins words counts when no other key follows so soon: sentences are typed faster than that."""
 
 SAME_READ_SECONDS = 0.02
 """What follows sooner came with it from the terminal: no hand is that quick."""
@@ -60,10 +57,7 @@ class _Begun:
         self._dialog = dialog
         self._text = ""
         self._until = 0.0
-        self._question: OpenQuestion | None = None
-        self._hunk = 0
-        self._left_out: frozenset[int] = frozenset()
-        self._side = dialog.side
+        self._look: Look | None = None
         self._steps = 0
         self._last = 0.0
 
@@ -71,9 +65,7 @@ class _Begun:
         """One more of them, pressed at ``time``; ``is_step`` is one to another hunk."""
         if time >= self._until:
             self._text = ""
-            self._question, self._side = self._dialog.in_view, self._dialog.side
-            if self._question is not None:
-                self._hunk, self._left_out = self._question.hunk, frozenset(self._question.left_out)
+            self._look = self._dialog.look
         self._steps = self._steps + 1 if is_step and time < self._last + JUST_NOW_SECONDS else int(is_step)
         self._text += character
         self._until, self._last = time + ALONE_SECONDS, time
@@ -85,17 +77,17 @@ class _Begun:
     def take(self, time: float) -> str:
         """What was begun right before ``time``; from now on nothing is."""
         text, self._text = self._text, ""
-        return text if time < self._until else ""
+        if time < self._until:
+            return text
+        self._look = None  # they were for the question
+        return ""
 
-    def put_back(self) -> None:
-        """It was a sentence: the question looks as it did, with the same hunks chosen."""
-        question, self._steps = self._question, 0
-        if question is not None:
-            was_at, question.hunk, question.left_out = question.hunk, self._hunk, set(self._left_out)
-            if self._dialog.side is not self._side:
-                self._dialog.choose_side(self._side)
-            if question is self._dialog.in_view and was_at != self._hunk:
-                self._dialog.action_hunk(0)
+    def put_back(self) -> bool:
+        """It was a sentence: the question is looked at as before it; whether any key was the question's."""
+        look, self._look, self._steps = self._look, None, 0
+        if look is not None:
+            self._dialog.look_again(look)
+        return look is not None
 
 
 class Typing:
@@ -116,7 +108,7 @@ class Typing:
 
     def keeps(self, event: events.Key | events.Paste) -> bool:
         """Whether the key waits here; if not, the keyboard is where it belongs now."""
-        if self._has_told_where and not _is_text(event):  # the sentence that it was about is over
+        if self._has_told_where and not is_text(event):  # the sentence that it was about is over
             self._remark("")
         self._is_opening = self._is_opening and self._has_question_keyboard
         if self._is_opening or self._takes_back(event):
@@ -211,7 +203,7 @@ class Typing:
         found = self._dialog.screen.active_bindings.get(event.key)
         is_switch = found is not None and self._dialog.is_walking and found.binding.action.startswith("switch")
         if not self._dialog.answers_to(event.time) and not is_switch:
-            self._type("")
+            self._type_sentence(self._begun.take(event.time), event.time)
         elif event.character is None or not event.is_printable:
             self._begun.take(event.time)
         elif found is not None and found.enabled:
@@ -244,6 +236,8 @@ class Typing:
             and is_quiet
             and self._dialog.answers_to(event.time - JUST_NOW_SECONDS),
         )
+        if not remark:
+            self._dialog.show_pressed(self._held.action)
         seconds = SAME_READ_SECONDS if is_walk and self._held.action in _OPENS else ALONE_SECONDS
         self._timer = self._dialog.set_timer(seconds, self._after_keys_that_came)
 
@@ -265,6 +259,8 @@ class Typing:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
+        if held is not None:
+            self._dialog.show_pressed("")
         return held
 
     def _remark(self, text: str) -> None:
@@ -274,8 +270,9 @@ class Typing:
     def _type_sentence(self, begun: str, time: float) -> None:
         """A sentence is typed: ``begun`` belongs to it, and does nothing to the question, seen by it or not yet."""
         if begun:
-            self._begun.put_back()
             self._dialog.drop_keys_before(time)
+            if self._begun.put_back():
+                self._remark("")  # of those keys
         self._type(begun)
 
     def _type(self, text: str) -> None:
@@ -284,85 +281,6 @@ class Typing:
             self._prompt.post_message(events.Paste(text))  # behind what is on its way there
 
 
-_AT_ONCE = ("move", "scroll", "add")
-"""What looks around, or opens a field for what follows, does not wait for more."""
-
-AnyScreen = Screen[Any]
-
-
-class Letters:
-    """The same at the transcript and in windows without a field: a letter alone acts, a sentence is for the prompt."""
-
-    def __init__(self, prompt: Prompt, remark: Callable[[str], None]) -> None:
-        """``remark`` tells the person why a letter did nothing."""
-        self._prompt = prompt
-        self._remark = remark
-        self._held: tuple[AnyScreen, events.Key] | None = None
-        self._timer: Timer | None = None
-        self._last_text = float("-inf")
-
-    async def keep(self, event: events.Key | events.Paste, screen: AnyScreen) -> bool:
-        """Whether the key is looked after here; if not, the keyboard is where it belongs now."""
-        held = self._let_go()
-        if held is not None:
-            is_again = isinstance(event, events.Key) and event.key == held[1].key
-            if held[0] is screen and _is_text(event) and not is_again:
-                return await self._type(held[1].character or "", event, screen)
-            await self._act(*held)
-        if isinstance(screen.focused, Input | TextArea) or not screen.is_active:
-            return False
-        if isinstance(event, events.Paste):
-            return await self._type("", event, screen)
-        return event.is_printable and await self._keep_first(event, screen)
-
-    async def _keep_first(self, event: events.Key, screen: AnyScreen) -> bool:
-        """A letter with none before it that waits for more."""
-        found = screen.active_bindings.get(event.key)
-        does = found.binding.action if found is not None and found.enabled else ""
-        is_at_home = screen is self._prompt.screen
-        if event.time < self._last_text + ALONE_SECONDS or (is_at_home and not does):
-            return await self._type("", event, screen)
-        if does.startswith(_AT_ONCE):
-            return False
-        self._held = (screen, event)
-        self._timer = screen.set_timer(ALONE_SECONDS, self._after_keys_that_came)
-        return True
-
-    async def _type(self, begun: str, event: events.Key | events.Paste, screen: AnyScreen) -> bool:
-        """A window that can be left is left for it, the safe way; in all others it is kept for later."""
-        self._last_text = event.time
-        if isinstance(screen, Window) and screen.IS_LEFT_FOR_TEXT and (found := screen.active_bindings.get("escape")):
-            await screen.app.run_action(found.binding.action, found.node)  # pyright: ignore[reportUnknownMemberType] - an app of any result
-        home = self._prompt.screen
-        home.set_focus(self._prompt)
-        if not home.is_active:
-            begun += event.text if isinstance(event, events.Paste) else event.character or ""
-        if begun:
-            self._prompt.post_message(events.Paste(begun))  # behind what is on its way there
-        return not home.is_active
-
-    async def _act(self, screen: AnyScreen, event: events.Key) -> None:
-        found = screen.active_bindings.get(event.key) if screen.is_active else None
-        if found is not None and found.enabled:
-            await screen.app.run_action(found.binding.action, found.node)  # pyright: ignore[reportUnknownMemberType] - an app of any result
-        elif screen.is_active:
-            self._remark(f"{event.character} means nothing here")
-
-    def _after_keys_that_came(self) -> None:
-        self._prompt.app.call_later(self._settle, self._held)  # pyright: ignore[reportUnknownMemberType] - an app of any result
-
-    async def _settle(self, held: tuple[AnyScreen, events.Key] | None) -> None:
-        if held is not None and held is self._held:
-            self._let_go()
-            await self._act(*held)
-
-    def _let_go(self) -> tuple[AnyScreen, events.Key] | None:
-        held, self._held = self._held, None
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
-        return held
-
-
-def _is_text(event: events.Key | events.Paste) -> bool:
+def is_text(event: events.Key | events.Paste) -> bool:
+    """Whether it is text: a letter or what is pasted."""
     return isinstance(event, events.Paste) or event.is_printable

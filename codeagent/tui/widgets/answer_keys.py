@@ -63,6 +63,7 @@ class AnswerKeys(Widget):
         super().__init__()
         self._choices: tuple[Choice, ...] = ()
         self._chosen: int | None = None
+        self._pressed = ""
         self._is_live = False
 
     def show(self, choices: tuple[Choice, ...], *, is_live: bool) -> None:
@@ -73,6 +74,12 @@ class AnswerKeys(Widget):
         if is_other or is_live != self._is_live:
             self._choices, self._is_live = choices, is_live
             self.refresh(layout=is_other)
+
+    def press(self, action: str) -> None:
+        """The key of an answer was pressed, which is given in a moment; an empty ``action``: it was, or will not be."""
+        if action != self._pressed:
+            self._pressed = action
+            self.refresh()
 
     def choose(self, by: int) -> None:
         """Chooses the next answer, or the one before; nothing is chosen until this was used."""
@@ -105,7 +112,7 @@ class AnswerKeys(Widget):
         for one in placed:
             key, words = one.text[: len(one.choice.key)], one.text[len(one.choice.key) :]
             part = Content.assemble((key, "bold $accent" if self._is_live else ""), (words, "$text-muted"))
-            if one.number == self._chosen:
+            if one.number == self._chosen or one.choice.action == self._pressed:
                 part = Content.styled(one.text, "$background on $accent")
             gap = one.start - rows[one.row].cell_length
             rows[one.row] = Content.assemble(rows[one.row], " " * gap, part)

@@ -40,6 +40,15 @@ class Surroundings:
         return True
 
     @property
+    def opened(self) -> Mapping[int, int]:
+        """How many lines more are shown around each hunk where there are more."""
+        return dict(self._more)
+
+    def open_again(self, opened: Mapping[int, int]) -> None:
+        """Shows as many as were shown when that was ``opened``."""
+        self._more = dict(opened)
+
+    @property
     def shown(self) -> FileDiff:
         """The change with those lines."""
         if not self._more:
