@@ -27,8 +27,8 @@ settings.load_profile("whatever the machine does meanwhile")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two for each core: much of what is tested waits for a terminal, a process or a clock."""
-    return 2 * (os.cpu_count() or 1)
+    """Three for each core: most of the time what is tested waits for a terminal, a process or a clock."""
+    return 3 * (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
