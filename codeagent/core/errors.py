@@ -33,6 +33,11 @@
 from __future__ import annotations
 
 
+def reason_of(error: Exception) -> str:
+    """What went wrong, in words for people: of an error of the system its text without the number and the path."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
 class CodeagentError(Exception):
     """Anything that can go wrong and has been thought of.
 

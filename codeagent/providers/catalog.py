@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal, Self
 
-from codeagent.core.errors import ConfigError
+from codeagent.core.errors import ConfigError, reason_of
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import AssistantMessage, Usage
 from codeagent.core.seldom import seldom
@@ -225,7 +225,7 @@ def read_own(path: Path | None) -> dict[str, JsonObject]:
         text = path.read_text(encoding="utf-8") if path and path.is_file() else ""
         services: JsonObject = tomllib.loads(text)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.", hint="Mend that line or remove it.") from error
+        raise ConfigError(f"{path} cannot be read: {reason_of(error)}.", hint="Mend that line or remove it.") from error
     tables: dict[str, JsonObject] = {}
     for service, models in services.items():
         if service not in set(ProviderKind) or not isinstance(models, dict):

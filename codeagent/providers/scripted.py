@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codeagent.core.errors import ConfigError
+from codeagent.core.errors import ConfigError, reason_of
 from codeagent.core.json_types import JsonObject, JsonValue
 from codeagent.core.messages import AssistantBlock, AssistantMessage, Outcome, StopReason, TextBlock, ToolCall, Usage
 from codeagent.core.protocols import CallPiece, ModelEvent, ModelRequest, ReplyFinished, TextPiece
@@ -123,7 +123,7 @@ def read_script(path: Path) -> list[ScriptedStep]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The script {path} cannot be read: {error}.") from error
+        raise ConfigError(f"The script {path} cannot be read: {reason_of(error)}.") from error
     return [_step(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from codeagent.core.errors import CodeagentError
+from codeagent.core.errors import CodeagentError, reason_of
 from codeagent.tui.later import split_words
 
 
@@ -54,7 +54,7 @@ async def _edit(words: Sequence[str], path: Path, on_begin: Callable[[int, str],
             code = await editor.wait()
     except (OSError, ValueError) as error:
         raise EditorFailed(
-            f"The editor {words[0] if words else ''} did not start: {error}.", hint="Set $EDITOR."
+            f"The editor {words[0] if words else ''} did not start: {reason_of(error)}.", hint="Set $EDITOR."
         ) from error
     if code:
         raise EditorFailed(f"{words[0]} ended with exit code {code}; the prompt is as it was.")

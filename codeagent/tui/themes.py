@@ -16,7 +16,7 @@ from typing import TypeGuard
 from textual.theme import Theme
 
 from codeagent.config.theme_files import theme_files
-from codeagent.core.errors import ConfigError
+from codeagent.core.errors import ConfigError, reason_of
 from codeagent.core.values import value
 
 _COLOUR = re.compile(
@@ -138,15 +138,20 @@ def load_themes(folders: Sequence[Path] = ()) -> dict[str, Palette]:
 
 
 def read_theme(path: Path) -> Palette:
-    """One theme file; its name without the suffix is the theme's. Raises ConfigError."""
-    try:
-        table: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"The theme {path} cannot be read: {error}.", hint="Mend the file or remove it.") from error
-    is_dark = table.pop("is_dark", True)
+    """One theme file; its name without the suffix is the theme's. Raises ConfigError.
+
+    Colours that the file does not give are those of the bundled ``dark``, or of ``light``
+    where it says that it is no dark theme.
+    """
+    table = _table(path)
+    is_dark = table.setdefault("is_dark", True)
     code = table.pop("code", {})
     if not isinstance(is_dark, bool) or not _is_table(code):
         raise _not_a_theme(path, "is_dark must be true or false, and [code] a table")
+    usual = _table(theme_files()["dark" if is_dark else "light"])
+    usual_code = usual.pop("code", {})
+    table, code = usual | table, (usual_code if _is_table(usual_code) else {}) | code
+    del table["is_dark"]
     colours = dict(_colours(path, table, Palette, leave_out={"name", "is_dark", "code", "is_rounded"}))
     return Palette(
         name=path.stem,
@@ -155,6 +160,14 @@ def read_theme(path: Path) -> Palette:
         code=CodeColours(**dict(_colours(path, code, CodeColours))),
         **colours,
     )
+
+
+def _table(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        why = reason_of(error)
+        raise ConfigError(f"The theme {path} cannot be read: {why}.", hint="Mend the file or remove it.") from error
 
 
 def to_textual(palette: Palette, *, can_dim: bool = True) -> Theme:
@@ -229,8 +242,6 @@ def _colours(
     wanted = {field.name for field in fields(shape)} - (leave_out or set())
     if unknown := sorted(table.keys() - wanted):
         raise _not_a_theme(path, f"it has no place for {_some(unknown)}")
-    if missing := sorted(wanted - table.keys()):
-        raise _not_a_theme(path, f"it lacks {_some(missing)}")
     for name, colour in table.items():
         if not isinstance(colour, str) or not _COLOUR.fullmatch(colour):
             raise _not_a_theme(path, f"{name} must be a colour like #8ab4f8 or ansi_cyan")
@@ -244,4 +255,6 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _not_a_theme(path: Path, why: str) -> ConfigError:
-    return ConfigError(f"{path} is not a theme: {why}.", hint="Copy a bundled theme and change its colours.")
+    return ConfigError(
+        f"{path} is not a theme: {why}.", hint="The names of its colours are in the README, under Configuration."
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-HALF = "is_dark = true\n"
+HALF = 'shine = "#ffffff"\n'
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def unbroken(text: str) -> str:
 async def test_the_picker_offers_the_good_ones_and_names_the_bad_one(stage_of, broken):
     async with stage_of(theme_folders=broken("half")) as stage:
         await stage.type("/theme\n")
-        await stage.until(lambda: "╭─ Theme" in stage.text and "Copy a bundled theme" in unbroken(stage.text))
+        await stage.until(lambda: "╭─ Theme" in stage.text and "names of its colours" in unbroken(stage.text))
         await stage.type("light")
         await stage.until(lambda: stage.app.theme == "light")
 
@@ -39,7 +39,7 @@ async def test_themes_are_completed(stage_of, broken):
 async def test_one_that_is_broken_cannot_be_chosen(stage_of, broken):
     async with stage_of(theme_folders=broken("half")) as stage:
         await stage.type("/theme half\n")
-        await stage.until(lambda: "Copy a bundled theme" in stage.text)
+        await stage.until(lambda: "names of its colours" in stage.text)
         assert stage.app.theme == "dark"
 
 
@@ -48,6 +48,6 @@ async def test_the_program_starts_in_another_and_says_why(stage_of, broken, name
     folders = broken(name, 'accent = "red"\n') if name != "gone" else ()
     async with stage_of(theme=name, theme_folders=folders) as stage:
         await stage.until(
-            lambda: ("There is no theme gone" if name == "gone" else "Copy a bundled theme") in stage.text
+            lambda: ("There is no theme gone" if name == "gone" else "names of its colours") in stage.text
         )
         assert stage.app.theme == "dark"

@@ -39,7 +39,7 @@ async def test_an_editor_that_fails_or_is_missing_is_told(tmp_path, monkeypatch)
     with pytest.raises(EditorFailed, match="exit code 3"):
         await write_in_editor("x", nothing)
     monkeypatch.setenv("VISUAL", str(tmp_path / "none"))
-    with pytest.raises(EditorFailed, match="did not start"):
+    with pytest.raises(EditorFailed, match=r"did not start: No such file or directory\. Set"):
         await write_in_editor("x", nothing)
 
 

@@ -1,4 +1,6 @@
-from dataclasses import asdict
+import re
+import tomllib
+from dataclasses import asdict, fields, replace
 from itertools import combinations
 from math import dist, hypot
 from operator import mul
@@ -9,10 +11,11 @@ from textual.color import Color
 
 from codeagent.core.errors import ConfigError
 from codeagent.tui.fewer_colours import in_256
-from codeagent.tui.themes import Palette, load_themes, read_theme, to_textual
+from codeagent.tui.themes import CodeColours, Palette, load_themes, read_theme, to_textual
 from codeagent.tui.widgets.inks import inks_of
 
 THEMES = load_themes()
+NAMES = {field.name for field in fields(Palette)}
 WORDS = ("text", "muted", "faint", "accent", "success", "warning", "error")
 GROUNDS = ("background", "surface", "raised")
 CHANGED = ("added_background", "removed_background", "added_word", "removed_word")
@@ -143,10 +146,33 @@ def test_a_theme_of_the_persons_own_replaces_the_bundled_one(tmp_path: Path):
     assert load_themes([tmp_path])["dark"].accent == "#ffcc00"
 
 
+@pytest.mark.parametrize(("is_dark", "base"), [("", "dark"), ("is_dark = true", "dark"), ("is_dark = false", "light")])
+def test_a_theme_of_the_persons_own_gives_only_what_differs(tmp_path: Path, is_dark, base):
+    path = tmp_path / "mine.toml"
+    path.write_text(f'{is_dark}\naccent = "#ffcc00"\n[code]\nkeyword = "#cc00ff"\n')
+    usual = THEMES[base]
+    code = replace(usual.code, keyword="#cc00ff")
+    assert read_theme(path) == replace(usual, name="mine", accent="#ffcc00", code=code)
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_a_theme_that_comes_with_the_program_gives_all_its_colours(name):
+    table = tomllib.loads(Path(f"themes/{name}.toml").read_text())
+    assert set(table) == {"is_dark", "code"} | NAMES - {"name", "is_rounded"}
+    assert set(table["code"]) == {field.name for field in fields(CodeColours)}
+
+
+def test_the_readme_names_the_colours_of_a_theme():
+    readme = " ".join(Path("README.md").read_text().split())
+    named = re.search(r"The colours of a theme are (.*?); under `\[code\]` they are (.*?)\. ", readme)
+    assert named
+    assert set(re.findall(r"`(\w+)`", named[1])) == NAMES - {"name", "is_dark", "is_rounded", "code"}
+    assert set(re.findall(r"`(\w+)`", named[2])) == {field.name for field in fields(CodeColours)}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('text = "#d8dbe1"', "", "lacks text"),
         ('text = "#d8dbe1"', 'text = "red"', "text must be a colour"),
         ('text = "#d8dbe1"', 'text = "#d8dbe1"\nshine = "#ffffff"', "no place for shine"),
         ("is_dark = true", 'is_dark = "yes"', "true or false"),
