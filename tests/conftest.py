@@ -27,8 +27,8 @@ settings.load_profile("whatever the machine does meanwhile")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Three for each core: most of the time what is tested waits for a terminal, a process or a clock."""
-    return 3 * (os.cpu_count() or 1)
+    """Four for each core: most of the time what is tested waits for a terminal, a process or a clock."""
+    return 4 * (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

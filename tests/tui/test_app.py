@@ -431,8 +431,8 @@ async def test_square_brackets_are_shown_and_never_read_as_markup(stage_of):
 async def test_the_screen_holds_at_its_smallest_size(stage_of):
     async with stage_of(size=(60, 15)) as stage:
         lines = stage.text.splitlines()
-        assert lines[0].startswith(" codeagent  ")
-        assert lines[0].endswith("main*  claude-test · ask · sandboxed")
+        assert lines[0].startswith(" codeagent  …/shop  main*")
+        assert lines[0].endswith("  claude-test · ask · sandboxed")
         assert "›" in stage.text
         assert lines[-1].startswith(" ask")
 

@@ -23,17 +23,16 @@ async def by_hand(stage, text, seconds):
 
 
 @pytest.mark.usefixtures("answers_in_earnest")
-@pytest.mark.parametrize("seconds", [0.2, 0.25])
-@pytest.mark.parametrize("sentence", ["you ", "no u", "also", "j is", "edit", "so u", "[x] "])
+@pytest.mark.parametrize("sentence", ["you ", "no u", "also", "j is", "edit"])
 async def test_a_sentence_at_the_speed_of_a_person_goes_to_the_prompt_whole_and_the_question_stays(
-    stage_of, ask_diff, sentence, seconds
+    stage_of, ask_diff, sentence
 ):
     asking = Asking(three_hunks(ask_diff), ask_diff("c2"))
     async with stage_of(asking, size=(140, 40)) as stage:
         await stage.type("go\n")
         await until_it_listens(stage)
         before = question_of(stage)
-        await by_hand(stage, sentence, seconds)
+        await by_hand(stage, sentence, 0.2)
         await stage.until(lambda: stage.app.main.prompt.text == sentence)
         await stage.until(lambda: question_of(stage) == before)
         assert asking.answers == {}
@@ -70,7 +69,7 @@ async def test_an_answer_is_marked_as_soon_as_its_key_is_pressed_until_it_is_giv
         await stage.until(lambda: stage.app.main.prompt.text == text and bool(asking.answers) is not bool(text))
 
 
-@pytest.mark.parametrize("sentence", ["oh no", "so use bar", "[x] done", "?no"])
+@pytest.mark.parametrize("sentence", ["oh no", "so use bar", "[x] done"])
 @pytest.mark.parametrize("seconds", [0, 0.05])
 async def test_what_keys_changed_that_were_text_is_put_back(stage_of, ask_diff, sentence, seconds):
     asking = Asking(three_hunks(ask_diff), ask_diff("c2"))
