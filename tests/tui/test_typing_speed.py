@@ -80,7 +80,7 @@ async def test_what_keys_changed_that_were_text_is_put_back(stage_of, ask_diff, 
         await until_it_listens(stage)
         dialog = stage.app.main.approval
         await stage.pilot.press("j", "o", "down", "down")
-        await stage.pilot.pause(0.2)
+        await stage.pilot.pause(0.5)  # those were for the question
         before, look = question_of(stage), dialog.look
         await by_hand(stage, sentence, seconds)
         await stage.until(lambda: stage.app.main.prompt.text == sentence)
