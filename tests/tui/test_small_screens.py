@@ -226,3 +226,12 @@ async def test_the_theme_that_the_bar_stands_on_stays_in_view_where_the_window_s
         chosen = picker._shown[picker._list.highlighted].value
         await stage.pilot.resize_terminal(*TINY)
         await stage.until(lambda: chosen[:7] in stage.text)
+
+
+@pytest.mark.parametrize(("columns", "keys"), [(80, "ctrl+d delete · esc leave"), (40, "enter open · esc leave")])
+async def test_the_keys_of_the_list_of_sessions_are_named_whole(stage_of, columns, keys):
+    async with stage_of(size=(columns, 14)) as stage:
+        await stage.type("/resume\n")
+        await stage.until(lambda: f"{keys} ─╯" in stage.text)
+        await stage.pilot.press("ctrl+r")
+        await stage.until(lambda: "enter keep it · esc" in stage.text)

@@ -15,6 +15,7 @@ from codeagent.core.changes import Pace, Reversal, Standing
 from codeagent.core.diff import FileDiff
 from codeagent.core.text import show_invisible
 from codeagent.tui.keys import Window
+from codeagent.tui.screens.pages import first_fitting
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.file_changes import ChangesView
 
@@ -120,8 +121,7 @@ class ChangesScreen(Window[Decision | None]):
         room = self.size.height - around - self._remark.count("\n") - 2 * bool(self._remark)
         self._view.styles.height = max(min(rows, room), 1)
         sensible = [keys for keys in self._keys if rows > room or _SCROLL not in keys]
-        fitting = (keys for keys in sensible if len(keys) <= self._box.outer_size.width - _CORNERS)
-        self._box.border_subtitle = Content(next(fitting, sensible[-1]))
+        self._box.border_subtitle = Content(first_fitting(sensible, self._box.outer_size.width - _CORNERS))
 
     def action_decide(self, decision: str) -> None:
         """Gives the answer, where there is a question and the answer makes sense."""

@@ -97,8 +97,8 @@ class Page(Window[None]):
     def _name_keys(self) -> None:
         """The arrows are named where they do something."""
         box = self.query_one(VerticalScroll)
-        fitting = (keys for keys in _SCROLL if len(keys) <= box.outer_size.width - _CORNERS)
-        box.border_subtitle = Content(next(fitting, _SCROLL[-1]) if box.max_scroll_y else _LEAVE)
+        scroll = first_fitting(_SCROLL, box.outer_size.width - _CORNERS)
+        box.border_subtitle = Content(scroll if box.max_scroll_y else _LEAVE)
 
     def action_close(self) -> None:
         """Leaves."""
@@ -151,6 +151,15 @@ def doctor_text(checks: Sequence[Check], width: int) -> Content:
         if check.remedy:
             lines += hung(Content(" " * (column + 2)), Content.styled(show_invisible(check.remedy), "$text"), width)
     return Content("\n").join(lines)
+
+
+def first_fitting(variants: Iterable[str], most: int) -> str:
+    """The first of at most so many characters, else the last, which is the shortest."""
+    text = ""
+    for text in variants:
+        if len(text) <= most:
+            break
+    return text
 
 
 def hung(first: Content, text: Content, width: int) -> list[Content]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from textual.content import Content
@@ -14,7 +14,7 @@ from codeagent.core.messages import Usage
 from codeagent.core.money import dollars
 from codeagent.core.text import counted, show_invisible
 from codeagent.tui.costs import CostBook, TurnCost
-from codeagent.tui.screens.pages import hung
+from codeagent.tui.screens.pages import first_fitting, hung
 
 _BAR, _SHORTEST_BAR = 24, 6
 _MOST_TURNS = 20
@@ -129,15 +129,6 @@ def _indented(text: str, style: str, width: int, *, by: int = _INDENT) -> list[C
     return [line.stylize(style) for line in hung(Content(" " * by), Content(text), width)]
 
 
-def _fitting(variants: Iterable[str], width: int) -> str:
-    """The first that fits, else the last, which is the shortest."""
-    text = ""
-    for text in variants:
-        if len(text) <= width:
-            break
-    return text
-
-
 def _without_price(book: CostBook, width: int) -> Iterator[Content]:
     """What the money does not hold, a line for each model, and how to have it counted."""
     for one in book.unpriced:
@@ -153,7 +144,9 @@ def _tokens(usage: Usage, width: int) -> Iterator[str]:
 
     def row(name: str, number: int, more: str = "", shortly: str = "") -> str:
         whole, narrow = f"{name:<10}{number:>12,}", f"{name:<9}{number:>{max(width - 9, 1)},}"
-        return _fitting((f"{whole} tokens{more}", f"{whole} tokens{shortly}", f"{whole} tokens", whole, narrow), width)
+        return first_fitting(
+            (f"{whole} tokens{more}", f"{whole} tokens{shortly}", f"{whole} tokens", whole, narrow), width
+        )
 
     yield row("sent", sent)
     if usage.cache_read_tokens:
@@ -179,7 +172,7 @@ def _turn(turn: TurnCost, width: int) -> Iterator[Content]:
     more = f" + {counted(open_tokens, 'token')} without a price" if open_tokens and turn.cost is not None else ""
     money = f"{_money(turn.cost)}{more}"
     variants = (f"{money} · {used}{cached} · {received}", f"{money} · {used} · {received}", f"{money} · {used}", money)
-    said = _fitting(variants, width - _TURN_COLUMN)
+    said = first_fitting(variants, width - _TURN_COLUMN)
     if _TURN_COLUMN + len(said) <= width:
         yield Content.styled(" " * _TURN_COLUMN + said, "$text-muted")
     else:

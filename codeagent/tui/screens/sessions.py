@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import StrEnum
 from time import monotonic
 from typing import ClassVar
@@ -22,6 +22,7 @@ from codeagent.core.desk import Opening
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import counted, show_invisible
 from codeagent.tui.keys import Window
+from codeagent.tui.screens.pages import first_fitting
 from codeagent.tui.screens.picker import Item, OptionRows, Picker
 from codeagent.tui.widgets.text_field import LineField
 
@@ -32,7 +33,14 @@ _AT_A_TIME = 20
 _MOMENT = 0.05
 _WIDEST = 122
 """Cells of a row and what is beside it on the widest screen."""
-_KEYS = "enter open · ctrl+r rename · ctrl+d delete · esc leave"
+_KEYS = (
+    "enter open · ctrl+r rename · ctrl+d delete · esc leave",
+    "enter open · ctrl+r rename · esc leave",
+    "enter open · esc leave",
+    "esc leave",
+)
+_RENAMING_KEYS = ("enter keep it · esc leave as it is", "enter keep it · esc", "esc")
+_CORNERS = 6
 _SEARCH, _RENAME = "type to search titles and all that was said", "the new title"
 
 
@@ -90,7 +98,6 @@ class SessionsScreen(Window[Opening | None]):
         """What is typed, what fits it, and a word about it."""
         with Vertical() as box:
             box.border_title = Content("Sessions")
-            box.border_subtitle = Content(_KEYS)
             yield self._typed
             yield self._list
             yield self._remark
@@ -213,6 +220,14 @@ class SessionsScreen(Window[Opening | None]):
         at = self._list.highlighted
         return self._shown[at] if at is not None and at < len(self._shown) else None
 
+    def on_resize(self) -> None:
+        """As many keys are named as fit."""
+        self.call_after_refresh(self._name_keys, _RENAMING_KEYS if self._doing is _Doing.RENAMING else _KEYS)
+
+    def _name_keys(self, keys: Sequence[str]) -> None:
+        box = self.query_one(Vertical)
+        box.border_subtitle = Content(first_fitting(keys, box.outer_size.width - _CORNERS))
+
     def action_rename(self) -> None:
         """Takes a new title for the session that the bar stands on."""
         session = self._pointed_at
@@ -221,7 +236,7 @@ class SessionsScreen(Window[Opening | None]):
         self._doing = _Doing.RENAMING
         box = self.query_one(Vertical)
         box.border_title = Content("New title")
-        box.border_subtitle = Content("enter keep it · esc leave as it is")
+        self._name_keys(_RENAMING_KEYS)
         self._typed.placeholder = _RENAME
         self._typed.value = session.title
 
@@ -234,7 +249,7 @@ class SessionsScreen(Window[Opening | None]):
     def _search_again(self) -> None:
         box = self.query_one(Vertical)
         box.border_title = Content("Sessions")
-        box.border_subtitle = Content(_KEYS)
+        self._name_keys(_KEYS)
         self._typed.placeholder = _SEARCH
         self._typed.value = self._query
         self._doing = _Doing.SEARCHING
