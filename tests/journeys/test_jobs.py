@@ -151,8 +151,8 @@ def test_the_next_start_ends_what_a_killed_run_left_and_says_so(place, model_ser
         (app,) = children(bash)
         (starter,) = children(app, "keeper_program")
         keepers = children(starter, "keeper_program")
-        for keeper in keepers:
-            os.kill(keeper, signal.SIGSTOP)
+        for pid in (starter, *keepers):  # else they end by themselves when the program is gone
+            os.kill(pid, signal.SIGSTOP)
         model_server.reply(Reply(parts=(Say("Hello again."),)))
         for pid in (app, *keepers, starter):
             os.kill(pid, signal.SIGKILL)
