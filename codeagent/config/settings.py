@@ -119,7 +119,7 @@ class Settings(_Table):
     budget: BudgetSettings = BudgetSettings.model_construct()
     ui: UiSettings = UiSettings.model_construct()
     keys: dict[str, str] = {}
-    """Other keys for actions, by the names that F1 shows, such as ``stop = "ctrl+x"``; what names no key leaves the usual one."""
+    """Other keys for actions, named as F1 does: ``stop = "ctrl+x"``; what names no key leaves the usual one."""
 
 
 def checked(tables: Mapping[str, Mapping[str, object]]) -> Settings:
