@@ -155,17 +155,19 @@ class AnthropicProvider(LiveProvider[_Form]):
 
 
 def _may_think(messages: Sequence[Message], left_out: LeftOut) -> bool:
-    """Whether thinking can be asked for: within a chain of calls only where it began with signed thinking.
+    """Whether thinking can be asked for: once calls were made, only where signed thinking began the turn.
 
-    https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
+    Calls and what comes of them are one turn and are thought about or not as a whole; a
+    message that stands behind results is sent with them and does not end it.
+    https://platform.claude.com/docs/en/build-with-claude/thinking-tool-workflows
     """
-    last = next((message for message in reversed(messages) if isinstance(message, AssistantMessage)), None)
-    if last is None or not last.calls:
+    opening = _opening(messages)
+    if opening is None:
         return True
-    sent = left_out.without(last) if left_out.texts else last
+    sent = left_out.without(opening) if left_out.texts else opening
     if left_out.thinking or not isinstance(sent, AssistantMessage):
         return False
-    first, _ = next(with_fields(sent.blocks, PROVIDER))
+    first, _ = next(with_fields(sent.blocks, PROVIDER), (None, None))
     match first:
         case ThinkingBlock(provider=provider, signature=signature):
             return provider == PROVIDER and bool(signature)
@@ -173,6 +175,17 @@ def _may_think(messages: Sequence[Message], left_out: LeftOut) -> bool:
             return provider == PROVIDER and (parse_object(payload) or {}).get("type") == "redacted_thinking"
         case _:
             return False
+
+
+def _opening(messages: Sequence[Message]) -> AssistantMessage | None:
+    """The first message of the model's in the turn that is going on; None where it has said nothing yet."""
+    opening = last = None
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            opening, last = opening or message, message
+        elif isinstance(message, UserMessage) and last and not last.calls:
+            opening = None
+    return opening
 
 
 def _tool(tool: ToolSpec) -> bytes:

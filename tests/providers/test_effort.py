@@ -87,22 +87,31 @@ async def test_a_reply_that_may_be_short_only_is_not_thought_about(budgeted, mod
 
 
 @pytest.mark.parametrize("signature", ["", "signed"])
-async def test_thinking_within_a_chain_of_calls_goes_on_only_where_it_was_thought_before(
+async def test_thinking_within_a_chain_of_calls_goes_on_only_where_it_was_thought_at_its_beginning(
     budgeted, model_server, signature
 ):
-    model_server.reply(say("Ok."))
-    call = ToolCall(id="c1", name="read", arguments_json="{}")
-    thought = ThinkingBlock(text="Hm.", signature=signature, provider="anthropic")
-    blocks = (thought, call) if signature else (call,)
-    messages = (
-        UserMessage(blocks=(TextBlock(text="Read."),), origin=Origin.PROMPT),
-        AssistantMessage(blocks=blocks, stop=StopReason.TOOL_USE, model="anthropic/claude-test"),
-        ResultsMessage(results=(ToolResult(call_id="c1", blocks=(TextBlock(text="text"),)),)),
-    )
-    async for _ in budgeted.stream(ModelRequest(system="", messages=messages, tools=())):
-        pass
-    assert ("thinking" in model_server.requests[0].body) == bool(signature)
+    thought = ThinkingBlock(text="Hm.", signature=signature or "signed", provider="anthropic")
+    opening, later = ((thought,), ()) if signature else ((), (thought,))
+    asked = said("Read.")
+    steered = (*called("c1", *opening), said("Look at the end."), *called("c2", *later))
+    answered = AssistantMessage(blocks=(TextBlock(text="Done."),), stop=StopReason.END_TURN)
+    model_server.reply(*[say("Ok.")] * 3)
+    for messages in ((asked, *called("c1", *opening)), (asked, *steered), (asked, *steered, answered, said("And?"))):
+        async for _ in budgeted.stream(ModelRequest(system="", messages=messages, tools=())):
+            pass
+    assert ["thinking" in request.body for request in model_server.requests] == [bool(signature)] * 2 + [True]
     assert model_server.refusals == []
+
+
+def said(text: str) -> UserMessage:
+    return UserMessage(blocks=(TextBlock(text=text),), origin=Origin.PROMPT)
+
+
+def called(identity: str, *thoughts: ThinkingBlock) -> tuple[AssistantMessage, ResultsMessage]:
+    blocks = (*thoughts, ToolCall(id=identity, name="read", arguments_json="{}"))
+    result = ToolResult(call_id=identity, blocks=(TextBlock(text="text"),))
+    reply = AssistantMessage(blocks=blocks, stop=StopReason.TOOL_USE, model="anthropic/claude-test")
+    return reply, ResultsMessage(results=(result,))
 
 
 def test_models_with_a_budget_are_known():

@@ -61,6 +61,8 @@ def check(body: object) -> None:
     _check_system(body.get("system", ""))
     _check_tools(body.get("tools", []))
     _check_messages(body["messages"])
+    if body.get("thinking", {}).get("type") == "enabled":
+        _check_turn_began_in_thought(body["messages"])
     if not body.get("tools") and '"tool_use"' in json.dumps(body["messages"]):
         raise Refused("Requests which include `tool_use` or `tool_result` blocks must define tools")
     if json.dumps(body).count('"cache_control"') > _MOST_CACHE_MARKERS:
@@ -122,6 +124,23 @@ def _check_messages(messages: object) -> None:
             waiting = []
     if role_before == "assistant":
         _check_last(blocks)
+
+
+def _check_turn_began_in_thought(messages: list[dict[str, object]]) -> None:
+    """A loop of calls is one turn: it is thought about from its first message on, or not at all."""
+    spoken = [
+        at for at, message in enumerate(messages)
+        if message["role"] == "user" and '"tool_result"' not in json.dumps(message["content"])
+    ]  # fmt: skip
+    for at, message in list(enumerate(messages))[spoken[-1] :]:
+        if message["role"] == "assistant":
+            found = _blocks(message["content"], f"messages.{at}")[0].get("type")
+            if found not in {"thinking", "redacted_thinking"}:
+                raise Refused(
+                    f"messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{found}`. "
+                    "When `thinking` is enabled, a final `assistant` message must start with a thinking block"
+                )
+            return
 
 
 def _check_last(blocks: list[dict[str, object]]) -> None:

@@ -94,6 +94,7 @@ MESSAGES_FAULTS: dict[str, Change] = {
     "bad call name": lambda body: blocks(body, 1)[1].update(name="a b"),
     "input is text": lambda body: blocks(body, 1)[1].update(input="{}"),
     "thinking without signature": lambda body: blocks(body, 1).insert(0, {"type": "thinking", "thinking": "x"}),
+    "thinking from the middle of a turn on": lambda body: body.update(thinking={"type": "enabled"}),
     "unknown block": lambda body: blocks(body, 1).insert(0, {"type": "video"}),
     "empty content": lambda body: blocks(body, 1).clear(),
     "ends with calls": lambda body: body["messages"].pop(),
