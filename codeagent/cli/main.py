@@ -17,8 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from codeagent.cli.first_frame import FirstFrame
-from codeagent.cli.opening import OpenDesk
-from codeagent.cli.options import Options
+from codeagent.cli.options import OpenDesk, Options
 from codeagent.config.launch import PICK, Launch
 from codeagent.config.places import Places, find_places
 from codeagent.core.archive import Archive

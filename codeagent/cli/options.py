@@ -1,12 +1,19 @@
-"""What the command line asked for, as typed values."""
+"""What the command line asked for, as typed values, and what opens a session for it."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 
+from codeagent.config.launch import Launch
+from codeagent.core.desk import Approver, Desk
+from codeagent.core.events import Emit
 from codeagent.core.values import value
+
+OpenDesk = Callable[[Launch, Emit, Approver], Awaitable[Desk]]
+"""Opens the session of one start for a screen; raises ConfigError, JournalError and SessionBusy."""
 
 
 class OutputFormat(StrEnum):

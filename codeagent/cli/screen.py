@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from codeagent.cli.first_frame import FirstFrame
-from codeagent.cli.opening import OpenDesk
+from codeagent.cli.options import OpenDesk
 from codeagent.cli.terminal_guard import TerminalGuard
 from codeagent.config.first_look import FirstLook, first_look
 from codeagent.config.launch import Launch

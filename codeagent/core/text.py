@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from codeagent.core.long_texts import find, is_plain, is_sound
 from codeagent.core.seldom import seldom
+from codeagent.core.unseen import HIDDEN, INVISIBLE, is_at_home, is_at_home_in_prose
 
 REDACTED = "[redacted]"
 _SHORTEST_SECRET = 8
@@ -33,14 +33,6 @@ _ESCAPE = seldom(
     r"|\x1b[ -/]*[0-~]?"
 )
 
-# Controls, spaces that are not U+0020, soft hyphen, joiners, fillers, direction marks, variation selectors,
-# tags, non-characters and surrogates: all that has no ink of its own, or changes where other ink goes.
-_INVISIBLE = seldom(
-    "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u1680"
-    "\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ud800-\udfff"
-    "\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001345f"
-    "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
 _LONG_BLANK = seldom(r"[ \t]{24,}")
 _LONG_GAP = seldom(r"\n{5,}")
 # Letters that look like Latin ones, or may be taken for them: all of a script that nobody writes into a Latin word,
@@ -66,8 +58,6 @@ _LIKE_ASCII = seldom(f"[{_FOREIGN_SIGNS}{_OTHER_SIGNS}]")
 _FULL_WIDTH = seldom("[\uff21-\uff3a\uff41-\uff5a]")
 _QUOTED = seldom(r"""\\.|'[^'\n]*'|"(?:[^"\\\n]++|\\.)*+\"""")
 _LATIN = seldom("[A-Za-z]")
-_JOINER = "\u200d"
-_EMOJI_STYLE = "\ufe0f"
 
 _SECRET_NAME = seldom(
     r"SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY$|(?<!PUBLIC)_KEY$|(?:ACCESS|PRIVATE)_?KEY(?:_ID)?$|CONNECTION_?STRING$"
@@ -145,11 +135,22 @@ def show_invisible(text: str, brackets: str = "<>") -> str:
 
     That is control characters but tab and newline, direction marks, zero-width
     and filler characters, odd spaces, lone surrogates; bytes of a name as ``show_bytes``. Joiners and style marks
-    inside an emoji stay; nothing else changes. Each stands in the two ``brackets``.
+    stay inside an emoji and between letters that look other with them; nothing else changes. Each stands in the
+    two ``brackets``.
     """
     if is_plain(text):
         return text
-    return _INVISIBLE().sub(lambda found: _written_out(found, brackets), text)
+    return INVISIBLE().sub(lambda found: _written_out(found, brackets), text)
+
+
+def show_hidden(text: str) -> str:
+    """``show_invisible`` for prose: what hides between the letters, such as ``<U+200B>``, is written out.
+
+    A wide or unbroken space is a space there, and a mark stays where it belongs to a script.
+    """
+    if text.isascii():
+        return text
+    return HIDDEN().sub(lambda found: found[0] if is_at_home_in_prose(found) else _code(found), text)
 
 
 def show_bytes(text: str, *, in_json: bool = False) -> str:
@@ -175,7 +176,7 @@ def count_gaps(text: str) -> str:
 
 def has_invisible(text: str) -> bool:
     """Whether ``show_invisible`` would change the text."""
-    return not is_plain(text) and any(_written_out(found) != found[0] for found in _INVISIBLE().finditer(text))
+    return not is_plain(text) and any(_written_out(found) != found[0] for found in INVISIBLE().finditer(text))
 
 
 def show_disguised(text: str) -> str:
@@ -350,13 +351,10 @@ def _rubbed_out(text: str) -> str:
 
 
 def _written_out(found: re.Match[str], brackets: str = "<>") -> str:
-    character, text, at = found[0], found.string, found.start()
-    before, after = text[at - 1 : at], text[at + 1 : at + 2]
-    if character == _EMOJI_STYLE and _is_symbol(before):
+    character, at = found[0], found.start()
+    if is_at_home(found):
         return character
-    if character == _JOINER and (before == _EMOJI_STYLE or _is_symbol(before)) and _is_symbol(after):
-        return character
-    if "\udc80" <= character <= "\udcff" and not "\ud800" <= before <= "\udbff":
+    if "\udc80" <= character <= "\udcff" and not "\ud800" <= found.string[at - 1 : at] <= "\udbff":
         return _byte(character)
     return _code(found, brackets)
 
@@ -391,8 +389,3 @@ def _has_other_script(line: str) -> bool:
     """Whether letters stand in it that are no Latin ones, and pass for none."""
     words = _LETTERS().findall(line)
     return any(character > "\u024f" and not _DISGUISED().search(character) for word in words for character in word)
-
-
-def _is_symbol(character: str) -> bool:
-    """Emoji and their skin tones."""
-    return character > "\u2000" and unicodedata.category(character) in {"So", "Sk"}

@@ -21,6 +21,7 @@ from codeagent.core.text import (
     show_bytes,
     show_command,
     show_disguised,
+    show_hidden,
     show_invisible,
     storable,
 )
@@ -114,16 +115,30 @@ def test_what_cannot_be_seen_is_written_out(character):
 
 
 @pytest.mark.parametrize(
-    "text", ["tab\tand\nline", "Grüße", "日本語", "🙂", "❤️ ok", "👩‍💻", "👩🏽‍💻", "العربية", "e\u0301"]
+    "text",
+    [
+        *("tab\tand\nline", "Grüße", "日本語", "🙂", "❤️ ok", "👩‍💻", "👩🏽‍💻", "العربية", "e\u0301", "1️⃣ ℹ️ ©️ ↩︎"),
+        *("می\u200cخواهم", "क्\u200dष"),  # joiners that are seen: of Persian and of Hindi
+    ],
 )
 def test_what_can_be_seen_stays_as_it_is(text):
-    assert show_invisible(text) == text
+    assert show_invisible(text) == show_hidden(text) == text
     assert not has_invisible(text)
 
 
 def test_style_marks_that_follow_no_symbol_are_written_out():
     assert show_invisible("❤️\ufe0f") == "❤️<U+FE0F>"
     assert show_invisible("\u200d👩") == "<U+200D>👩"
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\ufeff", "\xad", "\u200d", "\u200c", "\u200f", "\ufe0f", "\U000e0041"])
+def test_prose_hides_nothing_between_its_letters(hidden):
+    assert show_hidden(f"pass{hidden}word") == f"pass<U+{ord(hidden):04X}>word"
+
+
+@pytest.mark.parametrize("text", ["« oui\u202f»\xa0!", "全角\u3000空白", "שלום\u200f!", "葛\U000e0100"])
+def test_in_prose_spaces_are_spaces_and_marks_stay_with_their_script(text):
+    assert show_hidden(text) == text
 
 
 @given(ANY_TEXT)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from codeagent.cli.command_line import WordsParser
-from codeagent.cli.opening import OpenDesk
+from codeagent.cli.options import OpenDesk
 from codeagent.cli.screen import open_app
 from codeagent.config.key_problems import keys_in_force
 from codeagent.config.launch import Launch

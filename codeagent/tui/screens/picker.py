@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 from codeagent.core.text import show_invisible
 from codeagent.core.values import value
 from codeagent.tui.keys import Window
-from codeagent.tui.widgets.text_field import LineField
+from codeagent.tui.widgets.text_field import LineField, read_back
 
 MOST_SHOWN = 200
 _KEYS, _ASKING = "enter choose · esc leave", "asking the services…"
@@ -180,7 +180,7 @@ class Picker(Window[str | None]):
                 is_chosen = self._has_moved or bool(self._filter.value)
                 stood_on = self._current if at is None or not is_chosen else self._shown[at].value
                 self._items = items
-                self._narrow(self._filter.value)
+                self._narrow(self._filter.whole_text)
                 self._stand_on(stood_on)
         self.query_one(Vertical).border_subtitle = Content(_KEYS)
 
@@ -207,7 +207,7 @@ class Picker(Window[str | None]):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._narrow(event.value)
+        self._narrow(read_back(event.value))
 
     def _narrow(self, query: str) -> None:
         self.set_class(len(self._items) <= _FEW and not query and not self._takes_any, "-few")
@@ -231,9 +231,9 @@ class Picker(Window[str | None]):
         return Content("\n  ").join(Content.assemble(mark, self._without_mark(item, 2)).split("\n"))
 
     def _without_mark(self, item: Item, taken: int) -> Content:
-        lengths = [len(one.value) for one in self._shown if one.detail]
+        lengths = [_shown(one).cell_length for one in self._shown if one.detail]
         width = max((length for length in lengths if length <= _WIDEST_VALUE), default=0) + 3
-        value = Content(" ".join(show_invisible(item.value).split()))
+        value = _shown(item)
         room = max(self._width - _AROUND - taken, 10)
         if not item.detail or (self._is_beside and room - width < _NARROWEST):
             return value.truncate(room, ellipsis=True)
@@ -254,8 +254,8 @@ class Picker(Window[str | None]):
         event.stop()
         if self._list.highlighted is not None:
             self.dismiss(self._shown[self._list.highlighted].value)
-        elif self._takes_any and event.value.strip():
-            self.dismiss(event.value.strip())
+        elif self._takes_any and (typed := read_back(event.value).strip()):
+            self.dismiss(typed)
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
@@ -272,11 +272,16 @@ class Picker(Window[str | None]):
     @property
     def unused(self) -> str:
         """What is typed where nothing in the list fits it: it may have been meant for elsewhere."""
-        return "" if self._shown else self._filter.value.strip()
+        return "" if self._shown else self._filter.whole_text.strip()
 
     def action_close(self) -> None:
         """Leaves without a choice."""
         self.dismiss(None)
+
+
+def _shown(item: Item) -> Content:
+    """A value as it is drawn, in one line."""
+    return Content(" ".join(show_invisible(item.value).split()))
 
 
 def _below(detail: Content, room: int) -> list[Content]:

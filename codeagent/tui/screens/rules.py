@@ -18,7 +18,7 @@ from codeagent.core.errors import CodeagentError
 from codeagent.core.text import show_invisible
 from codeagent.tui.keys import Window
 from codeagent.tui.screens.picker import OptionRows
-from codeagent.tui.widgets.text_field import LineField
+from codeagent.tui.widgets.text_field import LineField, read_back
 
 _WIDEST = 120
 _AROUND, _FRAME = 2, 4
@@ -122,23 +122,23 @@ class RulesScreen(Window[None]):
         self.add_class("-adding")
         self._name_keys()
         self._input.focus()
-        self._explain(self._input.value)
+        self._explain(self._input.whole_text)
 
     def action_next_scope(self) -> None:
         """Another time for which the new rule is to hold."""
         if self._is_adding:
             self._scope = _SCOPES[(_SCOPES.index(self._scope) + 1) % len(_SCOPES)]
-            self._explain(self._input.value)
+            self._explain(self._input.whole_text)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._explain(event.value)
+        self._explain(read_back(event.value))
 
     @on(Input.Submitted)
     async def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        decision, rule = _parts(event.value)
+        decision, rule = _parts(read_back(event.value))
         try:
             self._bench.rule_meaning(decision, rule)
             await self._bench.add_rule(decision, rule, self._scope)

@@ -24,7 +24,7 @@ from codeagent.core.text import counted, show_invisible
 from codeagent.tui.keys import Window
 from codeagent.tui.screens.pages import first_fitting
 from codeagent.tui.screens.picker import Item, OptionRows, Picker
-from codeagent.tui.widgets.text_field import LineField
+from codeagent.tui.widgets.text_field import LineField, read_back
 
 MOST_SHOWN = 200
 _LEAST_LETTERS = 2
@@ -153,8 +153,9 @@ class SessionsScreen(Window[Opening | None]):
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self._doing is _Doing.SEARCHING and event.value.strip() != self._query:
-            self._query = event.value.strip()
+        query = read_back(event.value).strip()
+        if self._doing is _Doing.SEARCHING and query != self._query:
+            self._query = query
             self._show_all()
             self._search(self._query)
 
@@ -187,7 +188,7 @@ class SessionsScreen(Window[Opening | None]):
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
         if self._doing is _Doing.RENAMING:
-            self._finish_renaming(event.value)
+            self._finish_renaming(read_back(event.value))
         elif self._list.highlighted is not None:
             self._choose(self._list.highlighted)
 

@@ -21,7 +21,7 @@ from codeagent.core.text import show_invisible
 from codeagent.tui.keys import OwnKeysScreen
 from codeagent.tui.offers import DEMO, Offers
 from codeagent.tui.widgets.choices import Choice, Choices
-from codeagent.tui.widgets.text_field import LineField
+from codeagent.tui.widgets.text_field import LineField, read_back
 
 _WAYS = (
     ("From the shell", ("export ANTHROPIC_API_KEY=…", "codeagent config set-key anthropic")),
@@ -145,7 +145,7 @@ class WelcomeScreen(OwnKeysScreen[str | Opening | None]):
     @on(Input.Submitted)
     def _key_entered(self, event: Input.Submitted) -> None:
         event.stop()
-        self._asking = self.run_worker(partial(self._take_key, event.value), exclusive=True, group="key")
+        self._asking = self.run_worker(partial(self._take_key, read_back(event.value)), exclusive=True, group="key")
 
     async def _take_key(self, key: str) -> None:
         """Keeps a key that the service takes; one that it does not only when it is entered again."""

@@ -166,8 +166,8 @@ class TextBlock:
         return guess_rows(self._source[:MOST], max(width - INDENT - RIGHT_MARGIN, 1))
 
     def words(self) -> str:
-        """The source."""
-        return self._source
+        """The source, what is hidden in it written out."""
+        return presentable(self._source)
 
 
 class LiveCode:

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from codeagent.core.keys import Place
 from codeagent.tui.keys import bindings
 from codeagent.tui.widgets.search import Found
-from codeagent.tui.widgets.text_field import LineField
+from codeagent.tui.widgets.text_field import LineField, read_back
 
 
 class _Words(LineField):
@@ -59,7 +59,7 @@ class FindBar(Horizontal):
     @property
     def words(self) -> str:
         """What is typed."""
-        return self._words.value
+        return self._words.whole_text
 
     def open(self) -> None:
         """Takes the keyboard; what was sought last stands there, to be typed over."""
@@ -75,7 +75,7 @@ class FindBar(Horizontal):
         """Tells what is sought now."""
         event.stop()
         if self.display:
-            self.post_message(self.Sought(event.value))
+            self.post_message(self.Sought(read_back(event.value)))
 
     def show(self, found: Found) -> None:
         """How many places there are."""

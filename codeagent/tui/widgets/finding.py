@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from codeagent.tui.widgets.lines import Line, Piece
+from codeagent.tui.widgets.lines import Line, Piece, presentable
 
 _NEAR = 500
 """Characters on either side of a line that are looked at for what begins or ends there; more for longer words."""
@@ -21,8 +21,8 @@ Hit = tuple[Spot, Spot]
 
 
 def pattern_of(words: str) -> re.Pattern[str]:
-    """What finds the words, upper and lower case alike; no sign in them means anything but itself."""
-    return re.compile(re.escape(words), re.IGNORECASE)
+    """What finds the words as they are drawn, upper and lower case alike; no sign means anything but itself."""
+    return re.compile(re.escape(presentable(words)), re.IGNORECASE)
 
 
 def hits(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Hit]:

@@ -20,7 +20,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from codeagent.core.text import clean, show_invisible
+from codeagent.core.text import clean, show_hidden
 from codeagent.core.values import value
 
 TAB = "    "
@@ -28,8 +28,6 @@ GOES_ON = "↳ "
 """What stands before a row that a line of code or of a command goes on in."""
 UNFOLD = "unfold"
 """The link of a row that a click replaces by what it stands for."""
-
-_DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 # Characters that take one cell each and join with nothing: the common case, cut by index.
 _SINGLE = re.compile(
@@ -177,12 +175,11 @@ EMPTY = Line()
 
 
 def presentable(text: str) -> str:
-    """Foreign prose as it may be drawn: no control characters, tabs as blanks, and nothing that reorders what follows.
+    """Foreign prose as it may be drawn: no control characters, tabs as blanks, and nothing that hides or reorders.
 
-    Marks that belong to a script or an emoji stay; where hidden ones matter, use ``show_invisible``.
+    Marks that belong to a script or an emoji stay; where each space matters, use ``show_invisible``.
     """
-    text = clean(text)
-    text = text if text.isascii() else _DIRECTIONS.sub(lambda found: show_invisible(found[0]), text)
+    text = show_hidden(clean(text))
     return text.expandtabs(len(TAB)) if "\t" in text else text
 
 

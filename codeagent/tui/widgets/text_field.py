@@ -201,32 +201,68 @@ class TextField(TextArea):
 class LineField(Input):
     """Textual's field; the cursor is never in a character."""
 
+    @property
+    def whole_text(self) -> str:
+        """The text with the characters themselves that are written out here."""
+        return read_back(self.value)
+
+    @property
+    def selected_text(self) -> str:
+        """What is selected, likewise."""
+        return read_back(super().selected_text)
+
+    def validate_value(self, value: str) -> str:
+        """Whatever comes in, as it is held here."""
+        return write_out(value)
+
+    def replace(self, text: str, start: int, end: int) -> None:
+        """Puts a text in the place of another."""
+        super().replace(write_out(text), start, end)
+
+    @property
+    def _value(self) -> Text:
+        text = super()._value
+        text.plain = drawn(text.plain)
+        return text
+
     def validate_selection(self, selection: Selection) -> Selection:
         """The nearest one with whole characters."""
         start, end = super().validate_selection(selection)
         return Selection(edge_at(self.value, start), edge_at(self.value, end))
 
+    @property
+    def _before(self) -> int:
+        """Where the character or the mark to the left begins."""
+        span = mark_at(self.value, self.cursor_position)
+        return span[0] if span else edge_before(self.value, self.cursor_position)
+
+    @property
+    def _behind(self) -> int:
+        """Where the character or the mark to the right ends."""
+        span = mark_at(self.value, self.cursor_position + 1)
+        return span[1] if span else edge_after(self.value, self.cursor_position)
+
     def action_delete_left(self) -> None:
         """Deletes what is selected, else the character to the left."""
         if self.selection.is_empty:
-            self.delete(edge_before(self.value, self.cursor_position), self.cursor_position)
+            self.delete(self._before, self.cursor_position)
         else:
             self.delete_selection()
 
     def action_delete_right(self) -> None:
         """Deletes what is selected, else the character to the right."""
         if self.selection.is_empty:
-            self.delete(self.cursor_position, edge_after(self.value, self.cursor_position))
+            self.delete(self.cursor_position, self._behind)
         else:
             self.delete_selection()
 
     def action_cursor_left(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - Textual's signature
         """Before the character to the left, or what is selected."""
-        self._step(edge_before(self.value, self.cursor_position), select=select)
+        self._step(self._before, select=select)
 
     def action_cursor_right(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - Textual's signature
         """Behind the character to the right, or what is selected."""
-        self._step(edge_after(self.value, self.cursor_position), select=select)
+        self._step(self._behind, select=select)
 
     def _step(self, to: int, *, select: bool) -> None:
         start, end = self.selection

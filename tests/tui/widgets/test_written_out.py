@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.events import Paste
 
+from codeagent.core.events import TextStreamed
 from codeagent.tui.widgets.text_field import drawn, mark_at, read_back, write_out
 from tests.tui.conftest import command_request
 from tests.tui.test_edited_proposals import Editing, open_editor
@@ -50,6 +51,27 @@ async def test_a_paste_is_drawn_safely_and_sent_as_it_was_pasted(stage_of):
         await stage.pilot.press("up")
         await stage.until(lambda: "rm <U+202E>gnp.txt" in stage.text)
         assert prompt.full_text == pasted
+
+
+async def test_what_was_said_and_what_is_sought_hide_nothing_either(stage_of):
+    said = "pass\u200bword"
+
+    async def turn(emit, approver):
+        emit(TextStreamed(text="so\xadft and \ufeffmarked\n\n"))
+
+    async with stage_of(turn) as stage:
+        stage.app.main.prompt.post_message(Paste(said))
+        await stage.pilot.press("enter")
+        await stage.until(lambda: "so<U+00AD>ft and <U+FEFF>marked" in stage.text)
+        assert "› pass<U+200B>word" in stage.text
+        await stage.pilot.press("ctrl+f")
+        stage.app.focused.post_message(Paste("o\xadf"))
+        await stage.until(lambda: "o<U+00AD>f" in stage.text and "1 of 1" in stage.text)
+        await stage.pilot.press("left", "backspace", "escape", "ctrl+r")
+        await stage.until(lambda: "Typed before" in stage.text)
+        stage.app.focused.post_message(Paste("s\u200bw"))
+        await stage.until(lambda: [item.value for item in stage.app.screen._shown] == [said])
+        assert stage.text.count("s<U+200B>w") == 3
 
 
 async def test_a_step_and_a_deletion_are_over_the_whole_mark_and_a_copy_has_the_character(stage_of):
