@@ -108,7 +108,7 @@ async def test_looking_at_the_reasons_keeps_the_place_in_the_question_and_what_w
     asking = Asking(_change(ask_command))
     async with stage_of(asking) as stage:
         await begin(stage)
-        await stage.press_slowly("end")
+        await stage.press_slowly("pagedown", "pagedown", "pagedown", "end")
         assert LAST in stage.text
         await stage.press_slowly("question_mark")
         assert LAST not in stage.text
@@ -155,7 +155,7 @@ async def test_what_was_not_seen_in_one_layout_is_not_seen_in_the_other(stage_of
 
 
 async def test_what_was_seen_of_a_question_is_known_when_it_comes_back_into_view(stage_of, ask_command):
-    command = "\n".join(f"echo {number}" for number in range(60))
+    command = "\n".join(f"echo {number}" for number in range(20))
     answers = []
 
     async def turn(emit, approver):

@@ -129,7 +129,6 @@ class ApprovalDialog(LookingAround):
         """The first time, says in the border what was not looked at yet."""
         if self._lacks_room():
             return True
-        self._drawing.note_seen(self._body.seen)
         is_more = question.warn()
         self._is_warning = self._is_warning or is_more
         self._tell_what_follows()

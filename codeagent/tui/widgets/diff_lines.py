@@ -6,7 +6,7 @@ looked at, so that a change of ten thousand lines opens as fast as a small one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from operator import add
 
@@ -19,6 +19,7 @@ from codeagent.tui.later import readable_on
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.diff_layout import NONE, Entry, Layout, Side, end_mark, gaps, lay_out, numbers, shown
 from codeagent.tui.widgets.diff_painter import DiffPainter, with_words
+from codeagent.tui.widgets.drawn_rows import SeenRows
 from codeagent.tui.widgets.inks import Inks, inks_of
 from codeagent.tui.widgets.lines import Cut, Line, Piece, Pieces, between, wrap
 from codeagent.tui.widgets.stacks import LazyLines
@@ -91,25 +92,26 @@ class DiffLines(LazyLines):
         at = next((at for at, entry in enumerate(layout.entries) if lines[max(entry)].kind is not LineKind.SAME), 0)
         return layout.tops[at]
 
-    def changes_in(self, first: int, last: int) -> set[ChangedLine]:
-        """The lines that come or go and stand in the rows from ``first`` to before ``last``, with all of themselves."""
-        found: set[ChangedLine] = set()
-        for hunk, places, top, bottom in self._entries(first):
-            if bottom > last:
-                break
-            if top >= first:
-                found |= set(self._changed(hunk, places))
-        return found
+    def changes_in(self, rows: SeenRows, above: int) -> set[ChangedLine]:
+        """The lines that come or go and stand wholly in these rows, which begin ``above`` rows before the diff's."""
+        entries = self._entries()
+        found = (
+            self._changed(hunk, places) for hunk, places, top, end in entries if rows.covers(top + above, end + above)
+        )
+        return {line for lines in found for line in lines}
 
-    def rows_of(self, seen: set[ChangedLine]) -> int:
-        """How many rows stand before the first line that comes or goes and is not among the ``seen``."""
-        tops = (top for hunk, places, top, _ in self._entries(0) if not seen.issuperset(self._changed(hunk, places)))
-        return next(tops, len(self))
+    def rows_without(self, unseen: Callable[[ChangedLine], bool], above: int) -> Iterator[tuple[int, int]]:
+        """The ranges of rows from the first hunk on without lines that come or go ``unseen``, counted as above."""
+        first = self.hunk_starts[0]
+        for hunk, places, top, end in self._entries():
+            if any(map(unseen, self._changed(hunk, places))):
+                yield first + above, top + above
+                first = end
+        yield first + above, len(self) + above
 
-    def _entries(self, first: int) -> Iterator[tuple[int, Entry, int, int]]:
-        """Hunk, lines, first row and row behind the last of all that stand from the hunk at row ``first`` on."""
-        for hunk in range(max(self._layout.find(first)[0], 0), len(self._layout.hunks)):
-            layout = self._layout.hunks[hunk]
+    def _entries(self) -> Iterator[tuple[int, Entry, int, int]]:
+        """Hunk, lines, first row and row behind the last of each."""
+        for hunk, layout in enumerate(self._layout.hunks):
             following = self._layout.starts[hunk + 1] if hunk + 1 < len(self._layout.starts) else len(self)
             for places, top, bottom in zip(layout.entries, layout.tops, (*layout.tops[1:], following), strict=True):
                 yield hunk, places, top, bottom

@@ -12,9 +12,10 @@ from codeagent.tui.widgets.answer_choices import View
 from codeagent.tui.widgets.answer_keys import Choice, have_room
 from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
+from codeagent.tui.widgets.drawn_rows import SeenRows
 from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.lines import Line, Piece, wrap
-from codeagent.tui.widgets.open_questions import OpenQuestion
+from codeagent.tui.widgets.open_questions import DrawnAs, OpenQuestion
 from codeagent.tui.widgets.question_lines import key_lines, offer_lines, question_lines, verdict_lines
 
 FRAME = 2
@@ -84,45 +85,24 @@ def fitting_rows(wanted: int, height: int, left: int, *, is_all: bool = False) -
 
 
 class DrawnQuestion:
-    """The lines of the question in view, where its hunks begin, and how many of them were in view before."""
+    """The lines of the question in view, where its hunks begin, and which of them were in view before."""
 
     def __init__(self) -> None:
         self.hunk_starts: Sequence[int] = ()
-        self.seen = 0
+        self.seen = SeenRows()
         self.rows = 0
         """So many lines of a question can be in view at once."""
-        self._shown: OpenQuestion | None = None
-        self._total = 0
-        self._drawn: tuple[tuple[int, int, Palette, Side, int], DiffLines] | None = None
+        self._drawn: tuple[OpenQuestion, DrawnAs, DiffLines] | None = None
         self._above = 0
 
     def change_in(self, hunk: int) -> int:
         """The line at which the first change of a hunk stands."""
-        return self._above + self._drawn[1].change_in(hunk) if self._drawn is not None else 0
-
-    def note_seen(self, rows: int) -> None:
-        """The first ``rows`` of the question were in view, which counts however it is laid out next."""
-        question = self._shown
-        if question is None:
-            return
-        if self._drawn is not None and rows > max(self.seen, self._above):
-            first = max(self.seen - self._above, 0)
-            question.seen_changes |= self._drawn[1].changes_in(first, rows - self._above)
-        self.seen = question.seen_rows = max(self.seen, min(rows, self._total))
-        question.unread = self._total - self.seen
-
-    def _rows_seen(self, question: OpenQuestion) -> int:
-        """How many of the lines as they are laid out now were in view in any layout."""
-        if question.unread == 0:
-            return self._total
-        if self._drawn is not None and question.seen_changes:
-            return self._above + self._drawn[1].rows_of(question.seen_changes)
-        return min(question.seen_rows, self._total)
+        return self._above + self._drawn[2].change_in(hunk) if self._drawn is not None else 0
 
     def prepare(self, hunk: int, rows: int) -> None:
         """Draws the first rows of a hunk of the change in view; called on a thread."""
         if self._drawn is not None:
-            self._drawn[1].prepare(hunk, rows)
+            self._drawn[2].prepare(hunk, rows)
 
     def lines(
         self,
@@ -135,7 +115,7 @@ class DrawnQuestion:
     ) -> Sequence[Line]:
         """The lines of a view; ``choices`` are those of the question itself, which its reasons name."""
         request = question.request
-        self.hunk_starts, self.seen, self._shown = (), 0, None
+        self.hunk_starts, self.seen = (), SeenRows()
         match view:
             case View.QUESTION | View.REFUSING | View.EXPLAINING | View.EDITING:
                 return self._question_lines(question, width, palette, side)
@@ -150,29 +130,48 @@ class DrawnQuestion:
                 assert_never(view)
 
     def _question_lines(self, question: OpenQuestion, width: int, palette: Palette, side: Side) -> Sequence[Line]:
-        before = self._drawn
         diff = self._diff(question, width, palette, side)
-        is_as_before = before is not None and self._drawn is not None and before[0] == self._drawn[0]
         shown = question_lines(question.request, width, palette, diff=diff, rows=self.rows)
         self.hunk_starts = shown.hunk_starts
         self._above = shown.hunk_starts[0] - diff.hunk_starts[0] if diff is not None and shown.hunk_starts else 0
-        self._shown, self._total = question, len(shown.lines)
+        total, before = len(shown.lines), question.drawn_as
+        question.drawn_as = self._drawn[1] if self._drawn is not None else None
         if question.is_turned is not shown.is_turned:  # what was in view are other lines now
-            question.is_turned, question.seen_rows = shown.is_turned, 0
-        self.seen = question.seen_rows if is_as_before else self._rows_seen(question)
+            question.is_turned, question.seen = shown.is_turned, SeenRows()
+        elif before != question.drawn_as or total != question.rows:
+            question.seen = self._seen_anew(question, total)
+        question.rows, self.seen = total, question.seen
         return shown.lines
+
+    def _seen_anew(self, question: OpenQuestion, total: int) -> SeenRows:
+        """Which of the lines as they are laid out now were in view in any layout."""
+        if question.rows and not question.unread:
+            return SeenRows([(0, total)])
+        if self._drawn is None or not question.seen_changes:
+            return question.seen.within(total)
+        first, changes = self.hunk_starts[0], question.seen_changes
+        between = self._drawn[2].rows_without(lambda line: line not in changes, self._above)
+        return SeenRows((*question.seen.within(first), *between))
+
+    def _keep_changes(self) -> None:
+        """What was in view of the change counts however it is laid out next."""
+        if self._drawn is not None:
+            question, _, diff = self._drawn
+            question.seen_changes |= diff.changes_in(question.seen, self._above)
 
     def _diff(self, question: OpenQuestion, width: int, palette: Palette, side: Side) -> DiffLines | None:
         """The change, laid out only when it was not before."""
         around = question.around
+        key = DrawnAs(width, palette, side, question.unfolded)
         if around is None:
+            self._keep_changes()
             self._drawn = None
             return None
-        key = (question.ticket, width, palette, side, question.unfolded)
         current = question.hunk if question.hunks > 1 else None
-        if self._drawn is not None and self._drawn[0] == key:
-            diff = self._drawn[1].marked(question.choice, current)
+        if self._drawn is not None and self._drawn[0] is question and self._drawn[1] == key:
+            diff = self._drawn[2].marked(question.choice, current)
         else:
+            self._keep_changes()
             diff = render_diff(
                 around.shown,
                 width,
@@ -182,5 +181,5 @@ class DrawnQuestion:
                 side=side if around.is_foldable else Side.BELOW,
                 folded=around.folded,
             )
-        self._drawn = (key, diff)
+        self._drawn = (question, key, diff)
         return diff

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import NamedTuple
 
 from codeagent.core.approvals import (
     ApprovalRequest,
@@ -18,20 +19,32 @@ from codeagent.core.approvals import (
 )
 from codeagent.core.diff import LineKind
 from codeagent.core.text import counted, show_invisible
+from codeagent.tui.themes import Palette
+from codeagent.tui.widgets.diff_layout import Side
 from codeagent.tui.widgets.diff_lines import ChangedLine
+from codeagent.tui.widgets.drawn_rows import SeenRows
 from codeagent.tui.widgets.surroundings import Surroundings
 from codeagent.tui.widgets.typed_before import first_line_of_edit
+
+
+class DrawnAs(NamedTuple):
+    """All that decides where the lines of a change stand."""
+
+    width: int
+    palette: Palette
+    side: Side
+    unfolded: int
 
 
 @dataclass(slots=True, kw_only=True)
 class OpenQuestion:
     """One question; ``left_out`` are the hunks taken out, ``was_shown`` that the person could have read it.
 
-    ``unread`` are the lines never in view (None: not looked at yet), ``seen_rows`` and ``seen_changes`` what was in
-    view of it as it was laid out, ``was_warned`` that the person knows of them, ``is_anew`` that another
-    program changed what was shown before; ``order`` is the place of its call among the calls. ``is_called_off``: its
-    file changed while something is typed about it, so that no answer counts until it is asked anew. ``around`` holds
-    the lines around the hunks, shown ``unfolded`` times more; ``counts`` are the lines that come and go.
+    ``rows`` are those that it has as it was ``drawn_as`` last, ``seen`` which of them were in view, ``seen_changes``
+    what was in any layout, ``was_warned`` that the person knows of the others, ``is_anew`` that another program changed
+    what was shown before; ``order`` is the place of its call among the calls. ``is_called_off``: its file changed while
+    something is typed about it, so that no answer counts until it is asked anew. ``around`` holds the lines around the
+    hunks, shown ``unfolded`` times more; ``counts`` are the lines that come and go.
     ``is_turned`` says that its warnings were laid out behind what they are about. ``opened_with`` is the key that a
     reason was typed right behind.
     """
@@ -43,8 +56,9 @@ class OpenQuestion:
     hunk: int = 0
     was_shown: bool = False
     was_warned: bool = False
-    unread: int | None = None
-    seen_rows: int = 0
+    rows: int = 0
+    drawn_as: DrawnAs | None = None
+    seen: SeenRows = field(default_factory=SeenRows)
     seen_changes: set[ChangedLine] = field(default_factory=set[ChangedLine])
     is_anew: bool = False
     is_called_off: bool = False
@@ -133,14 +147,19 @@ class OpenQuestion:
         changed = takewhile(lambda line: line.kind is LineKind.SAME, hunk.lines)
         return max(hunk.new_start - 1, 0) + len(list(changed))
 
+    @property
+    def unread(self) -> int:
+        """How many lines were never in view; of one that was not laid out yet none is known."""
+        return self.rows - len(self.seen)
+
     def warn(self) -> bool:
-        """Whether the end was never in view and that was not said yet; it is said now."""
+        """Whether something was never in view and that was not said yet; it is said now."""
         was_warned, self.was_warned = self.was_warned, True
-        return bool(self.unread) and not was_warned
+        return self.unread > 0 and not was_warned
 
     def warning(self, width: int) -> str:
         """What to say then, in ``width`` cells."""
-        unread = self.unread or 0
+        unread = self.unread
         whole = f"press again: {counted(unread, 'line')} {'was' if unread == 1 else 'were'} never seen"
         return whole if len(whole) <= width else f"{unread} unseen: press again"
 

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from codeagent.tui.widgets.diff_lines import OPEN_FOLD
-from codeagent.tui.widgets.drawn_rows import DrawnRows
+from codeagent.tui.widgets.drawn_rows import DrawnRows, SeenRows
 from codeagent.tui.widgets.lines import EMPTY, Line
 
 _MOST_PAINTED = 500
@@ -39,38 +39,29 @@ class QuestionBody(DrawnRows):
     def __init__(self) -> None:
         super().__init__()
         self._lines: Sequence[Line] = ()
-        self._furthest = 0
+        self._seen = SeenRows()
         self._ground: Style | None = None
         self._painted: dict[int, tuple[Line, Strip]] = {}
 
-    def show(self, lines: Sequence[Line], *, from_start: bool, seen: int) -> None:
-        """Shows other lines, from the first one or from where it stood; the first ``seen`` of them were in view."""
-        self._lines = lines
+    def show(self, lines: Sequence[Line], *, from_start: bool, seen: SeenRows) -> None:
+        """Shows other lines, from the first one or from where it stood; to ``seen`` is added what comes into view."""
+        self._lines, self._seen = lines, seen
         self.virtual_size = Size(self.size.width, len(lines))
         if from_start:
             self.scroll_home(animate=False, immediate=True)
-        self._furthest = seen
         self.refresh()
         self.call_after_refresh(self._look)
 
     def _look(self) -> None:
         """Notes what is in view by now."""
         if self.display:
-            self._furthest = max(self._furthest, self._last)
+            top = self.scroll_offset.y
+            self._seen.add(top, min(top + self.size.height, self.total))
 
     def what_follows(self, rows: int) -> Content:
         """How many lines are below the last of ``rows`` in view, and how many there are; empty at the end."""
         below = len(self._lines) - self.scroll_offset.y - rows
         return Content.styled(f"↓ {below} more of {self.total} lines", "$warning") if below > 0 else Content()
-
-    @property
-    def seen(self) -> int:
-        """How many lines were in view, counted from the first."""
-        return min(self._furthest, len(self._lines))
-
-    @property
-    def _last(self) -> int:
-        return self.scroll_offset.y + self.size.height
 
     @property
     def total(self) -> int:
@@ -101,12 +92,12 @@ class QuestionBody(DrawnRows):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Tells the dialog, which says how much follows."""
         super().watch_scroll_y(old_value, new_value)
-        self._look()
+        self.call_after_refresh(self._look)
         self.post_message(self.Moved())
 
     def on_resize(self) -> None:
         """Tells the dialog: more or fewer lines are in view."""
-        self._look()
+        self.call_after_refresh(self._look)
         self.post_message(self.Moved())
 
     def notify_style_update(self) -> None:

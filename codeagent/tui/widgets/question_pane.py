@@ -352,7 +352,6 @@ class QuestionPane(Vertical, can_focus=True):
             self._body.show(self._lines(question), from_start=False, seen=self._drawing.seen)
 
     def _lines(self, question: OpenQuestion) -> Sequence[Line]:
-        self._drawing.note_seen(self._body.seen)
         side = self._side if self._room.is_wide else Side.BELOW
         choices = self._choices(question, View.QUESTION) if self._view is View.ASKING_WHY else ()
         view = View.CRAMPED if self.is_cramped else self._view

@@ -566,22 +566,23 @@ async def test_the_editor_of_a_change_opens_where_it_changes_and_says_what_comes
         assert "ctrl+s new diff" in stage.text
 
 
-async def test_a_long_command_is_approved_only_once_its_end_was_seen_or_y_was_pressed_again(stage_of, ask_command):
+async def test_a_long_command_is_approved_only_once_all_of_it_was_seen_or_y_was_pressed_again(stage_of, ask_command):
     asking = Asking(ask_command("\n".join(f"echo {number}" for number in range(60))))
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.press_slowly("y")
-        assert "lines were never seen" in stage.text
+        rows = stage.app.main.approval._body.size.height
+        await stage.press_slowly("end", "y")
+        assert f"press again: {62 - 2 * rows} lines were never seen" in stage.text
         assert asking.answers == {}
         await stage.press_slowly("y")
         assert asking.answers == {"c1": Approve()}
 
 
-async def test_a_long_command_whose_end_was_seen_is_approved_at_once(stage_of, ask_command):
-    asking = Asking(ask_command("\n".join(f"echo {number}" for number in range(60))))
+async def test_a_long_command_all_of_which_was_seen_is_approved_at_once(stage_of, ask_command):
+    asking = Asking(ask_command("\n".join(f"echo {number}" for number in range(30))))
     async with stage_of(asking) as stage:
         await ask(stage)
-        await stage.press_slowly("end", "home", "y")
+        await stage.press_slowly("end", "pageup", "pageup", "home", "y")
         assert asking.answers == {"c1": Approve()}
 
 
