@@ -62,11 +62,12 @@ _ABOUT_ASKING_TO_THINK = seldom(
 class _Form:
     """How this model wants to be asked; not each lets itself be told how hard to think, or to think at all.
 
-    ``is_marked``: the service takes cache breakpoints.
+    ``is_marked``: the service takes cache breakpoints. ``has_budget``: the effort is told as a number of tokens.
     """
 
     effort: Effort | None = None
     thinks: bool = False
+    has_budget: bool = False
     is_marked: bool = True
 
     def corrected(self, refusal: str) -> _Form:
@@ -75,7 +76,9 @@ class _Form:
             return replace(self, is_marked=False)
         if self.effort and any(word in refusal for word in ("effort", "output_config", "budget_tokens")):
             return replace(self, effort=None)
-        return replace(self, thinks=False) if _ABOUT_ASKING_TO_THINK().search(refusal) else self
+        if not _ABOUT_ASKING_TO_THINK().search(refusal):
+            return self
+        return replace(self, thinks=False, effort=None if self.has_budget else self.effort)
 
 
 class AnthropicProvider(LiveProvider[_Form]):
@@ -103,7 +106,7 @@ class AnthropicProvider(LiveProvider[_Form]):
             "/v1/messages",
             AnthropicConnection(model, api_key, base_url, limits, key_remedy),
             Encoder(EncodedHistory(MessagesDialect()), JoinedMessages(_write)),
-            _Form(effort=limits.effort, thinks=limits.thinks or limits.has_budget),
+            _Form(effort=limits.effort, thinks=limits.thinks, has_budget=limits.has_budget),
             before,
             limits,
         )
@@ -111,8 +114,7 @@ class AnthropicProvider(LiveProvider[_Form]):
     def _thinking(self, request: ModelRequest, max_tokens: int) -> Iterator[bytes]:
         """How hard to think, in the words that the model takes: an effort, or a number of tokens."""
         effort = self._form.effort
-        if self._limits.has_budget:
-            effort = effort if self._form.thinks else None
+        if self._form.has_budget:
             budget = min(_BUDGETS[effort], max_tokens // 2) if effort else 0
             if (
                 budget >= _LEAST_BUDGET
@@ -121,7 +123,7 @@ class AnthropicProvider(LiveProvider[_Form]):
             ):
                 yield b'"thinking":{"type":"enabled","budget_tokens":%d}' % budget
             return
-        if self._limits.thinks and self._form.thinks:
+        if self._form.thinks:
             yield b'"thinking":{"type":"adaptive","display":"summarized"}'
         if effort:
             yield b'"output_config":{"effort":"%b"}' % effort.encode()

@@ -1,4 +1,8 @@
-"""What the body of an error says, in any of the shapes that services, servers and gateways use."""
+"""What an error says, in any of the shapes and words that services, servers and gateways use.
+
+Among it are refusals of what a model cannot do at all: be told how hard to think, take a
+system prompt as such, call tools. Services have words of their own for that, and nothing else tells.
+"""
 
 from __future__ import annotations
 
@@ -56,6 +60,49 @@ _FLAGGED = seldom(
     r"flagged|moderat|usage polic|content (?:policy|filter|management)|inappropriate content|guardrail", re.IGNORECASE
 )
 _OF_ACCOUNT = seldom(r"\b(?:account|organi[sz]ation|api key)\b", re.IGNORECASE)
+BUSY = frozenset({408, 409, 425, 429, 499})
+_TOO_LONG = seldom(
+    r"prompt (?:is )?too long|prompt exceeds (?:the )?max|context[_ ]length"
+    r"|context[_ ]?window|context[_ ]size|context limit|maximum context|maximum (?:prompt|model|sequence) length"
+    r"|max_seq_len|exceeds? the (?:available|maximum|model'?s?) (?:context|number of (?:input )?tokens)"
+    r"|token count\b.{0,40}\bexceeds|must have less than \d+ tokens|must be <= \d+"
+    r"|reduce the length of the (?:messages|prompt)|input (?:is|length|tokens?) (?:too long|exceed)"
+    r"|exceed(?:s|ed)? (?:the )?model'?s? token limit|range of input length|should not exceed max_num_tokens"
+    r"|too many (?:input )?tokens|request_too_large",
+    re.IGNORECASE,
+)
+_FULL = seldom(r"context size has been exceeded|exceed_context_size", re.IGNORECASE)
+"""What llama.cpp says with a status of 500 when the window is full in the middle of a reply."""
+_NEVER_FITS = seldom(r"request too large", re.IGNORECASE)
+"""A single request above the tokens a minute: waiting does not help, a shorter history does."""
+_ABOUT_EFFORT = seldom(
+    r"effort|(?<![\w-])(?:thinking|reasoning)\b(?: (?:mode|level|budget|setting|parameter|option|control)s?)?['\"`]?"
+    r" (?:is |are )?not (?:supported|available|enabled|allowed)"
+    r"|not support\w*(?: (?:the|any|parameters?|params?|field|option):?){0,3} ['\"`]?"
+    r"(?:thinking|reasoning)\b(?![._\w-])"
+    r"|(?:unsupported|unknown|unrecognized|unexpected|invalid)[\w ]{0,30}:? ['\"`](?:thinking|reasoning)['\"`]",
+    re.IGNORECASE,
+)
+_ABOUT_SYSTEM = seldom(
+    r"\bsystem\W{0,3}(?:role|message|prompt|instruction)s?\b.{0,30}\b(?:not|un\w+)"
+    r"|\brole\b.{0,30}\bnot\b.{0,20}\bsystem\b"
+    r"|\b(?:role|value|variant)\W{1,3}system\b|messages\W{1,3}0\W{1,3}role\b|only .{0,30}\broles are supported",
+    re.IGNORECASE,
+)
+_NO_DEVELOPER = seldom(r"\bdeveloper (?:instruction|message|prompt|role)s?\b.{0,30}\b(?:not|un\w+)", re.IGNORECASE)
+_NO_TOOLS = seldom(
+    r"(?:not|n't) support\w*(?: (?:the|any|parameters?|params?|using):?){0,3} ['\"`]?"
+    r"(?:tools?|tool[ _-](?:use|calls?|calling|choice)|function[ _-]?call(?:s|ing)?)\b"
+    r"|(?<![\w.-])['\"`]?(?:tools?|tool[ _-](?:use|calls?|calling)|function[ _-]?calls?(?:ing)?)['\"`]?"
+    r" (?:is|are) not (?:supported|enabled|available)"
+    r"|no endpoints found that support tool use",
+    re.IGNORECASE,
+)
+_STARTED_WITHOUT = {
+    "--enable-auto-tool-choice": "--enable-auto-tool-choice and --tool-call-parser with the parser of the model",
+    "--jinja": "--jinja",
+}
+"""Options that a server wants before its models may call tools: of vLLM, and of llama.cpp."""
 
 
 class WalledOff(ProviderRejected):
@@ -111,6 +158,8 @@ def error_of(body: JsonValue) -> tuple[str, str]:
     kind = as_text(details.get("code")) or as_text(details.get("type"))
     detail = details.get("detail")
     said = as_text(details.get("message")) or as_text(detail) or as_text(as_object(body).get("message"))
+    if (field := as_text(details.get("param"))) and "effort" in field and field not in said:
+        said = f"{field}: {said}"  # a value that is refused may be named without it
     return kind, said or "; ".join(filter(None, map(_misfit_in, as_list(detail))))
 
 
@@ -147,3 +196,67 @@ def window_in(said: str) -> int | None:
     named = (*_IN_BRACKETS().findall(said), *(found for words in _WINDOW_NAMED for found in words().findall(rest)))
     sizes = (int(found.replace(",", "")) for found in named)
     return next((size for size in sizes if size >= _LEAST_WINDOW), None)
+
+
+def is_busy(status: int) -> bool:
+    """Whether it says that the same request may be taken later."""
+    return (status in BUSY or status >= 500) and status != 501  # noqa: PLR2004
+
+
+def speaks_of_length(said: str) -> bool:
+    """Whether the words are about a history that is too long."""
+    return _TOO_LONG().search(said) is not None
+
+
+def is_too_long(status: int, said: str) -> bool:
+    """Whether a refusal is about the length of the history."""
+    if status in BUSY:
+        return _NEVER_FITS().search(said) is not None
+    return (_TOO_LONG if status < 500 else _FULL)().search(said) is not None  # noqa: PLR2004
+
+
+def trouble_of(status: int) -> str:
+    """What is the matter with a service that may take the request later, behind its name."""
+    match status:
+        case 429:
+            return "is getting too many requests from this account"
+        case 529 | 503:
+            return "is overloaded"
+        case _:
+            return f"failed (HTTP {status})"
+
+
+class ToolsRefused(ProviderRejected):
+    """No request with tools is taken, whatever it says: this model cannot call any, or its server does not let it."""
+
+
+def is_about_effort(refusal: str) -> bool:
+    """Whether a model refused to be told how hard to think."""
+    return _ABOUT_EFFORT().search(refusal) is not None
+
+
+def is_about_system(refusal: str) -> bool:
+    """Whether the role of the system prompt was refused."""
+    return (_ABOUT_SYSTEM().search(refusal) or _NO_DEVELOPER().search(refusal)) is not None
+
+
+def offers_developer(refusal: str) -> bool:
+    """Whether such a refusal names the role that newer models of OpenAI know in place of it."""
+    return "developer" in refusal and _NO_DEVELOPER().search(refusal) is None
+
+
+def tools_refused(said: str, status: int, model: str, place: str) -> ToolsRefused | None:
+    """The error where a service takes no tools; None where its refusal is about something else.
+
+    ``place`` is its address.
+    """
+    option = next((given for name, given in _STARTED_WITHOUT.items() if name in said and "tool" in said), None)
+    if option:
+        text = f"The server at {place} was not started for models that call tools{quoted(said)}"
+        hint = f"Start it with {option}, or choose another model with /model or --model."
+    elif _NO_TOOLS().search(said):
+        text = f"{model} cannot call tools, and no work can be done without them{quoted(said)}"
+        hint = "Choose another model with /model or --model."
+    else:
+        return None
+    return ToolsRefused(text, hint=hint, status=status, said=said)

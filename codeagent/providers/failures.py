@@ -20,14 +20,20 @@ from codeagent.core.text import Redactor, clean
 from codeagent.core.values import value
 from codeagent.providers.catalog import without_login
 from codeagent.providers.error_bodies import (
+    BUSY,
     LONGEST_QUOTE,
     error_of,
+    is_busy,
     is_flagged,
     is_page,
+    is_too_long,
     quoted,
     said_by_page,
+    speaks_of_length,
     status_of,
     told_apart,
+    tools_refused,
+    trouble_of,
     window_in,
     window_named,
 )
@@ -45,21 +51,6 @@ _LAST_PORT = 65_535
 _NO_MODEL = "model_not_found"
 _LATER = "Send the message again later, or choose another model."
 _PROXY_WANTS_NAME = 407
-_BUSY = frozenset({408, 409, 425, 429, 499})
-_TOO_LONG = seldom(
-    r"prompt (?:is )?too long|prompt exceeds (?:the )?max|context[_ ]length"
-    r"|context[_ ]?window|context[_ ]size|context limit|maximum context|maximum (?:prompt|model|sequence) length"
-    r"|max_seq_len|exceeds? the (?:available|maximum|model'?s?) (?:context|number of (?:input )?tokens)"
-    r"|token count\b.{0,40}\bexceeds|must have less than \d+ tokens|must be <= \d+"
-    r"|reduce the length of the (?:messages|prompt)|input (?:is|length|tokens?) (?:too long|exceed)"
-    r"|exceed(?:s|ed)? (?:the )?model'?s? token limit|range of input length|should not exceed max_num_tokens"
-    r"|too many (?:input )?tokens|request_too_large",
-    re.IGNORECASE,
-)
-_FULL = seldom(r"context size has been exceeded|exceed_context_size", re.IGNORECASE)
-"""What llama.cpp says with a status of 500 when the window is full in the middle of a reply."""
-_NEVER_FITS = seldom(r"request too large", re.IGNORECASE)
-"""A single request above the tokens a minute: waiting does not help, a shorter history does."""
 _PROXIES = seldom(
     r"\b(?:squid|zscaler|blue ?coat|bluecoat|mcafee web gateway|forcepoint|tinyproxy|privoxy)\b", re.IGNORECASE
 )
@@ -105,7 +96,7 @@ class Service:
                 hint=self.key_remedy or f"Check {self.key_variable}.",
             )
 
-    def refused(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:
+    def refused(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:  # noqa: PLR0911 - one return a cause
         """The error for an HTTP status other than success; ``body`` as it came."""
         told = parse_object(body.strip().removeprefix("[").removesuffix("]"))
         kind, whole = error_of(told or body)
@@ -118,11 +109,13 @@ class Service:
                 status=status,
             )
         speaker = None if told else self._speaking_proxy(headers)
-        if status == 413 or _is_too_long(status, f"{kind} {said}"):  # noqa: PLR2004
+        if status == 413 or is_too_long(status, f"{kind} {said}"):  # noqa: PLR2004
             return self._overflow(said, status, speaker, window_named(told))
-        is_busy = _is_busy(status)
+        busy = is_busy(status)
         if speaker is not None:
-            return self._refused_at_proxy(speaker, status, said, is_busy=is_busy, wait=wait)
+            return self._refused_at_proxy(speaker, status, said, is_busy=busy, wait=wait)
+        if (refusal := tools_refused(said, status, self.model, self.place)) is not None:
+            return refusal
         is_over_quota = kind == "insufficient_quota" or (wait is None and _OUT_OF_MONEY().search(said))
         if status == 402 or (status == 429 and is_over_quota):  # noqa: PLR2004
             return ProviderRejected(
@@ -131,8 +124,8 @@ class Service:
                 status=status,
                 said=said,
             )
-        if (should_retry := headers.get("x-should-retry")) != "false" and (is_busy or should_retry == "true"):
-            trouble = f"{self.name} {_trouble(status)}{quoted(said)}"
+        if (should_retry := headers.get("x-should-retry")) != "false" and (busy or should_retry == "true"):
+            trouble = f"{self.name} {trouble_of(status)}{quoted(said)}"
             return ProviderUnavailable(trouble, status=status, retry_after=wait, said=said)
         refusal = self._rejected(status, kind, said)
         return told_apart(refusal, body, self.name)
@@ -144,7 +137,7 @@ class Service:
         status = status_of(as_object(error))
         if status >= 400:  # noqa: PLR2004
             return self.refused(status, {}, json.dumps({"error": error}))
-        if _TOO_LONG().search(f"{kind} {said}"):
+        if speaks_of_length(f"{kind} {said}"):
             return self._overflow(said, window=window_named({"error": error}))
         return ProviderUnavailable(f"{self.name} broke off its reply{quoted(said)}")
 
@@ -276,7 +269,7 @@ class Service:
         if status == _PROXY_WANTS_NAME and (proxy := proxy_to(self.url)):
             return self._unknown_to_proxy(proxy)
         if is_busy:
-            trouble = f"{speaker} {_trouble(status)}{quoted(said)}"
+            trouble = f"{speaker} {trouble_of(status)}{quoted(said)}"
             return ProviderUnavailable(trouble, hint=self._check_proxy, status=status, retry_after=wait)
         text = f"{speaker} refused the request (HTTP {status}){quoted(said)}"
         return ProviderRejected(text, hint=self._check_proxy, status=status)
@@ -287,7 +280,7 @@ class Service:
         if proxy and status == _PROXY_WANTS_NAME:
             return self._unknown_to_proxy(proxy)
         text = f"The proxy on the way to {self.place} refused{quoted(said)}"
-        if 400 <= status < 500 and status not in _BUSY:  # noqa: PLR2004
+        if 400 <= status < 500 and status not in BUSY:  # noqa: PLR2004
             return ProviderRejected(text, hint=self._check_proxy, status=status)
         return ProviderUnavailable(text, hint=self._check_proxy)
 
@@ -351,8 +344,8 @@ class Service:
             case 404 | 405:
                 text = f"{self.place} knows no model {self.model}, or no such address"
                 hint = f"Check the model's name and the base URL ({self.url_variable})."
-            case _ if _is_busy(status):
-                text, hint = f"{self.name} {_trouble(status)}", _LATER
+            case _ if is_busy(status):
+                text, hint = f"{self.name} {trouble_of(status)}", _LATER
             case _ if _ABOUT_OUTPUT().search(said):
                 text = f"{self.name} refused the most tokens that a reply may have (HTTP {status})"
                 another = "Set another number as model.max_tokens, or leave that setting out."
@@ -376,25 +369,3 @@ class Service:
             short = short.replace(self.secret, "[redacted]")
         short = Redactor((self.secret,)).redact(short)
         return short if len(short) <= most else short[:most] + " …"
-
-
-def _is_busy(status: int) -> bool:
-    """Whether it says that the same request may be taken later."""
-    return (status in _BUSY or status >= 500) and status != 501  # noqa: PLR2004
-
-
-def _is_too_long(status: int, said: str) -> bool:
-    """Whether a refusal is about the length of the history."""
-    if status in _BUSY:
-        return _NEVER_FITS().search(said) is not None
-    return (_TOO_LONG if status < 500 else _FULL)().search(said) is not None  # noqa: PLR2004
-
-
-def _trouble(status: int) -> str:
-    match status:
-        case 429:
-            return "is getting too many requests from this account"
-        case 529 | 503:
-            return "is overloaded"
-        case _:
-            return f"failed (HTTP {status})"

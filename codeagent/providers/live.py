@@ -20,6 +20,7 @@ from codeagent.core.protocols import ModelEvent, ModelRequest, NoticePiece, Prov
 from codeagent.core.values import value
 from codeagent.providers.catalog import Limits
 from codeagent.providers.connection import Patience, read_payloads, read_to_end
+from codeagent.providers.error_bodies import ToolsRefused, quoted
 from codeagent.providers.failures import Service, Unanswered
 from codeagent.providers.history import EncodedHistory
 from codeagent.providers.joined import JoinedMessages, Mark
@@ -53,6 +54,11 @@ class Connection(Protocol):
 
 class Form(Protocol):
     """How a model wants to be asked; models differ, and tell when it was wrong."""
+
+    @property
+    def effort(self) -> str | None:
+        """How hard it is asked to think; None where that is left to it."""
+        ...
 
     def corrected(self, refusal: str) -> Self:
         """The form that answers the refusal; the same when that is about something else."""
@@ -154,6 +160,7 @@ class LiveProvider(ABC, Generic[FormT]):
         self._most_output: int | None = None
         self._taken = Taken(model)
         self._has_kept = False
+        self._effort_news = ""
         if isinstance(before, LiveProvider) and before.model == model:
             self._encoder, self._taken = before.encoder, before.taken
             self._correct(*self._taken.corrections)
@@ -188,11 +195,11 @@ class LiveProvider(ABC, Generic[FormT]):
                         async for event in events:
                             if not is_accepted and event != SIGN_OF_LIFE and not isinstance(event, UsagePiece):
                                 is_accepted = True
-                                if notice := taken.accepted(request.messages, before):
+                                for notice in filter(None, self._news(taken.accepted(request.messages, before))):
                                     yield NoticePiece(text=notice)
                             yield event
                 except ProviderError as refusal:
-                    if is_accepted or not taken.learns(refusal, request.messages):
+                    if is_accepted or isinstance(refusal, ToolsRefused) or not taken.learns(refusal, request.messages):
                         if (told := taken.at_firewall(refusal, request.messages)) is not None:
                             raise told from refusal
                         raise
@@ -271,9 +278,20 @@ class LiveProvider(ABC, Generic[FormT]):
             except (ProviderRejected, ProviderUnavailable) as refusal:
                 if isinstance(refusal, ProviderUnavailable) and refusal.status != _FAULT:
                     raise
+                effort = self._form.effort
                 if not self._correct(refusal.said):
                     raise
+                if effort and not self._form.effort:
+                    self._effort_news = (
+                        f"{self.model} is asked without the effort that is set for thinking, as its service"
+                        f" refused it{quoted(refusal.said)}"
+                    )
                 self._taken.note_correction(refusal.said)
+
+    def _news(self, of_history: str) -> tuple[str, str]:
+        """What to tell the person once a request went through: of what it holds, and of how hard to think."""
+        of_effort, self._effort_news = self._effort_news, ""
+        return of_history, of_effort
 
     def _correct(self, *refusals: str) -> bool:
         """Asks in the form that the refusals want from now on; whether that is another one."""

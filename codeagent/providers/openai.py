@@ -25,6 +25,7 @@ from codeagent.core.protocols import ModelRequest, Provider, ToolSpec
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
+from codeagent.providers.error_bodies import is_about_effort
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
     NO_OUTPUT,
@@ -55,11 +56,12 @@ class _Form:
     def corrected(self, refusal: str) -> _Form:
         """The form that answers the refusal; the same when that is about something else."""
         refusal = refusal.lower()
-        if "effort" in refusal and self.effort:
+        is_about_encrypted = "encrypted" in refusal
+        if not is_about_encrypted and is_about_effort(refusal) and self.effort:
             return replace(self, effort=None)
-        if "summar" in refusal or "reasoning.effort" in refusal:
+        if "summar" in refusal or (not is_about_encrypted and is_about_effort(refusal)):
             return replace(self, wants_summary=False)
-        if "encrypted" in refusal:
+        if is_about_encrypted:
             return replace(self, keeps_reasoning=False)
         return self
 

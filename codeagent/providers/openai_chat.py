@@ -5,7 +5,6 @@ The protocol: https://platform.openai.com/docs/api-reference/chat.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -21,12 +20,12 @@ from codeagent.core.messages import (
     UserMessage,
 )
 from codeagent.core.protocols import ModelRequest, Provider, ToolSpec
-from codeagent.core.seldom import seldom
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
 from codeagent.providers.chat_pieces import said_by
 from codeagent.providers.chat_reply import CONTENT, MESSAGE_FIELDS, REASONING_DETAILS, ChatReply
+from codeagent.providers.error_bodies import is_about_effort, is_about_system, offers_developer
 from codeagent.providers.history import (
     EMPTY_MESSAGE,
     NO_OUTPUT,
@@ -43,11 +42,6 @@ from codeagent.providers.openai_connection import OpenAIConnection
 from codeagent.providers.sse import as_list, as_object, parse_object, to_json
 
 PREFIX = "openai-chat"
-_ABOUT_SYSTEM = seldom(
-    r"\bsystem\W{0,3}(?:role|message|prompt)s?\b.{0,30}\b(?:not|un\w+)|\brole\b.{0,30}\bnot\b.{0,20}\bsystem\b"
-    r"|\b(?:role|value|variant)\W{1,3}system\b|messages\W{1,3}0\W{1,3}role\b|only .{0,30}\broles are supported",
-    re.IGNORECASE,
-)
 """The role that the system prompt is sent in, as the first message."""
 _Role = Literal["system", "developer", "user"]
 _USER = b'{"role":"user","content":'
@@ -68,13 +62,14 @@ class _Form:
         """The form that answers the refusal; the same when that is about something else."""
         if "stream_options" in refusal:
             return replace(self, counts_usage=False)
-        if "reasoning_effort" in refusal and self.effort != "none":
-            # OpenAI: "none" is the only one that goes with tools here
-            return replace(self, effort="none" if self.effort is None else None)
+        if "reasoning_effort" in refusal and self.effort is None:
+            return replace(self, effort="none")  # OpenAI: the only one that goes with tools here
+        if self.effort not in (None, "none") and is_about_effort(refusal):
+            return replace(self, effort=None)
         if "max_completion_tokens" in refusal and self.limit_key == "max_tokens":
             return replace(self, limit_key="max_completion_tokens")
-        if self.system_role != "user" and _ABOUT_SYSTEM().search(refusal):
-            takes_developer = self.system_role == "system" and "developer" in refusal
+        if self.system_role != "user" and is_about_system(refusal):
+            takes_developer = self.system_role == "system" and offers_developer(refusal)
             return replace(self, system_role="developer" if takes_developer else "user")
         return self
 

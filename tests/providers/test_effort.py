@@ -15,9 +15,10 @@ from codeagent.core.messages import (
     ToolResult,
     UserMessage,
 )
-from codeagent.core.protocols import ModelRequest
+from codeagent.core.protocols import ModelRequest, NoticePiece
 from codeagent.providers.anthropic import AnthropicProvider
 from codeagent.providers.catalog import Catalog, Limits
+from codeagent.providers.error_bodies import error_of, is_about_effort
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.server.replies import Refuse, say
@@ -53,12 +54,50 @@ async def test_effort_and_length_go_out_in_the_words_of_the_protocol(wanting, mo
     assert model_server.refusals == []
 
 
-async def test_a_model_that_knows_no_effort_is_asked_without_one(wanting, model_server, ask_for):
+async def test_a_model_that_knows_no_effort_is_asked_without_one_and_the_person_is_told_once(wanting, model_server):
     refused = Refuse(status=400, message=f"{FIELDS}: this model does not support effort")
     model_server.reply(refused, say("Ok."), say("Again."))
-    assert (await ask_for(wanting)).text == "Ok."
-    assert (await ask_for(wanting)).text == "Again."
+    request = ModelRequest(system="", messages=(said("Go."),), tools=())
+    events = [event for _ in range(2) async for event in wanting.stream(request)]
     assert [effort_of(request.body) for request in model_server.requests] == ["high", None, None]
+    [notice] = [event.text for event in events if isinstance(event, NoticePiece)]
+    assert notice.startswith(f"{wanting.model} is asked without the effort that is set")
+    assert notice.endswith("does not support effort.")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '"gemma3:4b" does not support thinking',
+        "Model grok-4 does not support parameter reasoningEffort.",
+        "Reasoning is not supported with this model.",
+        "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+        "Unsupported parameter: 'reasoning' is not supported with this model.",
+        "`reasoning_effort` is not supported with this model",
+        "Thinking level is not supported for this model.",
+        "Unrecognized request argument supplied: reasoning_effort",
+    ],
+)
+def test_services_say_in_many_words_that_they_take_no_effort(words):
+    assert is_about_effort(words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The model grok-4-fast-non-reasoning is not available in your region",
+        "messages.1: property 'reasoning_content' is not supported",
+        "thinking blocks cannot be modified",
+        "gemma does not support tools",
+    ],
+)
+def test_words_about_other_things_are_not_about_effort(words):
+    assert not is_about_effort(words)
+
+
+def test_the_field_of_a_refused_effort_is_read_where_the_words_leave_it_out():
+    error = {"message": "Unsupported value: 'low' is not supported with this model.", "param": "reasoning.effort"}
+    assert is_about_effort(error_of({"error": error})[1])
 
 
 @pytest.fixture

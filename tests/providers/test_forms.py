@@ -68,6 +68,8 @@ async def test_a_model_that_cannot_be_asked_to_think_is_asked_without(model_serv
     ("status", "message"),
     [
         (400, "System role not supported"),
+        (400, "Developer instruction is not enabled for models/gemma-3-27b-it"),
+        (400, "developer instruction is not enabled for models/gemma-3-27b-it"),
         (500, "Jinja Exception: System role not supported"),
         (400, "unknown variant `system`, expected `user` or `assistant`"),
         (422, "body.messages.0.role: Input should be 'user' or 'assistant'"),

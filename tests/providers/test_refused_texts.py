@@ -217,7 +217,7 @@ async def test_where_nothing_that_is_left_out_helps_all_is_sent_again_the_next_t
     stage = staged(provider)
     model_server.reply(say("Hello."), looks_at("one", "two", "three"))
     await stage.send("Hello.")
-    model_server.reply(*[Refuse(status=400, message="tools are not supported")] * 4)
+    model_server.reply(*[Refuse(status=400, message="Not like this")] * 4)
     ended = await stage.send("Look.")
     assert ended.reason is TurnEnd.ERROR
     assert len(model_server.requests) == 6
