@@ -222,7 +222,7 @@ def _left_out(found: Brought) -> Iterator[str]:
     names = [file.name for file in found.files if not file.problem]
     if not names:
         return
-    others = {1: "", 2: " and 1 more file of it"}.get(len(names), f" and {len(names) - 1} more files of it")
+    others = {1: "", 2: " and 1 more file of it"}.get(len(names), f" and {len(names) - 1:,} more files of it")
     why = "changed since you trusted it" if found.standing.trust is Trust.CHANGED else "is not trusted"
     yield f"This project {why}: {names[0]}{others} {'has' if len(names) == 1 else 'have'} no effect."
 

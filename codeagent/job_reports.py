@@ -28,4 +28,4 @@ def _end_of(job: Job) -> str:
     command = " ".join(job.command.split())
     short = command if len(command) <= _LONGEST_COMMAND else f"{command[:_LONGEST_COMMAND]}…"
     changed = f"; changed files: {job.changed}" if job.changed else ""
-    return f"{job.name} ({short}) is over after {job.seconds:.0f} s: {job.ended}{changed}"
+    return f"{job.name} ({short}) is over after {job.seconds:,.0f} s: {job.ended}{changed}"

@@ -330,6 +330,6 @@ def _notices(loaded: LoadedSettings, past: Past, brought: Brought, of_model: str
         lines = f"{counted(past.damaged, 'damaged line')} {'was' if past.damaged == 1 else 'were'}"
         said.append(f"{lines} passed over in the session's record.")
     if past.missing:
-        said.append(f"{past.missing} large outputs that were kept beside the session's record are gone.")
+        said.append(f"{past.missing:,} large outputs that were kept beside the session's record are gone.")
     said += [of_model] if of_model else []
     return (*brought.notices, *(NoticeGiven(text=text, level=Level.WARNING) for text in said))

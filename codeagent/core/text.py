@@ -170,8 +170,8 @@ def counted(count: int, noun: str, more: str = "") -> str:
 
 def count_gaps(text: str) -> str:
     """The text with every long run of blanks or empty lines replaced by how long it is: nothing can hide behind it."""
-    text = _LONG_BLANK().sub(lambda found: f" <{len(found[0]) - 2} blanks> ", text)
-    return _LONG_GAP().sub(lambda found: f"\n<{len(found[0]) - 1} empty lines>\n", text)
+    text = _LONG_BLANK().sub(lambda found: f" <{len(found[0]) - 2:,} blanks> ", text)
+    return _LONG_GAP().sub(lambda found: f"\n<{len(found[0]) - 1:,} empty lines>\n", text)
 
 
 def has_invisible(text: str) -> bool:

@@ -145,7 +145,7 @@ class Checkpoints:
             self._tell(NoticeGiven(text=f"{text}. {kept}"))
 
     def _shown_some(self, paths: Sequence[Path]) -> str:
-        more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+        more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
         return ", ".join(show_invisible(self._show(path)) for path in paths[:_MOST_NAMED]) + more
 
     async def after(self, call: ToolCall, result: ToolResult) -> ToolResult:
@@ -284,7 +284,7 @@ def _ended_by_itself(job: Job) -> bool:
 
 def _named(look: Look, diffs: Sequence[FileDiff]) -> str:
     named = "; ".join(show_invisible(summary(diff)) for diff in diffs[:_MOST_NAMED])
-    return named + (f"; and {len(look.changes) - _MOST_NAMED} more" if len(look.changes) > _MOST_NAMED else "")
+    return named + (f"; and {len(look.changes) - _MOST_NAMED:,} more" if len(look.changes) > _MOST_NAMED else "")
 
 
 def _first_line(command: str) -> str:

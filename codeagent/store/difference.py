@@ -90,7 +90,7 @@ def worth_showing(changes: Iterable[FileChange]) -> tuple[FileChange, ...]:
 
 def summary(diff: FileDiff) -> str:
     """A change in a few words, such as ``created a.py +12``."""
-    counts = [f"+{diff.added}" if diff.added else "", f"−{diff.removed}" if diff.removed else ""]
+    counts = [f"+{diff.added:,}" if diff.added else "", f"−{diff.removed:,}" if diff.removed else ""]
     if diff.change is ChangeKind.DELETED:
         counts = []
     verb = "" if diff.change is ChangeKind.CHANGED else f"{diff.change} "

@@ -75,7 +75,7 @@ def _end(did: Did) -> str:
     if not did.diffs:
         return ""
     added, removed = sum(diff.added for diff in did.diffs), sum(diff.removed for diff in did.diffs)
-    return f'<span class="end"><span class="good">+{added}</span> <span class="bad">−{removed}</span></span>'
+    return f'<span class="end"><span class="good">+{added:,}</span> <span class="bad">−{removed:,}</span></span>'
 
 
 def _diff(diff: FileDiff) -> str:

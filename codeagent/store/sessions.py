@@ -93,5 +93,5 @@ def _only(found: list[Path], start: str) -> Path:
         case []:
             problem = f"No session of this directory has the id {start}."
         case _:
-            problem = f"{len(found)} sessions have an id that begins with {start}."
+            problem = f"{len(found):,} sessions have an id that begins with {start}."
     raise NoSuchSession(problem, hint="codeagent sessions list shows them all.")

@@ -267,7 +267,7 @@ def _count(entries: Iterable[Entry]) -> int:
 def _told(entry: Entry) -> str:
     """An undo or redo in words for the model."""
     names = [show_invisible(change.name) for change in worth_showing(entry.changes)]
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     files = ", ".join(names[:_MOST_NAMED]) + more
     if entry.kind is Kind.REDO:
         return f"The person brought back a change of yours that they had taken back ({entry.what}): {files}."

@@ -52,7 +52,7 @@ class Undoing:
         changed = await asyncio.to_thread(self.seen.changed, _content)
         names = [show_invisible(self.show(path)) for path in changed if path not in known]
         if names:
-            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
             files = ", ".join(names[:_MOST_NAMED]) + more
             told = f"Since you last looked, files that you had read have changed: {files}."
             texts = (*texts, f"{told} Read again what you need of them.")

@@ -251,7 +251,7 @@ def _colours(
 def _some(names: Sequence[str]) -> str:
     """The names, few of them where there are many."""
     more = len(names) - _MOST_NAMED
-    return ", ".join(names) if more <= 1 else f"{', '.join(names[:_MOST_NAMED])} and {more} more"
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:_MOST_NAMED])} and {more:,} more"
 
 
 def _not_a_theme(path: Path, why: str) -> ConfigError:

@@ -168,7 +168,7 @@ def _files(turn: TurnChanges) -> str:
 
 def _lines(turn: TurnChanges) -> str:
     added, removed = sum(diff.added for diff in turn.diffs), sum(diff.removed for diff in turn.diffs)
-    return f"+{added} −{removed}" if added or removed else ""
+    return f"+{added:,} −{removed:,}" if added or removed else ""
 
 
 def _choices() -> list[Item]:

@@ -203,7 +203,7 @@ class WelcomeScreen(OwnKeysScreen[str | Opening | None]):
 
 def _server_choice(server: LocalServer, number: int) -> Choice:
     first, *others = server.models
-    more = f" and {len(others)} more" if others else ""
+    more = f" and {len(others):,} more" if others else ""
     return Choice(key=str(number), name=f"{server.name} on this machine", detail=f"{first}{more}")
 
 

@@ -193,7 +193,7 @@ def _yes(question: OpenQuestion) -> tuple[str, str, str | None]:
         return "approve", "approve", None
     taken = question.hunks - len(question.left_out)
     hunks = counted(taken, "hunk")
-    return f"approve {taken} of {question.hunks} hunks", f"approve {hunks}", hunks
+    return f"approve {taken:,} of {question.hunks:,} hunks", f"approve {hunks}", hunks
 
 
 def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:

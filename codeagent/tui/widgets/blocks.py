@@ -14,8 +14,9 @@ from codeagent.core.events import Level
 from codeagent.core.text import clean, counted, show_invisible
 from codeagent.tui.widgets.code_lines import CodeRows, code_end, code_head
 from codeagent.tui.widgets.folded_paste import LONGEST_OPEN_PASTE, LONGEST_OPEN_TEXT
+from codeagent.tui.widgets.heights import guess_rows
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import UNFOLD, Line, Piece, Pieces, guess_rows, one_line, presentable, wrap
+from codeagent.tui.widgets.lines import UNFOLD, Line, Piece, Pieces, one_line, presentable, wrap
 from codeagent.tui.widgets.markdown_lines import MOST, MOST_PROSE, beginning, markdown_lines, more_below
 from codeagent.tui.widgets.stacks import Indented, LongLines, Stack
 
@@ -121,9 +122,8 @@ class PersonBlock:
         first = rest if self._goes_on else (Piece(" › ", inks.accent_strong + ground, ""),)
         lines = wrap([Piece(self._text, inks.text + ground)], width - RIGHT_MARGIN, first=first, rest=rest, fill=ground)
         if self._left_out:
-            lines.append(
-                Line(pieces=(*rest, *more_below(self._left_out, inks, "all of it is sent").pieces), fill=ground)
-            )
+            told = more_below(self._left_out, inks, "all of it is sent")
+            lines.append(Line(pieces=(*rest, *told.pieces), fill=ground))
         if self._note:
             note = Piece(presentable(self._note), inks.muted + ground, "")
             lines += wrap([note], width - RIGHT_MARGIN, first=rest, fill=ground)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from codeagent.core.context import HistoryCompacted
 from codeagent.core.text import counted
 from codeagent.tui.widgets.blocks import INDENT, RIGHT_MARGIN, Kind, ThinkingBlock, grounded, gutter, indented
+from codeagent.tui.widgets.heights import guess_rows
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import Line, Piece, guess_rows, one_line, presentable
+from codeagent.tui.widgets.lines import Line, Piece, one_line, presentable
 from codeagent.tui.widgets.markdown_lines import markdown_lines
 
 

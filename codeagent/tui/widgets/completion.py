@@ -18,6 +18,7 @@ from codeagent.core.desk import Glimpse
 from codeagent.core.seldom import seldom
 from codeagent.core.text import clean, show_invisible
 from codeagent.core.values import value
+from codeagent.tui.widgets.lines import path_within
 
 MOST_ROWS = 8
 MOST_FILES = 30
@@ -216,7 +217,7 @@ class CompletionList(Widget):
     def _what_follows(self, end: int) -> str:
         """How many come after those up to ``end``, as far as that is known and there is room to say it."""
         below = len(self._suggestions) - end
-        told = f"  ↓ {below}{'+' * self._goes_on} more" if below else "  … more" * self._goes_on
+        told = f"  ↓ {below:,}{'+' * self._goes_on} more" if below else "  … more" * self._goes_on
         return told if self.size.width >= _LEAST else ""
 
     def _rows(self, shown: Sequence[Suggestion], column: int, width: int, left: str) -> list[Content]:
@@ -228,7 +229,7 @@ class CompletionList(Widget):
     def _row(self, suggestion: Suggestion, column: int, width: int) -> Content:
         is_chosen = suggestion is self.chosen
         shown = show_invisible(suggestion.text)
-        text = Content(_end_of(shown, column - 1) if suggestion.is_file else shown)
+        text = Content(f"@{path_within(shown[1:], column - 2)}" if suggestion.is_file else shown)
         text = text.truncate(column, ellipsis=True, pad=True)
         detail = Content(show_invisible(suggestion.detail))
         if is_chosen and self._is_in_reverse:
@@ -285,12 +286,3 @@ def glimpse_rows(glimpse: Glimpse, width: int, rows: int) -> list[Content]:
         *shown[1:],
         *[Content()] * (rows - len(shown)),
     ]
-
-
-def _end_of(path: str, width: int) -> str:
-    """The end of a path that is too long, which tells more than its beginning."""
-    if cell_len(path) <= width:
-        return path
-    while cell_len(path) > width - 2:
-        path = path[1:]
-    return f"@…{path}"

@@ -12,25 +12,26 @@ from codeagent.tui.widgets.blocks import Kind
 from codeagent.tui.widgets.column_view import ColumnView
 from codeagent.tui.widgets.diff_lines import render_diff
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import Line, Piece, one_line
+from codeagent.tui.widgets.lines import Line, Piece, path_within, wrap
 from codeagent.tui.widgets.stacks import Stack
 
 _VERBS = {ChangeKind.CREATED: "created", ChangeKind.DELETED: "deleted", ChangeKind.CHANGED: "changed"}
 
 
 def file_lines(diff: FileDiff, width: int, inks: Inks, *, remark: str = "") -> Sequence[Line]:
-    """A file's heading and its diff; the ``remark`` stands in the heading as a warning."""
+    """A file's heading and its diff; the ``remark`` is a warning, below the name where there is no room beside it."""
     right = [Piece(f"+{diff.added:,}", inks.added), Piece(f" −{diff.removed:,}", inks.removed)] if diff.hunks else []
     cells = Line(pieces=tuple(right)).width
-    words = [
-        Piece(f"{_VERBS[diff.change]}  ", inks.muted),
-        Piece(show_invisible(diff.path), inks.strong),
-        Piece(f"  {show_invisible(remark)}" if remark else "", inks.warning),
-    ]
-    left = one_line(words, max(width - cells - 2, 8))
-    blank = Piece(" " * max(width - Line(pieces=tuple(left)).width - cells, 2), inks.text, "  ")
+    verb, path = Piece(f"{_VERBS[diff.change]}  ", inks.muted), show_invisible(diff.path)
+    words = Piece(show_invisible(remark), inks.warning)
+    room = max(width - cells - 2, 8)
+    is_beside = Line(pieces=(verb, Piece(f"{path}  ", inks.strong), words)).width <= room
+    name = Piece(path_within(path, max(room - len(verb.text), 8)), inks.strong)
+    left = (verb, name, words._replace(text=f"  {words.text}" if remark and is_beside else ""))
+    blank = Piece(" " * max(width - Line(pieces=left).width - cells, 2), inks.text, "  ")
     heading = Line(pieces=(*left, blank, *right))
-    return Stack([[heading], render_diff(diff, width, inks.palette)])
+    below = wrap([words], width) if remark and not is_beside else []
+    return Stack([[heading, *below], render_diff(diff, width, inks.palette)])
 
 
 def words_of_change(diff: FileDiff) -> str:
@@ -63,7 +64,7 @@ class FileBlock:
     def guess(self, width: int) -> int:
         """One row a line of the diff."""
         del width
-        return 1 + sum(len(hunk.lines) + 1 for hunk in self._diff.hunks) + len(self._diff.notes)
+        return 1 + bool(self._remark) + sum(len(hunk.lines) + 1 for hunk in self._diff.hunks) + len(self._diff.notes)
 
     def words(self) -> str:
         """The file's name and its changes."""

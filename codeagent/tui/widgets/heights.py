@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
+def guess_rows(text: str, width: int) -> int:
+    """Roughly how many lines a text takes: cheap, right for most, never less than one."""
+    if "\n" not in text:
+        return len(text) // width + 1
+    return sum([len(line) // width + 1 for line in text.split("\n")])
+
+
 class Heights:
     """Row counts in order, summed in a Fenwick tree: changing one and finding a row take logarithmic time."""
 

@@ -20,6 +20,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from codeagent.core.first_words import end_of_path
 from codeagent.core.text import clean, show_hidden
 from codeagent.core.values import value
 
@@ -183,6 +184,15 @@ def presentable(text: str) -> str:
     return text.expandtabs(len(TAB)) if "\t" in text else text
 
 
+def path_within(path: str, cells: int) -> str:
+    """The end of a path that is too long for so many cells, which says more than its beginning."""
+    shown, most = path, min(len(path), cells)
+    while cell_len(shown) > cells and most > 0:
+        shown = end_of_path(path, most)
+        most -= 1
+    return shown
+
+
 def one_line(pieces: Iterable[Piece], width: int) -> Pieces:
     """As many cells of the pieces as fit; an ellipsis takes the place of the rest."""
     kept: list[Piece] = []
@@ -260,13 +270,6 @@ def count_code_rows(text: str, width: int) -> int:
     if length <= 2 * width - width // _NEARBY and _SINGLE.fullmatch(text):
         return 1 + (length > width)  # a first row that is cut early still leaves no more than one for the second
     return len(breaks(text, width, Cut.CODE))
-
-
-def guess_rows(text: str, width: int) -> int:
-    """Roughly how many lines a text takes: cheap, right for most, never less than one."""
-    if "\n" not in text:
-        return len(text) // width + 1
-    return sum([len(line) // width + 1 for line in text.split("\n")])
 
 
 def _single_breaks(text: str, width: int, *, by_word: bool) -> Iterator[tuple[int, int]]:

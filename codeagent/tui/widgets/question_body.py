@@ -61,7 +61,7 @@ class QuestionBody(DrawnRows):
     def what_follows(self, rows: int) -> Content:
         """How many lines are below the last of ``rows`` in view, and how many there are; empty at the end."""
         below = len(self._lines) - self.scroll_offset.y - rows
-        return Content.styled(f"↓ {below} more of {self.total} lines", "$warning") if below > 0 else Content()
+        return Content.styled(f"↓ {below:,} more of {self.total:,} lines", "$warning") if below > 0 else Content()
 
     @property
     def total(self) -> int:

@@ -147,7 +147,7 @@ def key_lines(choices: Sequence[Choice], width: int, palette: Palette) -> list[L
 def offer_lines(offers: Sequence[RuleOffer], width: int, palette: Palette) -> list[Line]:
     """The exact rules that would be stored, and what else each would let through."""
     inks = inks_of(palette)
-    word = "this rule" if len(offers) == 1 else f"these {len(offers)} rules"
+    word = "this rule" if len(offers) == 1 else f"these {len(offers):,} rules"
     lines = _text(f"Approves, and stores {word}:", width, inks.muted)
     for offer in offers:
         lines += [EMPTY, *_text(offer.rule, width, inks.accent, indent=2)]
@@ -167,7 +167,7 @@ def _in_short(request: ApprovalRequest, width: int, palette: Palette, most: int)
     """The first warnings, at most so many, each as far as it fits into a line, and how many more there are."""
     style = inks_of(palette).warning
     said = _said(request)
-    more = f" + {len(said) - most} more" if len(said) > most else ""
+    more = f" + {len(said) - most:,} more" if len(said) > most else ""
     ends = ["" for _ in said[: most - 1]] + [more]
     return [
         Line(pieces=(*one_line([Piece(f"! {warning}", style)], width - len(end)), Piece(end, style)))

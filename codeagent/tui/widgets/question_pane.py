@@ -326,7 +326,7 @@ class QuestionPane(Vertical, can_focus=True):
         self._wanted = len(lines) + around + self._text.rows
         self.fit()
         self._body.show(lines, from_start=from_start, seen=self._drawing.seen)
-        waiting = f"{self._questions.at + 1} of {self.waiting} waiting" if self.waiting > 1 else ""
+        waiting = f"{self._questions.at + 1:,} of {self.waiting:,} waiting" if self.waiting > 1 else ""
         self.border_title = question_title(
             question.request,
             width - _TITLE_ENDS,

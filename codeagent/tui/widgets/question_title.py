@@ -7,6 +7,9 @@ from textual.content import Content
 from codeagent.core.approvals import ApprovalRequest, CommandPreview, DiffPreview, ProjectPreview, TextPreview
 from codeagent.core.diff import ChangeKind
 from codeagent.core.text import show_command, show_disguised
+from codeagent.tui.widgets.lines import path_within
+
+_SHORTEST_PATH = 16
 
 
 def question_title(
@@ -24,32 +27,43 @@ def question_title(
     ``is_anew`` says that what was shown before was changed from outside, ``is_edited`` that the person is
     changing the proposal, ``counts`` how many lines come and go.
     """
-    left = Content.styled(_name(request), "bold $text")
-    preview = request.preview
-    if is_edited:
-        what = "change the command" if isinstance(preview, CommandPreview) else "change what is proposed"
-        told = ("the file was changed just now by someone else", "$warning") if is_anew else (what, "$text-muted")
-        return Content.assemble(left, " · ", told).truncate(width, ellipsis=True)
-    if isinstance(preview, DiffPreview):
-        added, removed = counts
-        left = Content.assemble(left, (f"  +{added}", "$success"), " ", (f"−{removed}", "$error"))
-    if is_anew:
-        left = Content.assemble(left, " · ", ("changed just now by someone else", "$warning"))
-    certainty, is_sure = _certainty(request)
-    if certainty:
-        left = Content.assemble(left, " · ", (show_disguised(certainty), "$text-muted" if is_sure else "$warning"))
+    told = _told_of_edit(request, is_anew=is_anew) if is_edited else _told(request, counts, is_anew=is_anew)
+    waiting = "" if is_edited else waiting
+    room = max(width - len(waiting) - 3, 8) if waiting else width
+    name = Content.styled(_name(request, room - told.cell_length), "bold $text")
+    left = Content.assemble(name, told).truncate(room, ellipsis=True)
     if not waiting:
-        return left.truncate(width, ellipsis=True)
-    left = left.truncate(max(width - len(waiting) - 3, 8), ellipsis=True)
+        return left
     rule = "─" * max(width - left.cell_length - len(waiting) - 2, 0)
     return Content.assemble(left, " ", (rule, rule_style), " ", waiting)
 
 
-def _name(request: ApprovalRequest) -> str:
-    """The tool and its object in a few words, safe to show."""
+def _told_of_edit(request: ApprovalRequest, *, is_anew: bool) -> Content:
+    """What stands behind the name while the person changes the proposal."""
+    what = "change the command" if isinstance(request.preview, CommandPreview) else "change what is proposed"
+    told = ("the file was changed just now by someone else", "$warning") if is_anew else (what, "$text-muted")
+    return Content.assemble(" · ", told)
+
+
+def _told(request: ApprovalRequest, counts: tuple[int, int], *, is_anew: bool) -> Content:
+    """What stands behind the name."""
+    told = Content()
+    if isinstance(request.preview, DiffPreview):
+        added, removed = counts
+        told = Content.assemble((f"  +{added:,}", "$success"), " ", (f"−{removed:,}", "$error"))
+    if is_anew:
+        told = Content.assemble(told, " · ", ("changed just now by someone else", "$warning"))
+    certainty, is_sure = _certainty(request)
+    if certainty:
+        told = Content.assemble(told, " · ", (show_disguised(certainty), "$text-muted" if is_sure else "$warning"))
+    return told
+
+
+def _name(request: ApprovalRequest, room: int) -> str:
+    """The tool and its object in a few words, safe to show; of a path that has no room the end."""
     preview, tool = request.preview, show_disguised(request.tool)
     if isinstance(preview, DiffPreview):
-        return f"{tool} {show_command(preview.diff.path)}"
+        return f"{tool} {path_within(show_command(preview.diff.path), max(room - len(tool) - 1, _SHORTEST_PATH))}"
     if isinstance(preview, CommandPreview):
         return f"{tool} in the background" if preview.background else tool
     if isinstance(preview, TextPreview):

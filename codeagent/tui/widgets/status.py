@@ -169,7 +169,7 @@ class StatusLine(Widget):
             more = f" + {_short(sum(one.tokens for one in status.unpriced))} unpriced" if status.unpriced else ""
             parts.append(Content(f"${status.cost:.2f}{more}"))
         if running := status.running + status.own_running:
-            parts.append(Content(f"{running} running"))
+            parts.append(Content(f"{running:,} running"))
         if status.jobs:
             parts.append(Content(counted(status.jobs, "job")))
         if status.sandbox:
@@ -184,7 +184,7 @@ class StatusLine(Widget):
         if status.is_covered:
             return [Content()]
         if status.below and not status.is_finding:
-            new = f"↓ {status.below} new"
+            new = f"↓ {status.below:,} new"
             return [Content.styled(f"{new} · {self.keys['bottom']}", "$accent"), Content.styled(new, "$accent")]
         style = "$text" if status.waiting and not (status.is_answering or status.is_reading) else ""
         return [Content.styled(hint.format_map(self.keys), style) for hint in _hints(status)]

@@ -13,7 +13,7 @@ from codeagent.core.patch import as_patch
 from codeagent.core.text import clean, counted, show_command, show_invisible
 from codeagent.tui.widgets.blocks import INDENT, RIGHT_MARGIN, Kind, grounded, gutter
 from codeagent.tui.widgets.inks import Inks
-from codeagent.tui.widgets.lines import Line, Piece, one_line
+from codeagent.tui.widgets.lines import Line, Piece, one_line, path_within
 from codeagent.tui.widgets.panel_lines import (
     TAIL_LINES,
     Toned,
@@ -36,6 +36,8 @@ BODY_INDENT = 5
 _TAIL_CHARACTERS = 16_000
 _BRIEF_LINES = 12
 _NAME_CELLS = 5
+_OF_ONE_FILE = frozenset({"read", "edit", "write", "ls"})
+"""Tools that are named with a path, of which the end says most."""
 _WIDEST_HEADING = 120
 """Cells on the widest screen, so that what came of a call stands near what it was."""
 _LONGEST_LABEL = 1_000
@@ -236,7 +238,9 @@ class ToolPanel:
         name = f"{self._name:<{_NAME_CELLS}}  "
         left = (*gutter(inks, is_chosen=self.is_chosen), self._sign(inks), Piece(name, inks.strong))
         room = width - RIGHT_MARGIN - INDENT - 2 - len(name) - right_cells - 2
-        label = one_line([Piece(self._shown_label(), inks.text if self._result is None else inks.muted)], max(room, 4))
+        text, room = self._shown_label(), max(room, 4)
+        text = path_within(text, room) if self._name in _OF_ONE_FILE else text
+        label = one_line([Piece(text, inks.text if self._result is None else inks.muted)], room)
         taken = Line(pieces=(*left, *label)).width
         blank = Piece(" " * max(width - RIGHT_MARGIN - taken - right_cells, 2), inks.text, "  ")
         line = Line(pieces=one_line([*left, *label, blank, *right], width))
