@@ -17,6 +17,9 @@ LARGEST = 16_384
 _FIRST_HALF = ("\ud800", "\udbff")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SENTENCE_ENDS = frozenset(".!?…:。！？：")
+_COLONS = frozenset(":：")
+_SET_OFF = re.compile(r"\s*(?:[-*+>|#<]|\d+[.)]|\Z)")
+"""How a line begins that is no plain prose: of a list, a quotation, a table, a heading, or in tags."""
 _CODE_INDENT = 4
 _HEAD = 64
 """So many characters of a line tell what kind of line it is."""
@@ -85,10 +88,11 @@ class Display:
 class Prose:
     """Where in ordinary Markdown the text has come to: in a code fence, between backticks, at a line's start."""
 
-    __slots__ = ("_fence", "_head", "_last", "_ticks")
+    __slots__ = ("_fence", "_head", "_last", "_said", "_ticks")
 
     def __init__(self) -> None:
         self._last = ""
+        self._said = ""
         self._fence = ""
         self._head = ""
         self._ticks = 0
@@ -113,9 +117,16 @@ class Prose:
         """Whether what comes next follows the end of a sentence without a space."""
         return self._last in _SENTENCE_ENDS
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether what comes next follows a sentence of plain prose and a space, on its line."""
+        is_over = self._said in _SENTENCE_ENDS - _COLONS and self._last in {" ", "\t"}
+        return is_over and not _SET_OFF.match(self._head) and len(self._head) - len(self._head.lstrip()) < _CODE_INDENT
+
     def take(self, text: str) -> None:
         """More text."""
         self._last = text[-1:] or self._last
+        self._said = text.rstrip(" \t")[-1:] or self._said
         first, *others = text.split("\n")
         self._grow(first)
         for line in others:

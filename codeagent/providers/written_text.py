@@ -4,7 +4,8 @@ Servers that do not know a model's own form pass it on as text. Text is held bac
 while it may be the beginning of such a form, so that no tag is ever shown; what
 turns out to be something else is shown after all. Nothing in a code fence or
 between backticks counts, nor what stands in the middle of a line, nor calls
-that a reply introduces and then goes on to talk about.
+that a reply introduces and then goes on to talk about. Behind a sentence on the same
+line only calls in closed tags count, with which the reply ends.
 """
 
 from __future__ import annotations
@@ -116,6 +117,7 @@ class WrittenText:
         self._is_decided = False
         self._name = ""
         self._has_said = False
+        self._is_inline = False
         self._since: list[_Part] = []
         self.calls: list[WrittenCall] = []
         self.unfinished = ""
@@ -212,7 +214,11 @@ class WrittenText:
             return self._is_harmony
         if word.startswith("`"):
             return bool(self._tools) and self._prose.may_begin_block
-        return bool(self._tools) and (self._prose.may_begin_block or self._prose.is_after_sentence)
+        is_begun = self._prose.may_begin_block or self._prose.is_after_sentence or self._may_be_inline(word)
+        return bool(self._tools) and is_begun
+
+    def _may_be_inline(self, word: str) -> bool:
+        return self._prose.is_apart and bool(_CLOSERS[word])
 
     def _pass(self, text: str) -> None:
         if self._is_answer_near:
@@ -233,7 +239,8 @@ class WrittenText:
         """What came after the first call is text to be shown, or says that the calls were only told about."""
         last = max((number for number, part in enumerate(self._since) if part.is_call), default=-1)
         rest = "".join(part.text for part in self._since[last + 1 :])
-        if rest.strip() and (self._has_said or not rest.lstrip(" ").startswith(("\n", "\r"))):
+        is_told = bool(rest.strip()) and (self._has_said or not rest.lstrip(" ").startswith(("\n", "\r")))
+        if is_told or (self._is_inline and any(part.text.strip() for part in self._since if not part.is_call)):
             self._take_back_calls()
         for part in self._since:
             if not part.is_call:
@@ -284,6 +291,7 @@ class WrittenText:
     def _end_call(self, found: Found, body: str, rest: str) -> None:
         self._since.append(_Part(f"{self._opener}{body}", is_call=True))
         self.calls += found.calls
+        self._is_inline = self._is_inline or self._prose.is_apart
         self._opener, self._body = None, []
         self._held = rest
         self._read()
@@ -312,7 +320,9 @@ class WrittenText:
             if closed is not None:
                 self._end_call(closed, body[:end], body[end:])
                 return
-        if found is not None:
+        if self._prose.is_apart:
+            self._give_up_call()
+        elif found is not None:
             self._end_call(found, body, "")
         elif self._opener and first is None and self._may_be_call(body):
             self.unfinished = f"{self._opener}{body}"

@@ -314,6 +314,38 @@ def test_a_call_may_follow_a_sentence_without_a_line_break(form):
     assert heard.text.strip() == "I look."
 
 
+OPEN_ENDED = ["Mistral", "Mistral list", "Hermes without the last end", "Harmony without the last end"]
+
+
+@pytest.mark.parametrize("form", sorted(FORMS.keys() - OPEN_ENDED - {"a fence", "a fence with Python"}))
+def test_calls_in_closed_tags_that_end_the_reply_may_follow_a_sentence_and_a_space(form):
+    heard, written = hear(f"Let me see. {FORMS[form]}\n", 3)
+    assert [(call.name, json.loads(call.arguments_json)) for call in written.calls] == [("read", A), ("write", B)]
+    assert heard.text.strip() == "Let me see."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"Let me see. {FORMS[form]}" for form in OPEN_ENDED),
+        f"Models write this. <tool_call>{JSON_A}</tool_call> And so on.",
+        f"One. <tool_call>{JSON_A}</tool_call> Two. <tool_call>{JSON_A}</tool_call>",
+        f"This is how it looks: <tool_call>{JSON_A}</tool_call>",
+        f"- Hermes is. <tool_call>{JSON_A}</tool_call>",
+        f"1. It is. <tool_call>{JSON_A}</tool_call>",
+        f"> Do it. <tool_call>{JSON_A}</tool_call>",
+        f"He wrote “Do it. <tool_call>{JSON_A}</tool_call>”",
+        f"Do `it. <tool_call>{JSON_A}</tool_call>`",
+        f"So:\n\n    do it. <tool_call>{JSON_A}</tool_call>",
+        f"```\nDo it. <tool_call>{JSON_A}</tool_call>\n```",
+        f"Never, e.g., <tool_call>{JSON_A}</tool_call>",
+    ],
+)
+def test_behind_a_sentence_on_its_line_all_else_is_prose(text):
+    heard, written = hear(text, 3)
+    assert (written.calls, heard.text + written.unfinished) == ([], text)
+
+
 @pytest.mark.parametrize("size", [1, 3, 1_000_000])
 def test_a_call_that_was_only_thought_of_does_not_count(size):
     heard, written = hear(f"Hm.\n<tool_call>{JSON_A}</tool_call>\nNo.\n</think>\nNot that.", size)
@@ -401,7 +433,7 @@ def test_text_is_shown_at_once_where_it_can_be_no_tag():
 
 WORDS = st.sampled_from(
     ["<tool_call>", "</tool_call>", "<think>", "</think>", "```", "```json\n", "\n", "`", JSON_A, JSON_A[:30], "{", "}",
-     "<function=read>", "<parameter=path>", "a.py", "</parameter>", "</function>", "[TOOL_CALLS]", "text ", "<", "read"]
+     "<function=read>", "<parameter=path>", "a.py", "</parameter>", "</function>", "[TOOL_CALLS]", "So. ", "<", "read"]
 )  # fmt: skip
 
 
