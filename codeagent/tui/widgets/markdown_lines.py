@@ -23,7 +23,10 @@ _WIDEST_PROSE = 100
 """Cells of what is read line by line, and of the rules between it."""
 
 _LONGEST = 40_000
-"""Characters of one paragraph, table or list item, and of a summary: it is looked through in half a second at worst."""
+"""Characters of one paragraph, table or list item, and of a summary."""
+_MARKS = "\n|*_`[]()<>~-"
+_MOST_MARKS = 3_000
+"""Signs in one of them that may mean something: each takes up to 0.03 ms, in which no key is heard."""
 MOST = 200_000
 """Bytes of UTF-8 that are shown of one of them: the screen is drawn while keys wait, and wide signs take longer."""
 MOST_PROSE = 100_000
@@ -43,11 +46,15 @@ def markdown_lines(source: str, width: int, inks: Inks, *, number: int | None = 
     is_code = source[:_LONGEST].lstrip().startswith(_FENCES)
     begun, left_out = beginning(source, MOST if is_code else MOST_PROSE)
     width = max(width, 8)
-    if not is_code and (left_out or len(source) > _LONGEST):
+    if not is_code and (left_out or not _is_quick(source)):
         lines: Sequence[Line] = LongLines(presentable(begun), inks.text, min(width, _WIDEST_PROSE))
     else:
         lines = _Page(inks=inks, number=number).blocks(markdown_parser()(presentable(begun)), width)
     return Stack([lines, [more_below(left_out + more, inks)]]) if left_out + more else lines
+
+
+def _is_quick(source: str) -> bool:
+    return len(source) <= _LONGEST and sum(map(source.count, _MARKS)) <= _MOST_MARKS
 
 
 def beginning(text: str, most: int = MOST) -> tuple[str, int]:
