@@ -306,7 +306,7 @@ def _cell_breaks(text: str, width: int, *, by_word: bool) -> Iterator[tuple[int,
         was_wide = cells == _WIDE
         if is_space and text[start:first].strip():
             cut = (start + len(text[start:first].rstrip()), last)
-    yield start, len(text)
+    yield start, len(text) if at <= width else start + len(text[start:].rstrip(" "))
 
 
 def _single_code_breaks(text: str, width: int) -> Iterator[tuple[int, int]]:

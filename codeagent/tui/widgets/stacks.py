@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import overload
 
@@ -12,6 +12,12 @@ from rich.style import Style
 
 from codeagent.tui.widgets.inks import Inks
 from codeagent.tui.widgets.lines import Line, Piece, Pieces, breaks
+
+_Row = tuple[int, int, int]
+_CUT: deque[tuple[str, int, list[_Row]]] = deque(maxlen=8)
+"""The texts that were cut last, with their width and their rows."""
+_UNSURE = 2
+"""So many rows at the end of a text may become others when more of it comes."""
 
 
 class LazyLines(Sequence[Line]):
@@ -87,19 +93,24 @@ class LongLines(LazyLines):
         return Line(pieces=(Piece(self._text[start:end], self._style),) if start < end else (), joint=joint)
 
 
-@lru_cache(maxsize=8)
-def _rows(text: str, width: int) -> list[tuple[int, int, int]]:
+def _rows(text: str, width: int) -> list[_Row]:
     """Of each row where the one before it ended, -1 where it begins a line, and where it begins and ends itself.
 
-    Of what is still written the beginning is drawn again and again.
+    Of what is still written the beginning is drawn again and again: only what has come since is cut anew.
     """
-    rows: list[tuple[int, int, int]] = []
-    start = 0
-    for line in text.split("\n"):
+    known = (one for one in _CUT if one[1] == width and text.startswith(one[0]))
+    before = max(known, key=lambda one: len(one[0]), default=("", width, list[_Row]()))
+    rows, swallowed, start = list[_Row](), -1, 0
+    if len(before[2]) > _UNSURE:
+        rows, (swallowed, start, _) = before[2][:-_UNSURE], before[2][-_UNSURE]
+    for line in text[start:].split("\n"):
         spans = [(start + first, start + last) for first, last in breaks(line, width)]
-        rows.append((-1, *spans[0]))
+        rows.append((swallowed, *spans[0]))
         rows += [(before[1], *after) for before, after in pairwise(spans)]
-        start += len(line) + 1
+        swallowed, start = -1, start + len(line) + 1
+    if before in _CUT:
+        _CUT.remove(before)
+    _CUT.append((text, width, rows))
     return rows
 
 

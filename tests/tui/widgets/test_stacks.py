@@ -6,6 +6,7 @@ from codeagent.tui.themes import load_themes
 from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.lines import Line, Piece, wrap
 from codeagent.tui.widgets.stacks import Indented, LongLines, Shifted, Stack
+from tests.effort import assert_takes_less
 
 INKS = inks_of(load_themes()["dark"])
 ROWS = [Line(pieces=(Piece(text, INKS.text, ""),), whole="") for text in "abcde"]
@@ -48,7 +49,18 @@ def test_an_empty_row_has_no_margin():
         "word   " * 20,
         "一二三、四五六 seven\n八九",
         "e\u0301" * 30,
+        "und – “ja” 好的，\u0301 👩‍👩‍👧 ❤\ufe0f x " * 4 + "end",
     ],
 )
 def test_a_long_text_has_the_rows_that_any_text_has(text, width):
+    for end in range(len(text)):  # as it is written
+        rows, lines = LongLines(text[:end], INKS.text, width), wrap([Piece(text[:end], INKS.text)], width)
+        assert [row.text.rstrip() for row in rows] == [line.text.rstrip() for line in lines]
     assert list(LongLines(text, INKS.text, width)) == wrap([Piece(text, INKS.text)], width)
+
+
+def test_of_a_text_that_grows_only_the_end_is_cut_anew():
+    text = "und so weiter – “ja” … 好的，" * 3_500
+    ends = iter(range(len(text) - 999, len(text)))
+    LongLines(text[:-1_000], INKS.text, 90)
+    assert_takes_less(0.02, lambda: LongLines(text[: next(ends)], INKS.text, 90))
