@@ -16,6 +16,7 @@ from tests.server.scripted_server import ScriptedServer
 
 RUNS = 5
 CLEANS_UP = "trap 'sleep 9' TERM\necho up\nwhile :; do sleep 0.05; done\n"
+TABLE = ("| a | b |\n|---|---|\n", "| cell **one** | cell `two` of it |\n")
 SEEN: dict[str, Answer] = {
     "before the headers": Reply(parts=(Say("Too late."),), delay=20),
     "in the text": Reply(parts=(Say("Let me see what it is."),), fault=Stall(after=1)),
@@ -26,10 +27,16 @@ SEEN: dict[str, Answer] = {
     "while 200 calls begin": say("", *(Call("bash", {"command": f"echo {number}"}) for number in range(200))),
     "while megabytes come at once": say(TEXT * (5_000_000 // len(TEXT))),
     "while megabytes come in one line": Reply(parts=(Say("and so on, " * 454_545, size=5_000_000),)),
+    "while megabytes come for long": Reply(parts=(Say(TEXT * (5_000_000 // len(TEXT)), size=16_000),), pace=0.03),
+    "while a table grows": Reply(parts=(Say(f"{TABLE[0]}{TABLE[1] * 5_000}", size=500),), pace=0.03),
+    "while a line grows": Reply(parts=(Say("weiter – “ja” … 好的，" * 10_000, size=500),), pace=0.03),
     "while a question is open": say("", Call("write", {"path": "new", "content": "x"})),
 }
 SOON = {"while 200 calls begin": 0.15, "while megabytes come at once": 0.3, "while megabytes come in one line": 0.3}
 """Seconds from the message to the key where a moment is over soon."""
+LATER = (0.3, 1.0, 2.5, 4.0, 5.5)
+LONG = {"while megabytes come for long", "while a table grows", "while a line grows"}
+"""Where the key comes after so many seconds, as what is drawn grows."""
 
 
 def run() -> list[Row]:
@@ -56,7 +63,7 @@ def _on_the_screen() -> list[Row]:
                     screen.send(letter)
                     echoes.append(screen.wait(letter) * 1000)
                     screen.send("\x15go\r")
-                    screen.rest(SOON.get(moment, 1))
+                    screen.rest(LATER[number] if moment in LONG else SOON.get(moment, 1))
                     screen.send("\x1b")
                     took.append(screen.wait("topp") * 1000)
                     screen.send("\x1b")
