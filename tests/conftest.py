@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -29,6 +30,17 @@ settings.load_profile("whatever the machine does meanwhile")
 def pytest_xdist_auto_num_workers() -> int:
     """Four for each core: most of the time what is tested waits for a terminal, a process or a clock."""
     return 4 * (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Leaves what is collected, which stays until the end, out of each later look for garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

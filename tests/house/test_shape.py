@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py") if SAMPLE not in path.pa
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
+IMPORTS = ast.Import | ast.ImportFrom
 LAZY_IMPORTS = {
     "codeagent/__main__.py",
     "codeagent/wiring.py",
@@ -28,40 +30,47 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.fixture(params=MODULES, ids=name)
-def module(request) -> Path:
-    return request.param
-
-
-def test_a_file_fits_on_a_few_screens(module):
-    assert len(module.read_text().splitlines()) <= LONGEST_FILE
-
-
-def test_a_function_does_one_thing(module):
-    for node in ast.walk(ast.parse(module.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert node.end_lineno - node.lineno < LONGEST_FUNCTION, node.name
-
-
-def test_modules_and_public_classes_say_what_they_are(module):
-    tree = ast.parse(module.read_text())
-    assert ast.get_docstring(tree), "the module"
+def faults(module: str, source: str) -> Iterator[str]:
+    """What is wrong with the shape of a module."""
+    if len(source.splitlines()) > LONGEST_FILE:
+        yield f"{module} is too long"
+    if re.search(r"TODO|FIXME|XXX|NotImplementedError|type: ignore", source):
+        yield f"{module} leaves something for later"
+    tree = ast.parse(source)
+    if not ast.get_docstring(tree):
+        yield f"{module} does not say what it is"
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            assert ast.get_docstring(node), node.name
-
-
-def test_imports_stand_at_the_top(module):
-    if name(module) in LAZY_IMPORTS:
-        return
-    for function in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and not ast.get_docstring(node):
+            yield f"{module}: {node.name} does not say what it is"
+    for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            inside = [node for node in ast.walk(function) if isinstance(node, ast.Import | ast.ImportFrom)]
-            assert not inside, function.name
+            if function.end_lineno - function.lineno >= LONGEST_FUNCTION:
+                yield f"{module}: {function.name} does too much"
+            if module not in LAZY_IMPORTS and any(isinstance(node, IMPORTS) for node in ast.walk(function)):
+                yield f"{module}: {function.name} imports; imports stand at the top"
 
 
-def test_nothing_is_left_for_later(module):
-    assert not re.search(r"TODO|FIXME|XXX|NotImplementedError|type: ignore", module.read_text())
+def test_each_module_has_the_shape():
+    assert len(MODULES) > 300
+    assert [fault for path in MODULES for fault in faults(name(path), path.read_text())] == []
+
+
+LONG_FUNCTION = "def f():\n" + "    a()\n" * LONGEST_FUNCTION
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ('"""It."""\n' + "a()\n" * LONGEST_FILE, "m is too long"),
+        ('"""It."""\n# TODO: more', "m leaves something for later"),
+        ("a()", "m does not say what it is"),
+        ('"""It."""\nclass A:\n    pass', "m: A does not say what it is"),
+        (f'"""It."""\n{LONG_FUNCTION}', "m: f does too much"),
+        ('"""It."""\nclass _A:\n    async def f(self):\n        import os', "m: f imports; imports stand at the top"),
+    ],
+)
+def test_a_fault_of_the_shape_would_be_seen(source, fault):
+    assert list(faults("m", source)) == [fault]
 
 
 @pytest.mark.parametrize("room", sorted(path.name for path in (ROOT / "tests").iterdir() if path.is_dir()))

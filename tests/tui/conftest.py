@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.events import Focus
 from textual.pilot import Pilot
 
@@ -81,6 +83,22 @@ IN_EARNEST = typing.ALONE_SECONDS
 def quick_answers(monkeypatch):
     """Answers come sooner than they do for a person, so that tests that are not about it need not wait."""
     monkeypatch.setattr(typing, "ALONE_SECONDS", 0.15)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def styles_parsed_once() -> Iterator[None]:
+    """The style sheets are the same in each of thousands of apps: each is parsed once in the same colours."""
+    parse, parsed = Stylesheet._parse_rules, {}
+
+    def look_up(self: Stylesheet, *arguments: object, **others: object) -> list[RuleSet]:
+        key = (frozenset(self._variables.items()), arguments, frozenset(others.items()))
+        if key not in parsed:
+            parsed[key] = parse(self, *arguments, **others)
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", look_up)
+        yield
 
 
 @pytest.fixture
