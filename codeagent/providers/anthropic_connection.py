@@ -10,8 +10,15 @@ from codeagent.core.errors import ProviderRejected
 from codeagent.providers.catalog import Limits, without_login
 from codeagent.providers.connection import HEADERS, HOOKS, timeouts
 from codeagent.providers.failures import Service
-from codeagent.providers.left_aside import import_only
+from codeagent.providers.left_aside import Seldom, import_only
 from codeagent.providers.network import NO_ANSWER, route_to
+
+
+def is_unrecorded(*arguments: object) -> bool:
+    """Whether nobody records the span of OpenTelemetry's that is among the arguments: then its end means nothing."""
+    spans = (getattr(argument, "is_recording", None) for argument in arguments)
+    return any(is_recording is not None and not is_recording() for is_recording in spans)
+
 
 import_only(
     "anthropic",
@@ -19,6 +26,10 @@ import_only(
     ("_base_client", "DefaultAsyncHttpxClient"),
     ("_exceptions", "AnthropicError"),
     ("_exceptions", "APIStatusError"),
+    seldom=(
+        Seldom("_error_classes", "make_status_error"),
+        Seldom("lib._tracing", "finish_api_call_span", is_idle=is_unrecorded),
+    ),
 )
 import anthropic  # noqa: E402 - as far as the line above went
 

@@ -11,6 +11,7 @@ HEAVY = {"openai", "anthropic", "git", "mcp", "httpx2", "pydantic", "markdown_it
 MOST_BEFORE_THE_FIRST_FRAME = 134
 MOST_BEFORE_A_REQUEST = 133
 MOST_OF_OPENAIS_SDK = 140  # of more than 500
+MOST_OF_ANTHROPICS_SDK = 60  # of more than 1,000
 
 
 def loaded_by(code: str) -> set[str]:
@@ -61,6 +62,11 @@ def test_a_run_without_a_screen_asks_its_model_before_it_loads_what_the_answer_m
     assert loaded & (for_answers | slow) == set()
     assert len([name for name in loaded if name.startswith("codeagent")]) <= MOST_BEFORE_A_REQUEST
     assert len([name for name in loaded if name.startswith("openai.")]) <= MOST_OF_OPENAIS_SDK
+
+
+def test_of_anthropics_sdk_a_request_loads_little():
+    loaded = loaded_by("import codeagent.providers.anthropic")
+    assert len([name for name in loaded if name.split(".")[0] == "anthropic"]) <= MOST_OF_ANTHROPICS_SDK
 
 
 def test_settings_that_are_plain_texts_need_no_checking_prepared():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from codeagent.providers.left_aside import import_only
+from codeagent.providers.left_aside import Seldom, import_only
 from tests.server.replies import Refuse, say
 from tests.server.scripted_server import ScriptedServer
 
@@ -24,6 +24,10 @@ SDK = {
     ),
     "types/plain.py": "PLAIN, OTHER = 1, 2\n",
     "types/big.py": "class Big: pass\n",
+    "_seldom.py": "from .types.big import Big\ndef fail(of, *, by=1): return Big, of, by\nOTHER = 3\n",
+    "room/__init__.py": "from ._used import USED as USED\nfrom ._seldom import end as end\n",
+    "room/_used.py": "USED = 4\n",
+    "room/_seldom.py": "from ..types.big import Big\ndef end(it): return Big, it\n",
 }
 CLIENT = ("_client", "Client")
 
@@ -81,6 +85,28 @@ def test_a_name_that_a_package_hands_on_comes_from_its_module_alone(sdk):
     import_only(sdk, CLIENT)
     assert import_module("small_sdk.types").OTHER == 2
     assert "small_sdk.types.big" not in loaded()
+
+
+SELDOM = (Seldom("_seldom", "fail"), Seldom("room", "end", is_idle=lambda it: it == "idle"))
+
+
+def test_what_a_seldom_called_function_stands_in_is_loaded_with_its_first_call(sdk, tmp_path):
+    (tmp_path / sdk / "_client.py").write_text(
+        "from ._seldom import fail\nfrom .room import USED, end\n"
+        "class Client:\n    fail, end = staticmethod(fail), staticmethod(end)\n"
+    )
+    import_only(sdk, CLIENT, seldom=SELDOM)
+    client = import_module(sdk).Client
+    assert import_module(f"{sdk}.room").USED == 4
+    assert client.end("idle") is None
+    assert "small_sdk.types.big" not in loaded()
+    for number in (1, 2):
+        big, *others = client.fail(number, by=5)
+        assert (big.__name__, *others) == ("Big", number, 5)
+        assert client.end(number) == (big, number)
+    assert import_module(f"{sdk}._seldom").OTHER == 3
+    assert import_module(f"{sdk}._seldom").fail(1) == (big, 1, 1)
+    assert client.end("idle") is None
 
 
 def test_it_is_there_for_whoever_wants_it(sdk):
@@ -145,7 +171,7 @@ def test_an_sdk_that_is_not_installed_is_said_to_be_missing():
         import_only("no_such_sdk", CLIENT)
 
 
-@pytest.mark.parametrize(("service", "most"), [("openai", 150), ("chat", 150), ("anthropic", 1_200)])
+@pytest.mark.parametrize(("service", "most"), [("openai", 150), ("chat", 150), ("anthropic", 400)])
 def test_an_sdk_loads_little_that_is_not_used_also_when_a_request_fails(model_server: ScriptedServer, service, most):
     model_server.reply(say("Hello."), Refuse(status=429, message="slow down"), Refuse(status=401, message="no"))
     url = model_server.url if service == "anthropic" else model_server.openai_url
