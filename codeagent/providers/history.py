@@ -105,6 +105,7 @@ class EncodedHistory:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
+        self._next: Dialect | None = None
         self._known: list[_Encoded] = []
         self._messages: tuple[Message, ...] = ()
         self._said: list[Said] = []
@@ -113,13 +114,19 @@ class EncodedHistory:
         self._left_out = _NOTHING
         self.call_ids: set[str] = set()
 
+    def renew(self, dialect: Dialect) -> None:
+        """From the next request on all of it is encoded in another dialect."""
+        self._next = dialect
+
     def missing(self, messages: Sequence[Message], left_out: LeftOut = _NOTHING) -> int:
         """How many messages still have to be encoded."""
-        return len(messages) - (self._same(messages) if left_out == self._left_out else 0)
+        is_as_before = self._next is None and left_out == self._left_out
+        return len(messages) - (self._same(messages) if is_as_before else 0)
 
     def encode(self, messages: Sequence[Message], left_out: LeftOut = _NOTHING) -> list[Said]:
         """The whole history but for what is left out; safe to call in a thread."""
-        if left_out != self._left_out:
+        if self._next is not None or left_out != self._left_out:
+            self._dialect, self._next = self._next or self._dialect, None
             self._left_out, self._known, self._messages = left_out, [], ()
             self._said, self._used = [], set()
         same = self._same(messages)

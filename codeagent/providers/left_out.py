@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
 
 from codeagent.core.errors import ProviderError
 from codeagent.core.json_types import JsonObject, JsonValue
@@ -34,7 +33,7 @@ from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import ProviderKind
 from codeagent.providers.error_bodies import WalledOff
-from codeagent.providers.image_sizes import meant
+from codeagent.providers.image_sizes import beyond_number, images_in, meant, shown_now
 from codeagent.providers.refused_texts import Guesses, blames_content, named, said_again
 from codeagent.providers.sse import as_list, as_object, as_text, parse_object
 
@@ -213,10 +212,13 @@ class Taken:
     def _without(self, said: str, status: int, messages: Sequence[Message]) -> LeftOut:
         known = self.left_out
         is_about_images = _ABOUT_IMAGES().search(said) is not None
-        sent = {image for image in _images(messages) if not known.leaves(image)}
+        every = [image for image in images_in(messages) if not known.leaves(image)]
+        sent = set(every)
+        if oldest := beyond_number(said, every):
+            return replace(known, images=known.images | oldest)
         if sent and is_about_images and status != _TOO_LARGE and not _ABOUT_ONE().search(said):
             return replace(known, all_images=True)
-        fresh = sent - self._good.union(_images(self._accepted))
+        fresh = sent - self._good.union(images_in(self._accepted))
         if fresh and (is_about_images or status in _REFUSALS):
             return replace(known, images=known.images | (_refused_elsewhere(fresh, messages) or meant(said, fresh)))
         if sent and (is_about_images or status == _TOO_LARGE):
@@ -233,7 +235,7 @@ class Taken:
         for when a refusal makes them matter, or when a history of other messages follows.
         """
         if tuple(messages[: len(self._accepted)]) != self._accepted:
-            self._good.update(_images(self._accepted))
+            self._good.update(images_in(self._accepted))
         self._accepted, self._fault = tuple(messages), ""
         self._tells_texts = self._tells_texts or bool(self.left_out.texts)
         fresh = self.left_out.texts - before.texts
@@ -253,7 +255,7 @@ class Taken:
             which = "an image, so it is" if len(fresh) == 1 else "images, so they are"
             why = f" It said: {self._said}" if self._said else ""
             return f"The service refused {which} left out of what {self._model} is sent: {names}.{why}"
-        if held := [image for image in _shown_now(messages) if image in before.images]:
+        if held := [image for image in shown_now(messages) if image in before.images]:
             names = ", ".join(sorted(image.name or "an image" for image in held))
             return f"The service refused this before, so it is left out of what {self._model} is sent again: {names}."
         if now.thinking and not before.thinking:
@@ -264,29 +266,11 @@ class Taken:
         return ""
 
 
-def _images(messages: Iterable[Message]) -> Iterable[ImageBlock]:
-    for message in messages:
-        match message:
-            case UserMessage():
-                blocks = message.blocks
-            case ResultsMessage():
-                blocks = tuple(block for result in message.results for block in result.blocks)
-            case AssistantMessage():
-                continue
-        yield from (block for block in blocks if isinstance(block, ImageBlock))
-
-
 def _refused_elsewhere(images: Iterable[ImageBlock], messages: Iterable[Message]) -> frozenset[ImageBlock]:
     """Those that the service of another model refused earlier in the session."""
     told = {one.learnt for one in messages if isinstance(one, AssistantMessage) and one.learnt}
     refused = {as_text(image) for one in told for image in as_list(as_object(parse_object(one)).get("images"))}
     return frozenset(image for image in images if _digest(image) in refused)
-
-
-def _shown_now(messages: Sequence[Message]) -> Iterable[ImageBlock]:
-    """The images that the person showed since the model's last reply."""
-    since = takewhile(lambda message: not isinstance(message, AssistantMessage), reversed(messages))
-    return _images(message for message in since if isinstance(message, UserMessage))
 
 
 def _has_thinking(message: Message) -> bool:
@@ -385,7 +369,7 @@ def _as_json(left_out: LeftOut, corrections: Sequence[str], *, tells_texts: bool
 def _from_json(told: JsonObject, known: LeftOut, messages: Iterable[Message]) -> LeftOut:
     """What was left out beside what is known; images are found again where the messages still hold them."""
     wanted = frozenset(map(as_text, as_list(told.get("images"))))
-    images = frozenset(image for image in _images(messages if wanted else ()) if _digest(image) in wanted)
+    images = frozenset(image for image in images_in(messages if wanted else ()) if _digest(image) in wanted)
     return LeftOut(
         all_images=known.all_images or told.get("all_images") is True,
         images=known.images | images,

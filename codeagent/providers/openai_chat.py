@@ -5,6 +5,7 @@ The protocol: https://platform.openai.com/docs/api-reference/chat.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -20,6 +21,7 @@ from codeagent.core.messages import (
     UserMessage,
 )
 from codeagent.core.protocols import ModelRequest, Provider, ToolSpec
+from codeagent.core.seldom import seldom
 from codeagent.core.text import storable
 from codeagent.core.values import value
 from codeagent.providers.catalog import Effort, Limits
@@ -39,7 +41,7 @@ from codeagent.providers.history import (
 from codeagent.providers.joined import JoinedMessages, Turn
 from codeagent.providers.live import Encoder, LiveProvider
 from codeagent.providers.openai_connection import OpenAIConnection
-from codeagent.providers.sse import as_list, as_object, parse_object, to_json
+from codeagent.providers.sse import as_list, as_object, as_text, parse_object, to_json
 
 PREFIX = "openai-chat"
 """The role that the system prompt is sent in, as the first message."""
@@ -47,6 +49,7 @@ _Role = Literal["system", "developer", "user"]
 _USER = b'{"role":"user","content":'
 _MOST_CALLS = 128
 """In one message: OpenAI refuses longer lists, also in what another model once said."""
+_CALLS_NAMED = seldom(r"tool_calls\b.{0,60}?\b(?:maximum length|at most|no more than|up to) (\d+)", re.IGNORECASE)
 
 
 @value
@@ -57,9 +60,12 @@ class _Form:
     effort: Effort | Literal["none"] | None = None
     limit_key: str = "max_tokens"
     system_role: _Role = "system"
+    most_calls: int = _MOST_CALLS
 
-    def corrected(self, refusal: str) -> _Form:
+    def corrected(self, refusal: str) -> _Form:  # noqa: PLR0911 - one return a cause
         """The form that answers the refusal; the same when that is about something else."""
+        if (named := _CALLS_NAMED().search(refusal)) and 0 < int(named[1]) < self.most_calls:
+            return replace(self, most_calls=int(named[1]))
         if "stream_options" in refusal:
             return replace(self, counts_usage=False)
         if "reasoning_effort" in refusal and self.effort is None:
@@ -116,6 +122,13 @@ class OpenAIChatProvider(LiveProvider[_Form]):
             limits,
         )
 
+    def _correct(self, *refusals: str) -> bool:
+        most = self._form.most_calls
+        is_other = super()._correct(*refusals)
+        if self._form.most_calls != most:
+            self._encoder.history.renew(ChatDialect(self.model, self._form.most_calls))
+        return is_other
+
     def _reply(self, request: ModelRequest, /) -> ChatReply:
         tools, used = frozenset(tool.name for tool in request.tools), self._encoder.history.call_ids
         return ChatReply(self.model, self._connection.service, used, tools, finds_written=not self._is_openai)
@@ -163,10 +176,15 @@ def _joined(parts: Sequence[bytes]) -> bytes:
 
 
 class ChatDialect:
-    """How Chat Completions writes down what was said; ``model`` is whose thinking may go back."""
+    """How Chat Completions writes down what was said; ``model`` is whose thinking may go back.
 
-    def __init__(self, model: str) -> None:
+    One message holds at most so many calls as ``most_calls`` says.
+    """
+
+    def __init__(self, model: str, most_calls: int = _MOST_CALLS) -> None:
         self._model = model
+        self._most_calls = most_calls
+        self._further: dict[str, JsonValue] = {}
 
     def user(self, message: UserMessage) -> tuple[Said, ...]:
         """Text parts as JSON strings, images as objects; joined when the request is put together."""
@@ -191,7 +209,9 @@ class ChatDialect:
         encoded["content"] = parts if is_same else message.text if message.text.strip() else None
         if details := kept.get(REASONING_DETAILS):
             encoded[REASONING_DETAILS] = details
-        calls = self._calls(message)[:_MOST_CALLS]
+        every = self._calls(message)
+        calls, further = every[: self._most_calls], every[self._most_calls :]
+        self._further |= {as_text(as_object(call).get("id")): call for call in further}
         if calls:
             encoded |= {} if details else self._thinking(message)
             encoded["tool_calls"] = calls
@@ -204,13 +224,13 @@ class ChatDialect:
         """
         said: list[Said] = []
         images: list[bytes] = []
-        for start in range(0, len(calls), _MOST_CALLS):
-            some = calls[start : start + _MOST_CALLS]
+        for start in range(0, len(calls), self._most_calls):
+            some = calls[start : start + self._most_calls]
             if start:
                 more: JsonObject = {
                     "role": "assistant",
                     "content": None,
-                    "tool_calls": [_call(call) for call, _ in some],
+                    "tool_calls": [self._further.get(call.id) or _call(call) for call, _ in some],
                 }
                 said.append(Said(role="assistant", parts=(to_json(more),)))
             said.append(Said(role="tool", parts=tuple(_result(call, result) for call, result in some)))

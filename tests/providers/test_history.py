@@ -25,11 +25,20 @@ from codeagent.core.messages import (
 )
 from codeagent.core.protocols import ModelRequest
 from codeagent.providers.anthropic import AnthropicProvider, MessagesDialect
-from codeagent.providers.history import CONTINUE, NO_RESULT, EncodedHistory, clean_id, clean_name, parse_arguments
+from codeagent.providers.history import (
+    CONTINUE,
+    NO_RESULT,
+    EncodedHistory,
+    clean_id,
+    clean_name,
+    kept_fields,
+    parse_arguments,
+)
 from codeagent.providers.openai import OpenAIProvider
 from codeagent.providers.openai_chat import OpenAIChatProvider
 from tests.providers.conftest import ask, called, replied, result, results, said
 from tests.server import chat_api, messages_api, responses_api
+from tests.server.replies import Refuse, say
 
 
 async def test_calls_without_results_get_one_that_says_so(model_server, provider):
@@ -222,7 +231,9 @@ async def test_no_history_at_all_is_refused(make, check, messages):
 async def test_more_calls_than_a_message_may_hold_go_in_several_each_before_its_results(model_server, chat):
     ids = [f"call_{at}" for at in range(300)]
     thought = ThinkingBlock(text="All.", signature="reasoning_content", provider=chat.model)
-    reply = replied(thought, "Looking.", *map(called, ids))
+    marks = [kept_fields(chat.model, "tool_call", {"shape": at}, frozenset()) for at in ids]
+    calls = [block for mark, at in zip(marks, ids, strict=True) for block in (*mark, called(at))]
+    reply = replied(thought, "Looking.", *calls)
     picture = ImageBlock(media_type="image/png", data="aGk=", name="a.png")
     shown = replace(result(ids[0]), blocks=(picture,))
     answers = results(shown, *map(result, ids[1:]))
@@ -235,7 +246,24 @@ async def test_more_calls_than_a_message_may_hold_go_in_several_each_before_its_
     assert second[: len(first)] == first
     assert [len(message["tool_calls"]) for message in holding] == [128, 128, 44]
     assert [call["id"] for message in holding for call in message["tool_calls"]] == ids
+    assert [call["shape"] for message in holding for call in message["tool_calls"]] == ids
     assert [(message["content"], "reasoning_content" in message) for message in holding] == [
         ("Looking.", True), (None, False), (None, False)
     ]  # fmt: skip
     assert [message["role"] for message in first][-2:] == ["tool", "user"]
+
+
+async def test_a_smaller_limit_of_calls_that_a_refusal_names_is_kept_to_and_remembered(model_server, chat):
+    words = "Invalid 'messages[1].tool_calls': array too long. Expected an array with maximum length 2, but got 5."
+    ids = [f"call_{at}" for at in range(5)]
+    history = said("hi"), replied(*map(called, ids)), results(*map(result, ids))
+    model_server.reply(Refuse(status=400, message=words), say("Ok."), say("More."))
+
+    answer = await ask(chat, *history)
+    another = OpenAIChatProvider("chat-test", "test-key-123456", model_server.openai_url)
+    await ask(another, *history, answer, said("more"))
+    await another.aclose()
+
+    sent = [[len(one["tool_calls"]) for one in request.messages if "tool_calls" in one]
+            for request in model_server.requests]  # fmt: skip
+    assert sent == [[5], [2, 2, 1], [2, 2, 1]]

@@ -151,6 +151,33 @@ async def test_of_several_images_that_came_together_the_one_beyond_the_named_siz
     assert all(image.data in model_server.requests[-1].raw.decode() for image in good)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "At most 2 images are supported per request.",
+        "At most 2 image(s) may be provided in one prompt.",
+        "Too many images: 3 > 2",
+        "Too many images in request. Max is 2.",
+        "Too many images provided. This model supports up to 2 images",
+        "Request contains too many images (3), the maximum is 2.",
+        "The maximum number of images is 2",
+    ],
+)
+def test_of_more_images_than_a_refusal_names_only_the_oldest_are_left_out(words):
+    shown = [UserMessage(blocks=(sized(f"{width}.png", width), TextBlock(text="look"))) for width in (1, 2, 3)]
+    refusal = ProviderRejected("refused", status=400, said=words)
+    taken = Taken("acme/seer-1")
+    assert taken.learns(refusal, shown)
+    assert [image.name for image in taken.left_out.images] == ["1.png"]
+
+
+async def test_a_limit_of_images_costs_one_request_and_the_newest_are_still_sent(model_server, provider):
+    model_server.will_not_take = {SHOT.data.encode(): (400, "At most 1 image(s) may be provided in one prompt.")}
+    events = await events_of(provider, ModelRequest(system="", messages=HISTORY, tools=()))
+    assert notices(events)[0].partition(" It said")[0].endswith("is sent: shot.png.")
+    assert (len(model_server.requests), PLAN.data in model_server.requests[-1].raw.decode()) == (2, True)
+
+
 async def test_where_the_refusal_names_no_image_what_was_taken_before_stays(model_server, provider):
     model_server.will_not_take = {PLAN.data.encode(): REFUSES_ONE[0]}
     other = sized("other.png", 64)
