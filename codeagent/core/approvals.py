@@ -167,11 +167,12 @@ class Decision(StrEnum):
 
 @value
 class VerdictPart:
-    """The verdict on one simple command of a shell command, or on one path."""
+    """The verdict on one simple command of a shell command, or on one path; ``loses``: it would destroy something."""
 
     words: tuple[str, ...]
     decision: Decision
     because: str
+    loses: bool = False
 
     @property
     def shown(self) -> str:

@@ -139,7 +139,10 @@ class CommandCase:
                 writes = surely_written(self.analysis.commands, self._paths) if is_asked else ()
                 if self._around.is_confined and self._services.are_open(verdict.decision, self.changes):
                     verdict = self._joined(self.rulings, opens_services=True)
-                return replace(verdict, losses=self.losses.lost, writes=writes)
+                lost = self.losses.lost
+                loses = (bool(lost) and any(self.losses.sentences(ruling.command)) for ruling in self.rulings)
+                parts = tuple(replace(part, loses=one) for part, one in zip(verdict.parts, loses, strict=True))
+                return replace(verdict, parts=parts, losses=lost, writes=writes)
             except TooMuch:
                 return self._too_much(verdict)
 

@@ -69,3 +69,9 @@ def test_what_cannot_be_known_is_said_to_be_lost(losses, operand):
 
 def test_what_is_destroyed_is_said_before_what_is_replaced(losses):
     assert losses("echo > kept.txt && rm -rf dist && make") == (DIST, "The contents of kept.txt would be replaced.")
+
+
+def test_the_part_that_would_destroy_something_is_told_from_the_others(tmp_path):
+    (tmp_path / "dist").mkdir()
+    verdict = Judge(PathSandbox(tmp_path), RuleSet()).command("ls && rm -rf dist", tmp_path, Surroundings())
+    assert [part.loses for part in verdict.parts] == [False, True]

@@ -217,7 +217,9 @@ def change(before: str = OLD, after: str = NEW, *, call_id: str = "c1", path: st
 def parted(request: ApprovalRequest) -> ApprovalRequest:
     """The question about a command, with a verdict on each of its parts and a rule on offer."""
     parts = (
-        VerdictPart(words=("rm", "-rf", "build"), decision=Decision.ASK, because="it deletes what it names"),
+        VerdictPart(
+            words=("rm", "-rf", "build"), decision=Decision.ASK, because="it deletes what it names", loses=True
+        ),
         VerdictPart(words=("pytest", "-q"), decision=Decision.ALLOW, because="the rule bash(pytest *) allows it"),
     )
     verdict = Verdict(

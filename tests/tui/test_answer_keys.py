@@ -29,11 +29,13 @@ def texts(keys, width=NARROW):
 
 @pytest.mark.parametrize("left_out", [set(), {0}], ids=["all hunks", "some hunks"])
 @pytest.mark.parametrize("view", [View.QUESTION, View.ASKING_WHY])
-def test_all_keys_of_several_questions_about_changes_stand_in_one_row(ask_diff, left_out, view):
+def test_all_answers_to_several_questions_about_changes_stand_in_one_row_with_a_word_each(ask_diff, left_out, view):
     question = OpenQuestion(ticket=1, request=ask_diff(), left_out=left_out)
     keys = keys_of(question, waiting=3, view=view)
     assert keys.rows(NARROW) == 1
-    assert [text.split()[0] for text in texts(keys)] == [choice.key for choice in keys._choices if not choice.is_extra]
+    answers = [choice.key for choice in keys._choices if not choice.is_extra and choice.key != "]"]
+    assert [text.split()[0] for text in texts(keys)] == answers
+    assert all(len(text.split()) > 1 for text in texts(keys))
 
 
 def test_all_keys_of_several_questions_about_commands_stand_in_one_row(ask_command):
@@ -74,7 +76,7 @@ def test_on_a_narrow_screen_what_can_be_spared_is_left_out_of_the_row(ask_diff, 
 
 def test_what_is_of_most_use_stays_in_the_row(ask_diff):
     shown = texts(keys_of(OpenQuestion(ticket=1, request=ask_diff()), waiting=3), 60 - 6)
-    assert shown == ["y approve", "n deny", "t deny, why", "space hunk", "?", "] next"]
+    assert shown == ["y approve", "n deny", "t deny, why", "e edit", "a rule", "? why"]
 
 
 async def test_the_arrows_pass_over_what_is_left_out_and_its_key_works(stage_of, ask_diff):
@@ -88,12 +90,12 @@ async def test_the_arrows_pass_over_what_is_left_out_and_its_key_works(stage_of,
         dialog = stage.app.main.approval
         await stage.until(lambda: dialog.waiting == 2)
         await until_it_listens(stage)
-        assert "e edit" not in stage.text
-        for _ in range(4):
+        assert "] next" not in stage.text
+        for _ in range(6):
             await stage.press_slowly("right")
-            assert dialog._keys.chosen in {"approve", "deny", "deny_because", "why"}
-        await stage.press_slowly("e")
-        await stage.until(lambda: dialog._view is View.EDITING)
+            assert dialog._keys.chosen in {"approve", "deny", "deny_because", "edit", "always", "why"}
+        await stage.press_slowly("right_square_bracket")
+        await stage.until(lambda: "2 of 2 waiting" in stage.text)
 
 
 async def test_the_reasons_name_all_keys_in_full_words_where_there_was_no_room(stage_of, ask_diff):

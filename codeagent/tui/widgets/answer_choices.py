@@ -183,7 +183,7 @@ _TO_A_LIMIT = (
 
 def _among_others(waiting: int) -> Iterator[Choice]:
     if waiting > 1:
-        yield Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False, spared=3)
+        yield Choice(key="]", words="next", short="next", action="switch(1)", is_answer=False, spared=6)
         yield Choice(key="Y", words="approve all seen", short="all seen", action="approve_all", brief="all", spared=4)
 
 
@@ -204,14 +204,14 @@ def _to_a_call(question: OpenQuestion, side: Side | None) -> list[Choice]:
         Choice(key="t", words="deny and say why", short="deny, why", action="deny_because", brief="deny…", spared=1),
     ]
     if question.hunks > 1:
-        choices.append(Choice(key="space", words="hunk", short="hunk", action="toggle_hunk", is_answer=False, spared=2))
+        choices.append(Choice(key="space", words="hunk", short="hunk", action="toggle_hunk", is_answer=False, spared=5))
         words = "next hunk"
         choices.append(Choice(key="j/k", words=words, short=words, action=_NEXT_HUNK, is_answer=False, is_extra=True))
     if question.proposal is not None:
-        choices.append(Choice(key="e", words="edit", short="edit", action="edit", spared=6))
+        choices.append(Choice(key="e", words="edit", short="edit", action="edit", spared=2))
     if question.request.offers:
-        choices.append(Choice(key="a", words="always…", short="always…", action="always", brief="rule", spared=5))
-    choices.append(Choice(key="?", words="why am I asked", short="why", action="why", brief=""))
+        choices.append(Choice(key="a", words="always…", short="always…", action="always", brief="rule", spared=3))
+    choices.append(Choice(key="?", words="why am I asked", short="why", action="why"))
     if side is not None and question.around is not None and question.around.is_foldable:
         words, short = ("side by side", "side") if side is Side.BELOW else ("one column", "one")
         choices.append(Choice(key="s", words=words, short=short, action="other_side", is_answer=False, spared=7))

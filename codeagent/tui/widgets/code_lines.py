@@ -63,6 +63,11 @@ def highlight(code: str, language: str, palette: Palette) -> list[list[Piece]]:
     return lines if is_faithful else split_at_newlines([Piece(code, _styles(palette)[""])])
 
 
+def code_style(palette: Palette, role: str) -> Style:
+    """How words of a role are drawn: a field of the theme's colours of code, empty for all other code."""
+    return _styles(palette)[role]
+
+
 @lru_cache(maxsize=16)
 def _pens(palette: Palette) -> Callable[[CodeToken], Style]:
     """What gives the style of a token; looked up once for a palette, since tokens are very many."""

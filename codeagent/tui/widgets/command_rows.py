@@ -1,18 +1,69 @@
-"""A shell command in rows: broken between words, with each break marked, and every blank of it to be counted."""
+"""A shell command in colours and rows: broken between words, with each break marked, all its blanks to be counted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from rich.cells import cell_len, split_graphemes
 from rich.style import Style
 
+from codeagent.core.seldom import seldom
+from codeagent.tui.themes import Palette
+from codeagent.tui.widgets.code_lines import code_style, highlight
+from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.lines import GOES_ON, Cuts, Line, Piece, Pieces, is_all_narrow
 
 WORD_GOES_ON = "↳…"
 """What stands before a row that goes on in midst of a word."""
 
 _BLANK = "·"
+_TOKEN = seldom(r"\d*[<>]+&?[^\s|&;()<>]*|[|&;(`]|[^\s|&;()`]+")
+_ASSIGNED = seldom(r"[A-Za-z_]\w*=")
+_ENDS_COMMAND = frozenset("|&;(`")
+_BEFORE_COMMAND = frozenset({"!", "{", "if", "then", "elif", "else", "while", "until", "do"})
+_RUNS_OTHERS = frozenset({"sudo", "env", "xargs", "nohup", "exec", "command", "time"})
+_BOLD = Style(bold=True)
+
+
+def command_code(command: str, palette: Palette, warned: Collection[str] = ()) -> list[list[Piece]]:
+    """The lines of a command in colours, the names of its commands all in one.
+
+    A command that begins like one of ``warned`` has its name in the colour of warnings.
+    """
+    rows: list[list[Piece]] = []
+    builtin, name, text = (code_style(palette, role) for role in ("type", "function", ""))
+    quiet = {code_style(palette, role) for role in ("string", "comment", "keyword")}
+    is_begun = True
+    for row in highlight(command, "bash", palette):
+        pieces = [piece._replace(style=text) if piece.style == builtin else piece for piece in row]
+        words = "".join([piece.text for piece in pieces])
+        cuts, at, parts = Cuts(pieces), 0, list[Piece]()
+        for start, end in _names(words, is_begun=is_begun):
+            found = cuts.between(start, end)
+            if any(piece.style in quiet for piece in found):
+                continue
+            is_warned = any(words.startswith(one, start) for one in warned)
+            style = inks_of(palette).warning + _BOLD if is_warned else name
+            parts += [*cuts.between(at, start), Piece(words[start:end], style)]
+            at = end
+        rows.append([*parts, *cuts.between(at, len(words))] if words else [])
+        is_begun = not words.endswith("\\")
+    return rows
+
+
+def _names(row: str, *, is_begun: bool) -> Iterator[tuple[int, int]]:
+    """Where the names of commands may stand in a row; a word that runs another command is one, and so is that."""
+    runs_other = False
+    for found in _TOKEN().finditer(row):
+        word = found[0]
+        if word in _ENDS_COMMAND:
+            is_begun, runs_other = True, False
+        elif not is_begun or word in _BEFORE_COMMAND or _ASSIGNED().match(word) or word[0] in "<>0123456789":
+            continue
+        elif not (runs_other and word.startswith("-")):
+            runs_other = is_begun = word in _RUNS_OTHERS
+            if word[0] not in "$'\"#":
+                yield found.span()
 
 
 def command_rows(pieces: Sequence[Piece], width: int, *, first: Piece, mark: Style) -> list[Line]:

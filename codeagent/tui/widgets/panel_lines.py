@@ -22,7 +22,7 @@ from codeagent.core.output_colours import with_colours
 from codeagent.core.text import clean, counted, show_command, show_invisible
 from codeagent.tui.later import language_of
 from codeagent.tui.widgets.code_lines import highlight
-from codeagent.tui.widgets.command_rows import command_rows
+from codeagent.tui.widgets.command_rows import command_code, command_rows
 from codeagent.tui.widgets.diff_lines import render_diff
 from codeagent.tui.widgets.file_changes import change_lines, words_of_change
 from codeagent.tui.widgets.inks import Inks
@@ -260,7 +260,7 @@ def is_cut(body: Sequence[Line]) -> bool:
 def _command_lines(command: str, width: int, inks: Inks) -> list[Line]:
     """The whole command, as it was given to the shell."""
     lines: list[Line] = []
-    for pieces in highlight(show_command(command), "bash", inks.palette):
+    for pieces in command_code(show_command(command), inks.palette):
         prompt = Piece("  " if lines else "$ ", inks.faint, "")
         lines += command_rows(pieces, width, first=prompt, mark=inks.faint)
     return lines

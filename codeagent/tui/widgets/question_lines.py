@@ -27,7 +27,7 @@ from codeagent.core.values import value
 from codeagent.tui.themes import Palette
 from codeagent.tui.widgets.answer_keys import Choice
 from codeagent.tui.widgets.code_lines import highlight
-from codeagent.tui.widgets.command_rows import command_rows
+from codeagent.tui.widgets.command_rows import command_code, command_rows
 from codeagent.tui.widgets.diff_lines import DiffLines, render_diff
 from codeagent.tui.widgets.header import from_home
 from codeagent.tui.widgets.inks import inks_of
@@ -80,7 +80,8 @@ def question_lines(
             starts = tuple(start + len(top) for start in diff.hunk_starts)
             return QuestionLines(lines=Stack([top, diff]), hunk_starts=starts, diff=diff)
         case CommandPreview():
-            command = command_lines(preview.command, width, palette)
+            warned = tuple(" ".join(part.words[:2]) for part in request.verdict.parts if part.loses)
+            command = command_lines(preview.command, width, palette, warned)
             rest = [EMPTY, *_circumstances(request, preview, width, palette)]
             if is_turned := 0 < rows <= len(top):
                 rest += [EMPTY, *top[:-1]]
@@ -97,11 +98,14 @@ def question_lines(
 
 
 @lru_cache(maxsize=2)
-def command_lines(command: str, width: int, palette: Palette) -> Sequence[Line]:
-    """A whole command in colours; what cannot be seen is written out, and long blanks are counted."""
+def command_lines(command: str, width: int, palette: Palette, warned: tuple[str, ...] = ()) -> Sequence[Line]:
+    """A whole command in colours; what cannot be seen is written out, and long blanks are counted.
+
+    The names of those commands in it that begin like one of ``warned`` stand out.
+    """
     inks = inks_of(palette)
     shown = show_command(count_gaps(command))
-    code = highlight(shown, "bash" if len(shown) <= _MOST_COLOURED else "", palette)
+    code = command_code(shown, palette, warned) if len(shown) <= _MOST_COLOURED else highlight(shown, "", palette)
     if "\n".join("".join(piece.text for piece in row) for row in code) != shown.expandtabs(4):
         code = [[Piece(row, inks.text)] for row in shown.split("\n")]
     lines: list[Line] = []

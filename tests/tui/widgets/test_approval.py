@@ -509,7 +509,7 @@ async def test_a_very_long_change_opens_at_once(stage_of, ask_diff):
     request = replace(ask_diff(), preview=DiffPreview(diff=make_diff("big.py", old, new), proposal=new))
     async with stage_of(Asking(request)) as stage:
         await ask(stage)
-        assert "of 20000 lines" in stage.text
+        assert "of 20,000 lines" in stage.text
         await stage.pilot.press("end")
         await stage.until(lambda: "value_9999 = 10000" in stage.text)
 

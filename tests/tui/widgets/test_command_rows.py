@@ -7,7 +7,9 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from codeagent.tui.themes import load_themes
-from codeagent.tui.widgets.command_rows import command_rows
+from codeagent.tui.widgets.code_lines import code_style
+from codeagent.tui.widgets.command_rows import command_code, command_rows
+from codeagent.tui.widgets.inks import inks_of
 from codeagent.tui.widgets.lines import Line, Piece
 from codeagent.tui.widgets.question_lines import command_lines
 from tests.effort import assert_takes_less
@@ -49,6 +51,17 @@ def test_no_word_that_fits_is_cut(words):
 def test_a_command_of_very_many_pieces_takes_no_longer_than_its_length_allows():
     pieces = [Piece("<U+200B>", PLAIN), Piece("a", PLAIN)] * 20_000
     assert_takes_less(0.5, partial(command_rows, pieces, 90, first=Piece("$ ", PLAIN), mark=PLAIN))
+
+
+def test_names_of_commands_look_alike_and_one_that_is_warned_of_stands_out():
+    palette = load_themes()["dark"]
+    command = "echo 'rm; x' | sudo -n rm -rf build && FOO=1 pytest 2>&1 echo; for f in *; do rm $f; done"
+    [row] = command_code(command, palette, ("rm -rf",))
+    drawn = [(piece.text, piece.style) for piece in row]
+    name, warned = code_style(palette, "function"), inks_of(palette).warning + Style(bold=True)
+    assert [text for text, style in drawn if style == name] == ["echo", "sudo", "pytest", "rm"]
+    assert [text for text, style in drawn if style == warned] == ["rm"]
+    assert "".join(text for text, _ in drawn) == command
 
 
 @pytest.mark.parametrize("text", ["\u200b" * 100_000, "a\u202e" * 50_000, "\u00a0" * 100_000, "\x01" * 100_000])
