@@ -18,6 +18,8 @@ KEY_VARIABLES: Mapping[ProviderKind, str] = {
 }
 """The environment variable of each service that takes a key."""
 
+_LONGEST_KEY = 8_000
+"""Characters; servers take no longer line in the head of a request."""
 _LITTLE_PATIENCE = 0.5
 """Seconds that a keyring is waited for where no key of it is needed."""
 
@@ -81,9 +83,11 @@ def key_service(name: str) -> ProviderKind:
 
 def usable_key(text: str) -> str:
     """A key as it was entered, without what surrounds it; raises ConfigError for what can be none."""
-    key = text.strip().strip("\"'")
+    key = text.strip().strip("\"'`").strip()
     if not key:
         raise ConfigError("No key was entered; nothing was changed.")
-    if not key.isascii() or not key.isprintable() or " " in key:
+    if len(key) > _LONGEST_KEY:
+        raise ConfigError(f"That is no key: it has more than {_LONGEST_KEY:,} characters.", hint="Nothing was changed.")
+    if not key.isascii() or not key.isprintable() or any(mark in key for mark in " \"'`"):
         raise ConfigError("That is no key: a key is one word of plain characters.", hint="Nothing was changed.")
     return key

@@ -81,9 +81,11 @@ _codeagent() {{
                 COMPREPLY=($(compgen -W "{" ".join(COMMANDS)}" -- "$word"))
             fi ;;
     esac
-    # bash takes a word with colons as several: only its last part is still to be written
-    if [[ "$word" == *:* && "$COMP_WORDBREAKS" == *:* ]]; then
-        local written="${{word%"${{word##*:}}"}}" i
+    # bash takes a word with these characters as several: only its last part is still to be written
+    local breaks="" i
+    for i in : @; do [[ "$COMP_WORDBREAKS" == *"$i"* ]] && breaks+="$i"; done
+    if [[ -n "$breaks" && "$word" == *["$breaks"]* ]]; then
+        local written="${{word%"${{word##*["$breaks"]}}"}}"
         for i in "${{!COMPREPLY[@]}}"; do COMPREPLY[i]="${{COMPREPLY[i]#"$written"}}"; done
     fi
 }}
@@ -181,15 +183,23 @@ def _fish() -> str:
     return "\n".join(lines) + "\n"
 
 
+_FISH_MODELS = f"({_MODELS} | string replace -r '$' '\\tmodel')"
+"""Models with a word of their own behind them, where fish would repeat what the flag is for."""
+
+
+def _fish_word(word: str) -> str:
+    return f"{word}\\t"
+
+
 def _fish_flag(flag: Flag) -> str:
     words = ["complete -c codeagent"]
     words += [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in flag.names]
     if "--model" in flag.names:
-        words.append(f"-x -a {shlex.quote(f'({_MODELS})')}")
+        words.append(f"-x -a {shlex.quote(_FISH_MODELS)}")
     elif _FOLDERS & set(flag.names):
         words.append("-x -a '(__fish_complete_directories)'")
     elif flag.choices:
-        words.append(f"-x -a {shlex.quote(' '.join(flag.choices))}")
+        words.append(f"-x -a {shlex.quote(' '.join(_fish_word(choice) for choice in flag.choices))}")
     elif flag.takes_value:
         words.append("-x" if flag.needs_value else "")
     words.append(f"-d {shlex.quote(flag.what)}")

@@ -23,7 +23,7 @@ from codeagent.config.theme_files import AUTO, theme_files
 from codeagent.core.desk import KeyProblem
 from codeagent.core.errors import CodeagentError, ConfigError
 from codeagent.core.text import clean
-from codeagent.keys import KEY_VARIABLES, find_keys, key_service
+from codeagent.keys import KEY_VARIABLES, find_keys, key_service, usable_key
 from codeagent.known_models import end_at_once_if_asking, known_models
 from codeagent.policy.rules import RuleSet
 from codeagent.policy.trust import trusted_settings
@@ -193,6 +193,7 @@ def _keep_key(places: Places, provider: str, check_key: CheckKey) -> None:
     typed = getpass.getpass(f"Key for {kind} (not shown): ") if sys.stdin.isatty() else sys.stdin.read(_LONGEST_KEY)
     if len(typed.split()) > 1:
         raise ConfigError("A key is one word on one line, and this is more.", hint="Give the key alone.")
+    typed = usable_key(typed)
     problem = check_key(kind, typed)
     if problem and problem.is_refused:
         raise ConfigError(f"{problem.text} It was not kept.", hint=f"set-key --unchecked {kind} keeps it all the same.")

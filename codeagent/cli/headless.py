@@ -121,7 +121,7 @@ class Printer:
             case NoticeGiven():
                 self._note(event)
             case RetryScheduled(attempt=attempt, attempts=attempts, seconds=seconds):
-                reason = "" if event.reason == self._trouble else f"{event.reason} "
+                reason = "" if event.reason == self._trouble and attempt > 1 else f"{event.reason} "
                 self._trouble = event.reason
                 self._say(f"{reason}Trying again in {seconds:.0f} s ({attempt} of {attempts}).")
             case _:

@@ -37,7 +37,16 @@ from codeagent.providers.error_bodies import (
     window_in,
     window_named,
 )
-from codeagent.providers.network import Proxy, deepest, is_of_certificates, is_refused, proxy_to, tls_reason, words_of
+from codeagent.providers.network import (
+    Proxy,
+    deepest,
+    is_of_another_host,
+    is_of_certificates,
+    is_refused,
+    proxy_to,
+    tls_reason,
+    words_of,
+)
 from codeagent.providers.sse import as_object, parse_object, retry_after
 
 _log = logging.getLogger(__name__)
@@ -155,6 +164,11 @@ class Service:
         cause = deepest(error)
         if (misfit := self._misfit(error)) is not None:
             return misfit
+        if is_of_another_host(cause):
+            return ProviderRejected(
+                f"The certificate of {self.place} is one for another host.",
+                hint=f"Check {self.url_variable}: the address has to be a name that the certificate is for.",
+            )
         if isinstance(cause, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in str(cause):
             return ProviderRejected(
                 f"The certificate of {self.place} could not be verified.",

@@ -104,6 +104,11 @@ def is_of_certificates(error: BaseException) -> bool:
     return isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError)
 
 
+def is_of_another_host(cause: BaseException) -> bool:
+    """Whether a certificate is sound, and names other hosts than the one that was asked."""
+    return any(words in str(cause) for words in ("Hostname mismatch", "IP address mismatch"))
+
+
 def tls_reason(cause: BaseException) -> str:
     """The name that OpenSSL has for a failure; an error made in Python has none."""
     return (getattr(cause, "reason", None) or "") if isinstance(cause, ssl.SSLError) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -76,6 +77,7 @@ async def test_the_person_is_told_once_that_the_middle_is_left_out(model_server,
     assert notice.text.startswith(f"This is longer than the window of {provider.model}: 2")
     (compaction,) = stage.of(HistoryCompacted)
     assert heading(compaction).startswith("The middle of a long message was taken out to make room: ")
+    assert heading(replace(compaction, words_to=0)).startswith("Nothing had to be taken out, by a new count: ")
 
 
 @pytest.mark.parametrize("way", ["steer", "follow_up"])

@@ -30,7 +30,9 @@ def environ(tmp_path):
     places = {"CODEAGENT_HOME": str(tmp_path / "home"), "PYTHONPATH": str(Path(__file__).parents[2])}
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "OPENAI_"))}
     environ = {**plain, **places, "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
-    LastList(find_places(environ).listed_models).keep(["openai-chat/qwen3:8b", "openai-chat/qwen3:32b"])
+    LastList(find_places(environ).listed_models).keep(
+        ["openai-chat/qwen3:8b", "openai-chat/qwen3:32b", "openai-chat/@cf/meta/llama@fp8:2"]
+    )
     return environ
 
 
@@ -60,6 +62,8 @@ def test_bash_completes_flags_values_and_subcommands(environ):
 def test_bash_completes_models_of_the_catalog_and_of_the_last_list(environ):
     assert "anthropic/claude-opus-5-5" in in_bash(environ, "codeagent --model anthropic/claude-o")
     assert in_bash(environ, "codeagent --model openai-chat/qwen3:") == ["8b", "32b"]
+    assert in_bash(environ, "codeagent --model openai-chat/@cf/m") == ["cf/meta/llama@fp8:2"]
+    assert in_bash(environ, "codeagent --model openai-chat/@cf/meta/llama@f") == ["fp8:2"]
 
 
 def test_bash_completes_what_follows_config(environ):
@@ -182,12 +186,21 @@ def test_fish_completes_the_same(environ):
         code = f"codeagent config completion fish | source; complete -C {line!r}"
         words = ["fish", "--no-config", "-c", code]
         done = subprocess.run(words, env=environ, capture_output=True, text=True, check=True, timeout=50)
-        return [row.partition("\t")[0] for row in done.stdout.splitlines()]
+        rows = [row.split("\t") for row in done.stdout.splitlines()]
+        described.update(row[1] for row in rows if len(row) > 1)
+        return [row[0] for row in rows]
 
-    assert complete("codeagent --model openai-chat/") == ["openai-chat/qwen3:8b", "openai-chat/qwen3:32b"]
+    described: set[str] = set()
+    assert complete("codeagent --model openai-chat/q") == ["openai-chat/qwen3:8b", "openai-chat/qwen3:32b"]
+    assert complete("codeagent --model openai-chat/@") == ["openai-chat/@cf/meta/llama@fp8:2"]
+    assert {"plan", "ask", "auto"} <= {*complete("codeagent --mode ")}
+    assert described <= {"model", ""}  # what the flag is for is not said of each of its values
     assert "--model" in complete("codeagent --mo")
     assert complete("codeagent --sandbox re") == ["read-only"]
-    assert complete("codeagent config set model.name openai-chat/") == ["openai-chat/qwen3:8b", "openai-chat/qwen3:32b"]
+    assert complete("codeagent config set model.name openai-chat/q") == [
+        "openai-chat/qwen3:8b",
+        "openai-chat/qwen3:32b",
+    ]
     assert complete("codeagent config set-key ") == ["anthropic", "openai", "openai-chat"]
 
 

@@ -163,12 +163,20 @@ def test_a_key_from_a_pipe_is_kept_for_its_owner_alone_and_never_shown(home, mon
     assert SECRET not in home.keys_file.read_text()
 
 
-@pytest.mark.parametrize("text", ["", "\n", "two words\n", "two\nlines\n", "ключ\n"])
+@pytest.mark.parametrize("text", ["", "\n", "two words\n", "two\nlines\n", "ключ\n", 'sk-"a"', "x" * 9_000])
 def test_what_can_be_no_key_is_not_kept(home, monkeypatch, text):
     typed(monkeypatch, text)
     with pytest.raises(ConfigError):
         config_command.run(["set-key", "openai"])
     assert not home.keys_file.exists()
+
+
+def test_a_key_in_quotation_marks_is_checked_and_kept_without_them(home, monkeypatch):
+    asked = []
+    typed(monkeypatch, f'"{SECRET}"\n')
+    config_command.run(["set-key", "openai"], lambda *given: asked.append(given))
+    assert asked == [("openai", SECRET)]
+    assert f'"{SECRET}"' in home.keys_file.read_text()
 
 
 def test_a_key_in_the_environment_goes_first_and_that_is_said(home, monkeypatch, capsys):

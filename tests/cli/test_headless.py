@@ -67,12 +67,13 @@ def test_a_notice_is_told_once_and_then_what_is_new_in_it():
 def test_trouble_is_told_once_however_often_it_is_tried_again():
     out, notes = io.StringIO(), io.StringIO()
     printer = Printer(OutputFormat.TEXT, out, notes)
-    for attempt, reason in enumerate(("Nobody is there.", "Nobody is there.", "It is busy."), 1):
+    for attempt, reason in ((1, "Nobody is there."), (2, "Nobody is there."), (3, "It is busy."), (1, "It is busy.")):
         printer.emit(RetryScheduled(attempt=attempt, attempts=3, seconds=2, reason=reason))
     assert notes.getvalue().splitlines() == [
         "codeagent: Nobody is there. Trying again in 2 s (1 of 3).",
         "codeagent: Trying again in 2 s (2 of 3).",
         "codeagent: It is busy. Trying again in 2 s (3 of 3).",
+        "codeagent: It is busy. Trying again in 2 s (1 of 3).",
     ]
 
 

@@ -376,9 +376,9 @@ async def test_a_base_url_that_is_none_is_refused_at_once(url):
         assert "base URL" in str(error)
 
 
-def make_certificate(folder):
+def make_certificate(folder, address="127.0.0.1"):
     command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 1 -subj /CN=localhost"
-    command += " -addext subjectAltName=IP:127.0.0.1"
+    command += f" -addext subjectAltName=IP:{address}"
     subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
@@ -393,6 +393,16 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
 
     assert isinstance(error, ProviderRejected)
     assert "SSL_CERT_FILE" in error.hint
+
+
+async def test_a_certificate_for_another_host_is_told_apart_from_one_that_nobody_vouches_for(tmp_path, monkeypatch):
+    with ScriptedServer(tls=make_certificate(tmp_path, "127.0.0.2")) as server:
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+        provider = AnthropicProvider("m", KEY, server.url)
+        error = await failure(provider)
+        await provider.aclose()
+    assert "is one for another host" in str(error)
+    assert "ANTHROPIC_BASE_URL" in error.hint
 
 
 async def test_a_company_certificate_is_taken_from_the_environment(tmp_path, monkeypatch):

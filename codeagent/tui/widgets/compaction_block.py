@@ -53,10 +53,13 @@ class CompactionBlock(ThinkingBlock):
 def heading(event: HistoryCompacted) -> str:
     """What was done, and how much room it made."""
     outputs = len(event.cleared) + len(event.shortened)
+    sizes = f"{event.before:,} → {event.after:,} tokens"
     if event.summary:
         what = "Earlier messages were summed up"
-    elif event.words_to and not outputs:
-        what = "The middle of a long message was taken out"
-    else:
+    elif outputs:
         what = f"{counted(outputs, 'old output')} {'was' if outputs == 1 else 'were'} taken out"
-    return f"{what} to make room: {event.before:,} → {event.after:,} tokens"
+    elif event.words_to:
+        what = "The middle of a long message was taken out"
+    else:  # the last count held what no later request has, such as thinking
+        return f"Nothing had to be taken out, by a new count: {sizes}"
+    return f"{what} to make room: {sizes}"
