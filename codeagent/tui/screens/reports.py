@@ -16,11 +16,11 @@ from codeagent.core.text import counted, show_invisible
 from codeagent.tui.costs import CostBook, TurnCost
 from codeagent.tui.screens.pages import first_fitting, hung
 
-_BAR, _SHORTEST_BAR = 24, 6
+_BAR, _WIDEST_BAR, _SHORTEST_BAR = 24, 72, 6
 _MOST_TURNS = 20
-_NAME, _LONGEST_NAME, _SHORTEST_NAME = 22, 30, 4
+_NAME, _LONGEST_NAME, _SHORTEST_NAME = 22, 48, 4
 _NUMBER, _GAP = 10, 2
-_LONGEST = 60
+_LONGEST = 100
 _TOOL_COLUMN = 8
 _TURN_COLUMN = 6
 _INDENT = 2
@@ -43,11 +43,11 @@ def context_text(report: ContextReport, model: str, width: int, instructions: Se
         ("Tool results by file", report.by_file),
         ("Pinned", report.pins),
     )
-    is_long = any(len(show_invisible(part.name)) > _NAME for _, parts in lists for part in parts)
+    longest = max((len(show_invisible(part.name)) for _, parts in lists for part in parts), default=0)
     for title, parts in lists:
         if parts:
             lines += [Content(), *([Content.styled(title, "bold $accent")] if title else [])]
-            lines += _parts(parts, report.window or report.used, width, is_long=is_long)
+            lines += _parts(parts, report.window or report.used, width, max(longest, _NAME))
     lines += [Content(), Content.styled("To free it", "bold $accent"), *_ways(report, width)]
     return Content("\n").join(lines)
 
@@ -82,16 +82,18 @@ def tools_text(tools: Sequence[KnownTool], width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def _parts(parts: Sequence[ContextPart], whole: int, width: int, *, is_long: bool) -> Iterator[Content]:
+def _parts(parts: Sequence[ContextPart], whole: int, width: int, wanted: int) -> Iterator[Content]:
     """A row each: where there is little room the bar is shorter, then left out, then the name is cut.
 
-    Where a name on the page ``is_long``, all have the wide column: numbers and bars stand one below the other.
+    All have a column of the ``wanted`` cells, where there are so many: numbers and bars stand one below the other.
+    The bar takes what is left.
     """
     bar = min(_BAR, width - _INDENT - _NAME - _NUMBER - _GAP)
     bar = bar if bar >= _SHORTEST_BAR else 0
     behind = _NUMBER + (_GAP + bar if bar else 0)
     longest = max(min(_LONGEST_NAME, width - _INDENT - behind), _SHORTEST_NAME)
-    column = longest if is_long else min(_NAME, longest)
+    column = min(wanted, longest)
+    bar = min(_WIDEST_BAR, width - _INDENT - column - _NUMBER - _GAP) if bar else 0
     for part in parts:
         shown = end_of_path(show_invisible(part.name), longest)
         filled = min(round(bar * part.tokens / whole), bar) if whole else 0

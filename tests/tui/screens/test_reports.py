@@ -51,3 +51,9 @@ def test_all_bars_begin_in_one_column_whatever_is_named(width):
     report = replace(REPORT, by_file=PARTS[1:], by_tool=(ContextPart(name="read", tokens=9_000),))
     rows = context_text(report, "m", width).plain.split("\n")
     assert len({min(row.index(bar) for bar in "━─" if bar in row) for row in rows if "─" in row}) == 1
+
+
+def test_in_a_wide_window_names_stand_whole_and_bars_take_the_rest():
+    rows = context_text(REPORT, "m", 113).plain.split("\n")
+    assert [len(row) for row in rows if "━" in row] == [113]
+    assert any(PARTS[1].name in row and len(row) == 113 for row in rows)
