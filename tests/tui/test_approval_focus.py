@@ -88,7 +88,8 @@ async def test_a_letter_pressed_before_the_question_had_the_keyboard_answers_not
 ):
     asking = Asking(ask_diff(hunks=1))
     async with stage_of(asking) as stage:
-        await begin(stage)
+        stage.app.main.prompt.put("go")
+        stage.app.post_message(events.Key("enter", "\r"))
         early = events.Key("y", "y")
         await live(stage)
         stage.app.post_message(early)
@@ -174,18 +175,15 @@ async def test_the_next_question_does_not_take_the_second_key_of_a_double_press(
         assert list(asking.answers) == ["c1"]
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.1], ids=["machine speed", "ten keys a second"])
-@pytest.mark.parametrize(
-    "sentence", ["yes please", "no wait", "edit that", "always", "please stop at 5", "try 5", "Yes", "just no"]
-)
-async def test_a_sentence_typed_at_a_question_goes_to_the_prompt_whole_and_answers_nothing(
-    stage_of, ask_diff, sentence, seconds
+@pytest.mark.parametrize("sentence", ["yes please", "no wait", "edit that", "always"])
+async def test_a_sentence_typed_at_ten_keys_a_second_goes_to_the_prompt_whole_and_answers_nothing(
+    stage_of, ask_diff, sentence
 ):
     asking = Asking(ask_diff("c1", hunks=1), ask_diff("c2", hunks=1))
     async with stage_of(asking) as stage:
         await begin(stage)
         await live(stage)
-        await send(stage, sentence, seconds)
+        await send(stage, sentence, 0.1)
         await stage.until(lambda: stage.app.main.prompt.text == sentence)
         await asyncio.sleep(QUIET_SECONDS)
         assert asking.answers == {}

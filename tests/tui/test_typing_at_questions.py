@@ -58,23 +58,22 @@ async def until_it_listens(stage):
         await stage.until(lambda: not dialog.waiting or dialog.answers_to(events.Focus().time))
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
-async def test_a_sentence_at_a_question_goes_to_the_prompt_whole_and_changes_nothing_there(
-    stage_of, ask_diff, sentence
-):
+async def test_a_sentence_at_a_question_goes_to_the_prompt_whole_and_changes_nothing_there(stage_of, ask_diff):
     asking = Asking(ask_diff("c1"), ask_diff("c2"))
-    sentence = LAST.get(sentence, sentence)
     async with stage_of(asking) as stage:
         await stage.type("go\n")
-        await until_it_listens(stage)
-        question = stage.app.main.approval.in_view
-        post(stage, sentence)
-        await stage.until(lambda: stage.app.main.prompt.text == sentence)
-        await stage.pilot.pause()
-        assert stage.app.main.prompt.text == sentence
-        assert asking.answers == {}
-        assert question.left_out == set()
-        assert stage.app.focused is stage.app.main.prompt
+        dialog, prompt = stage.app.main.approval, stage.app.main.prompt
+        for sentence in (LAST.get(sentence, sentence) for sentence in SENTENCES):
+            await until_it_listens(stage)
+            question = dialog.in_view
+            post(stage, sentence)
+            await stage.until(lambda: prompt.text == sentence)  # noqa: B023
+            await stage.pilot.pause()
+            assert prompt.text == sentence
+            assert asking.answers == {}
+            assert question.left_out == set()
+            assert stage.app.focused is prompt
+            prompt.clear_typed()
 
 
 class Fuzz:
