@@ -91,6 +91,8 @@ def _model(settings: Settings, keys: Keys) -> Iterator[Check]:
         yield Check(name="model", state=CheckState.MISSING, finding=error.message, remedy=error.hint or NoModel.WAYS)
         return
     yield Check(name="model", state=CheckState.GOOD, finding=str(name))
+    if (opened := keys.store.close_file())[0]:
+        yield Check(name="key file", state=CheckState.LIMITED, finding=opened[0], remedy=opened[1])
     try:
         key = key_for(name, settings.model, keys)
     except NoModel as error:

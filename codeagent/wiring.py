@@ -182,7 +182,9 @@ def assemble(
         session=session,
         open_bench=cache(lambda: soon.made.bench(session, switch, make_archive(launch, stored, redactor))),
         started=_started(keeping.session_id, switch, modes.get(), root),
-        notices=_notices(loaded, keeping.past, brought, chosen.notice),
+        notices=_notices(
+            loaded, keeping.past, brought, chosen.notice, " ".join(switch.keys.store.close_file()).strip()
+        ),
         record=record,
         keeping=keeping,
         soon=soon,
@@ -324,12 +326,14 @@ def _each(listeners: list[Emit]) -> Emit:
     return tell
 
 
-def _notices(loaded: LoadedSettings, past: Past, brought: Brought, of_model: str) -> tuple[NoticeGiven, ...]:
+def _notices(
+    loaded: LoadedSettings, past: Past, brought: Brought, of_model: str, of_keys: str
+) -> tuple[NoticeGiven, ...]:
     said = [*loaded.notices, *missing_folders(loaded.settings)]
     if past.damaged:
         lines = f"{counted(past.damaged, 'damaged line')} {'was' if past.damaged == 1 else 'were'}"
         said.append(f"{lines} passed over in the session's record.")
     if past.missing:
         said.append(f"{past.missing:,} large outputs that were kept beside the session's record are gone.")
-    said += [of_model] if of_model else []
+    said += filter(None, (of_model, of_keys))
     return (*brought.notices, *(NoticeGiven(text=text, level=Level.WARNING) for text in said))

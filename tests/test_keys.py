@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,13 @@ def environ(tmp_path, model_server):
 
 def keep(environ, service):
     return find_keys(environ, find_places(environ)).keep(service, SECRET)
+
+
+def keep_open(environ) -> Path:
+    """A key in a file that others can read."""
+    file = Path(keep(environ, "anthropic"))
+    file.chmod(0o644)
+    return file
 
 
 async def asked(tmp_path, environ, model):
@@ -75,6 +83,20 @@ async def test_a_broken_key_of_the_environment_is_told_with_its_variable_and_sen
     assert "It comes from OPENAI_API_KEY in the environment: set it anew" in told
     assert "def" not in told
     assert not model_server.requests
+
+
+async def test_a_key_file_that_others_could_read_is_told_of_at_the_start_once(tmp_path, environ):
+    file = keep_open(environ)
+    flags = {"model": {"name": "anthropic/claude-test"}}
+    launch = Launch(root=tmp_path, places=find_places(environ), environ=environ, flags=flags)
+    told = []
+    for _ in range(2):
+        parts = assemble(launch, lambda event: None, None)
+        told += [notice.text for notice in parts.notices if "could be read by others" in notice.text]
+        await parts.session.set_provider(ScriptedProvider([])).aclose()
+        parts.close()
+    assert len(told) == 1
+    assert told[0].startswith(f"{file} could be read by others; now")
 
 
 async def test_a_line_end_after_a_kept_key_is_no_part_of_it(tmp_path, environ, model_server):

@@ -14,7 +14,7 @@ from typing import Protocol
 from codeagent.core.errors import ConfigError
 from codeagent.core.json_types import JsonObject
 from codeagent.core.values import value
-from codeagent.workspace.private import change_private, read_private, way_out
+from codeagent.workspace.private import change_private, close_to_others, read_private, way_out
 
 _log = logging.getLogger(__name__)
 _NAME = "codeagent"
@@ -68,6 +68,21 @@ class KeyStore:
     def is_silent(self) -> bool:
         """Whether the keyring has kept somebody waiting who needs a key, and has not answered since."""
         return _silence.is_set()
+
+    def close_file(self) -> tuple[str, str]:
+        """Keeps others on the machine from reading the file; what was found and what to do, where they could.
+
+        Both are empty where nothing was the matter.
+        """
+        try:
+            is_mended = close_to_others(self._file)
+        except OSError as error:
+            found = f"{self._file} can be read by others, and that cannot be changed: {error.strerror}."
+            return found, f"Run chmod 600 {self._file}."
+        if not is_mended:
+            return "", ""
+        found = f"{self._file} could be read by others; now it can be read by you alone."
+        return found, "If others use this machine, replace the keys in it."
 
     def get(self, service: str, patience: float = PATIENCE) -> StoredKey | None:
         """The key of a service; the file's, else the keyring's if it gives one in that many seconds.

@@ -54,6 +54,22 @@ def is_damaged(path: Path) -> bool:
     return _read(path) is None
 
 
+def close_to_others(path: Path) -> bool:
+    """Takes a file of the person's own from everybody else; whether they had had it. Raises OSError."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        state = os.fstat(descriptor)
+        is_open = stat.S_ISREG(state.st_mode) and state.st_uid == os.getuid() and bool(state.st_mode & 0o077)
+        if is_open:
+            os.fchmod(descriptor, 0o600)
+        return is_open
+    finally:
+        os.close(descriptor)
+
+
 def _read(path: Path) -> JsonObject | None:
     """What the file holds, nothing when it is missing, None when it cannot be read."""
     try:

@@ -1,5 +1,7 @@
 """Doctor says what works here and how to mend what does not."""
 
+from pathlib import Path
+
 import pytest
 
 from codeagent.checks import look_around
@@ -68,3 +70,12 @@ def test_a_model_without_its_key_names_the_variable(tmp_path):
     key = found(tmp_path, {"ANTHROPIC_API_KEY": "x"}, name="openai/gpt")["key"]
     assert key.state is CheckState.MISSING
     assert "OPENAI_API_KEY" in key.remedy
+
+
+def test_a_key_file_that_others_could_read_is_mended_and_named(tmp_path):
+    environ = {"CODEAGENT_HOME": str(tmp_path / "home")}
+    file = Path(find_keys(environ, find_places(environ)).keep("anthropic", "wholly-unlikely-0123456789"))
+    file.chmod(0o640)
+    check = found(tmp_path, {})["key file"]
+    assert check.finding == f"{file} could be read by others; now it can be read by you alone."
+    assert "key file" not in found(tmp_path, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -84,6 +85,20 @@ def test_a_keyring_keeps_the_key_and_the_file_stays_away(store, ring, tmp_path):
 def test_without_a_keyring_the_file_keeps_it(tmp_path):
     store = KeyStore(tmp_path / "new" / "keys.json", lambda: None)
     assert store.keep("openai", "k") == str(tmp_path / "new" / "keys.json")
+    assert store.get("openai").secret == "k"
+
+
+def test_a_key_file_that_others_could_read_is_taken_from_them_and_that_is_said_once(tmp_path):
+    file = tmp_path / "keys.json"
+    store = KeyStore(file, lambda: None)
+    assert store.close_file() == ("", "")
+    store.keep("openai", "k")
+    assert store.close_file() == ("", "")
+    file.chmod(0o644)
+    found, remedy = store.close_file()
+    assert found == f"{file} could be read by others; now it can be read by you alone."
+    assert remedy == "If others use this machine, replace the keys in it."
+    assert (stat.S_IMODE(file.stat().st_mode), store.close_file()) == (0o600, ("", ""))
     assert store.get("openai").secret == "k"
 
 
