@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeagent.agent.limits import Limits
 from codeagent.agent.record import Record
@@ -68,11 +68,11 @@ class Asker:
 
         Raises ProviderError when trying again is no use, or was of no use often enough.
         """
-        attempt = 0
+        attempt, retries = 0, self._limits.retries
         while True:
             is_discarded = False
             try:
-                return await self._read(provider, request)
+                return await self._read(provider, replace(request, is_last=attempt >= retries))
             except ProviderUnavailable as error:
                 attempt += 1
                 retries = min(self._limits.retries, error.most_retries or self._limits.retries)

@@ -288,7 +288,7 @@ class ToolSpec:
 
 @value
 class ModelRequest:
-    """One request; ``messages`` is the whole history. ``max_tokens`` None leaves it to the provider."""
+    """One request with the whole history. ``max_tokens`` None: as the provider likes; ``is_last``: no try follows."""
 
     system: str
     messages: Sequence[Message]
@@ -296,6 +296,7 @@ class ModelRequest:
     max_tokens: int | None = None
     affordable: int | None = None
     """The most tokens of a reply that may be paid for."""
+    is_last: bool = False
 
 
 @value

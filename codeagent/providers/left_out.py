@@ -34,7 +34,7 @@ from codeagent.core.values import value
 from codeagent.providers.catalog import ProviderKind
 from codeagent.providers.error_bodies import WalledOff
 from codeagent.providers.image_sizes import beyond_number, images_in, meant, shown_now
-from codeagent.providers.refused_texts import Guesses, blames_content, named, said_again
+from codeagent.providers.refused_texts import Guesses, blames_content, named, said_again, trouble_of
 from codeagent.providers.sse import as_list, as_object, as_text, parse_object
 
 _REFUSALS = frozenset({400, 404, 413, 415, 422})
@@ -128,13 +128,12 @@ class Taken:
         """``model`` is its name in the form that ``--model`` takes."""
         self.left_out = LeftOut()
         self.corrections: tuple[str, ...] = ()
-        self._has_recalled = False
-        self._said, self._refuser = "", "The service"
+        self._has_recalled = self._tells_texts = False
+        self._said, self._fault, self._trouble = "", "", ("", "")
         self._model = model
         self._words = re.compile(re.escape(model.partition("/")[2] or model), re.IGNORECASE)
         self._good: set[ImageBlock] = set()
         self._accepted: tuple[Message, ...] = ()
-        self._fault, self._tells_texts = "", False
         self._guesses = Guesses(model)
         self._round: Iterator[frozenset[str]] | None = None
 
@@ -185,12 +184,13 @@ class Taken:
         if again := said_again(messages, self.left_out.texts) | self._guesses.sent_on_trial(messages):
             self.left_out = replace(self.left_out, texts=self.left_out.texts - again)
 
-    def learns(self, refusal: ProviderError, messages: Sequence[Message]) -> bool:
-        """Whether something is left out now so that it is worth asking once more."""
+    def learns(self, refusal: ProviderError, messages: Sequence[Message], *, is_last: bool = False) -> bool:
+        """Whether something is left out now so that it is worth asking once more; ``is_last``: else nobody does."""
         after = self.after(refusal, messages)
+        is_poisoned = is_last and self._guesses.ends_alike(refusal, messages) and self._has_answered(messages)
         is_repeated, self._fault = refusal.said == self._fault, refusal.said
         is_blamed = self.at_firewall(refusal, messages) or blames_content(refusal, is_repeated=is_repeated)
-        if after == self.left_out and is_blamed:
+        if after == self.left_out and (is_blamed or is_poisoned):
             self._round = self._round or self._guessed(refusal, messages)
             after = replace(after, texts=next(self._round, after.texts))
         is_other, self.left_out = after != self.left_out, after
@@ -198,15 +198,15 @@ class Taken:
 
     def at_firewall(self, refusal: ProviderError, messages: Sequence[Message]) -> ProviderError | None:
         """What to tell of a page that refused a request where earlier ones were taken; None of any other refusal."""
-        if not isinstance(refusal, WalledOff):
-            return None
+        return refusal.amid if isinstance(refusal, WalledOff) and self._has_answered(messages) else None
+
+    def _has_answered(self, messages: Sequence[Message]) -> bool:
         own = (one for one in messages if isinstance(one, AssistantMessage) and one.model == self._model)
-        return refusal.amid if self._accepted or any(own) else None
+        return bool(self._accepted) or any(own)
 
     def _guessed(self, refusal: ProviderError, messages: Sequence[Message]) -> Iterator[frozenset[str]]:
         """Which texts to leave out, one set after the other, where nothing tells what a refusal is about."""
-        self._said = refusal.message.partition(": ")[2]
-        self._refuser = f"{'A firewall in front of t' if isinstance(refusal, WalledOff) else 'T'}he service"
+        self._trouble = trouble_of(refusal)
         return self._guesses.after(refusal.said, self.left_out.texts, messages, self._accepted)
 
     def _without(self, said: str, status: int, messages: Sequence[Message]) -> LeftOut:
@@ -243,7 +243,7 @@ class Taken:
             return f"The service did not refuse {named(messages, good)}, so {self._model} is sent it again."
         if fresh:
             kept = f"so it is left out of what {self._model} is sent and stays in the session"
-            return f"{self._refuser} refused {named(messages, fresh)}, {kept}. It said: {self._said}"
+            return f"{self._trouble[0]} {named(messages, fresh)}, {kept}.{self._trouble[1]}"
         return self._news(messages, before)
 
     def _news(self, messages: Sequence[Message], before: LeftOut) -> str:

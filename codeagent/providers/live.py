@@ -199,7 +199,11 @@ class LiveProvider(ABC, Generic[FormT]):
                                     yield NoticePiece(text=notice)
                             yield event
                 except ProviderError as refusal:
-                    if is_accepted or isinstance(refusal, ToolsRefused) or not taken.learns(refusal, request.messages):
+                    if (
+                        is_accepted
+                        or isinstance(refusal, ToolsRefused)
+                        or not taken.learns(refusal, request.messages, is_last=request.is_last)
+                    ):
                         if (told := taken.at_firewall(refusal, request.messages)) is not None:
                             raise told from refusal
                         raise

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from codeagent.core.errors import ContextOverflow, ProviderError
+from codeagent.core.errors import ContextOverflow, ProviderError, ProviderUnavailable
 from codeagent.core.messages import (
     AssistantMessage,
     Message,
@@ -25,7 +25,8 @@ from codeagent.core.messages import (
 )
 from codeagent.core.refused import key_of
 from codeagent.core.seldom import seldom
-from codeagent.providers.error_bodies import is_flagged
+from codeagent.providers.error_bodies import WalledOff, is_flagged
+from codeagent.providers.failures import Unanswered
 
 _REFUSALS = frozenset({400, 422, 451})
 _FORBIDDEN, _FAULT = 403, 500
@@ -52,6 +53,25 @@ def blames_content(refusal: ProviderError, *, is_repeated: bool) -> bool:
     return refusal.status in _REFUSALS
 
 
+def trouble_of(refusal: ProviderError) -> tuple[str, str]:
+    """What the service did to a text, before its name, and what it said of that."""
+    if isinstance(refusal, WalledOff):
+        did = "A firewall in front of the service refused"
+    elif _is_bare_fault(refusal):
+        how = "failed (HTTP 500)" if refusal.status else "broke off the connection"
+        return f"The service {how} at each request that held", ""
+    else:
+        did = "The service refused"
+    return did, f" It said: {refusal.message.partition(': ')[2]}"
+
+
+def _is_bare_fault(refusal: ProviderError) -> bool:
+    """Whether the service failed, or broke off before a byte of an answer, and named no time to come back."""
+    is_nameless = refusal.status == _FAULT and not blames_content(refusal, is_repeated=True)
+    has_failed = is_nameless or (refusal.status is None and isinstance(refusal, Unanswered))
+    return has_failed and refusal.retry_after is None and isinstance(refusal, ProviderUnavailable)
+
+
 class Guesses:
     """Which texts one model's service is guessed to refuse, and what came of each guess.
 
@@ -69,6 +89,18 @@ class Guesses:
         self._times_in_vain = Counter[str]()
         self._doubted = _NONE
         self._on_trial = _NONE
+        self._ended: tuple[int | None, int] | None = None
+
+    def ends_alike(self, refusal: ProviderError, messages: Sequence[Message]) -> bool:
+        """Whether the last try for a second message, or a later one, ends in the same bare fault as for the first.
+
+        It is to be told of each last try.
+        """
+        if not _is_bare_fault(refusal):
+            self._ended = None
+        elif self._ended is None or self._ended[0] != refusal.status:
+            self._ended = refusal.status, len(messages)
+        return self._ended is not None and self._ended[1] < len(messages)
 
     def sent_on_trial(self, messages: Sequence[Message]) -> frozenset[str]:
         """What of these messages was left out until now and is sent again, to see whether it is refused."""
@@ -94,7 +126,7 @@ class Guesses:
 
     def went_through(self, messages: Sequence[Message], fresh: frozenset[str]) -> frozenset[str]:
         """After a request that the service took without the ``fresh`` texts: those that were on trial, and are good."""
-        good = self.sent_on_trial(messages)
+        good, self._ended = self.sent_on_trial(messages), None
         self._helped[self._words] = self._helped.get(self._words, fresh) | fresh
         self._on_trial, self._doubted = (self._on_trial - good) | self._doubted, _NONE
         self._times_in_vain.clear()
