@@ -60,7 +60,7 @@ KEYS: tuple[KeyAction, ...] = (
     _anywhere("next-pane", "tab", "prompt → question → transcript", "screen.next_pane"),
     _anywhere("mode", "shift+tab", "next permission mode", "app.next_mode"),
     _anywhere(
-        "copy-or-quit", "ctrl+c", "copy a selection, else clear the prompt, else quit", "app.interrupt", goes_first=True
+        "copy-or-quit", "ctrl+c", "copy the selection, clear the prompt, or quit", "app.interrupt", goes_first=True
     ),
     _anywhere("palette", "ctrl+p", "all commands", "app.all_commands"),
     _anywhere("panels", "ctrl+o", "open or close all panels", "screen.toggle_panels"),

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
+from pathlib import PurePath
 
 from textual.app import App
 
@@ -92,7 +93,12 @@ async def _model_lists(bench: Workbench, current: str) -> AsyncGenerator[list[It
         async for choices in lists:
             items = [Item(value=choice.name, detail=choice.detail) for choice in choices]
             is_known = not current or any(item.value == current for item in items)
-            yield items if is_known else [Item(value=current, detail="in use"), *items]
+            yield items if is_known else [Item(value=current, shown=_named(current), detail="in use"), *items]
+
+
+def _named(model: str) -> str:
+    """A model as it is shown: one that plays a script by the script's name, wherever that lies."""
+    return f"scripted/{PurePath(model).stem}" if model.startswith("scripted/") else model
 
 
 async def _choose_effort(app: App[str], bench: Workbench, level: str) -> None:

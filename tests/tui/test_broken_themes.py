@@ -51,3 +51,11 @@ async def test_the_program_starts_in_another_and_says_why(stage_of, broken, name
             lambda: ("There is no theme gone" if name == "gone" else "names of its colours") in stage.text
         )
         assert stage.app.theme == "dark"
+
+
+async def test_in_a_small_window_the_note_leaves_the_list_its_rows(stage_of, broken):
+    async with stage_of(theme_folders=broken("half"), size=(60, 15)) as stage:
+        await stage.type("/theme\n")
+        await stage.until(lambda: "╭─ Theme" in stage.text and "half" in stage.text)
+        await stage.pilot.pause()
+        assert stage.app.screen._list.size.height == 4

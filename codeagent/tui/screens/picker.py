@@ -35,6 +35,8 @@ _NARROWEST = 20
 _INDENT, _MOST_LINES = 2, 2
 
 _NARROWEST_BESIDE, _ROOMY, _MARGINS = 32, 110, 2
+_LEAST_ROWS = 4
+"""Rows of the list before a note has more than one."""
 _LOW = 10
 """Lines of a screen that the window has for itself."""
 _MOST_ROWS, _FRAME, _NOTE, _BELOW = 14, 3, 5, 2
@@ -48,10 +50,11 @@ _REVERSED = Style(color="default", bgcolor="default", reverse=True)
 
 @value
 class Item:
-    """One thing to pick: its value, and what is shown beside it."""
+    """One thing to pick: its value, or what is ``shown`` in its place, and what is shown beside it."""
 
     value: str
     detail: str = ""
+    shown: str = ""
 
 
 class OptionRows(OptionList):
@@ -197,12 +200,20 @@ class Picker(Window[str | None]):
         is_low = self.size.height < _LOW
         self.set_class(is_low, "-low")
         room = self.size.height if is_low else (self.size.height - _BELOW - self._is_beside) * 4 // 5
-        self._list.styles.max_height = min(max(room - _FRAME - _NOTE * bool(self._note), 1), _MOST_ROWS)
+        self._share(room - _FRAME)
         if self._is_beside:
             self.query_one(Vertical).styles.width = self._width - _MARGINS
         for number, item in enumerate(self._shown):
             self._list.replace_option_prompt_at_index(number, self._row(item))
         self._list.keep_in_view()
+
+    def _share(self, rows: int) -> None:
+        """Shares the rows between the list and its note, of which less is shown where both have little room."""
+        if self._note:
+            note = min(_NOTE - 1, max(rows - _LEAST_ROWS - 1, 1))
+            self.query_one("#note").styles.max_height = note
+            rows -= note + 1
+        self._list.styles.max_height = min(max(rows, 1), _MOST_ROWS)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -281,7 +292,7 @@ class Picker(Window[str | None]):
 
 def _shown(item: Item) -> Content:
     """A value as it is drawn, in one line."""
-    return Content(" ".join(show_invisible(item.value).split()))
+    return Content(" ".join(show_invisible(item.shown or item.value).split()))
 
 
 def _below(detail: Content, room: int) -> list[Content]:

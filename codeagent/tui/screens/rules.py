@@ -17,6 +17,7 @@ from codeagent.core.desk import StoredRule, Workbench
 from codeagent.core.errors import CodeagentError
 from codeagent.core.text import show_invisible
 from codeagent.tui.keys import Window
+from codeagent.tui.screens.pages import hung
 from codeagent.tui.screens.picker import OptionRows
 from codeagent.tui.widgets.text_field import LineField, read_back
 
@@ -219,9 +220,13 @@ class RulesScreen(Window[None]):
     def _row(self, rule: StoredRule) -> Content:
         room = min(self.size.width - _AROUND, _WIDEST) - _FRAME - (len(self._rules) > _MOST_ROWS)
         held = "settings" if not rule.can_be_removed else _SCOPE_WORDS[rule.scope]
-        right = Content.styled(f"  {held:>13}", "$text-muted")
-        left = Content.assemble((f"{rule.decision:<6} ", _STYLES[rule.decision]), show_invisible(rule.rule))
-        return Content.assemble(left.truncate(max(room - right.cell_length, 10), ellipsis=True, pad=True), right)
+        right = Content.styled(f"  {held}", "$text-muted")
+        decision = Content.styled(f"{rule.decision:<6} ", _STYLES[rule.decision])
+        *above, last = hung(decision, Content(show_invisible(rule.rule)), room)
+        if last.cell_length + right.cell_length > room:
+            above, last = [*above, last], Content()
+        gap = " " * (room - last.cell_length - right.cell_length)
+        return Content("\n").join([*above, Content.assemble(last, gap, right)])
 
     def _say_chosen(self) -> None:
         """What the chosen rule covers, and where it is kept."""

@@ -60,8 +60,8 @@ async def test_the_border_of_help_is_whole_on_a_small_screen(stage_of, size, key
 async def test_a_page_is_laid_out_anew_when_the_screen_changes(stage_of):
     async with stage_of(size=(60, 40)) as stage:
         await stage.pilot.press("f1")
-        await stage.until(lambda: "copy a selection" in stage.text)
-        assert "copy a selection, else clear the prompt, else quit" not in stage.text
+        await stage.until(lambda: "copy the selection" in stage.text)
+        assert "copy the selection, clear the prompt, or quit" not in stage.text
         await stage.pilot.resize_terminal(100, 40)
-        await stage.until(lambda: "copy a selection, else clear the prompt, else quit" in stage.text)
+        await stage.until(lambda: "copy the selection, clear the prompt, or quit" in stage.text)
         assert "close what is open, else stop the turn; twice on an empty" in stage.text

@@ -128,3 +128,11 @@ async def test_a_long_name_stands_whole_with_what_is_said_of_it_below(stage_of):
         lines = [line.strip(" │") for line in stage.text.splitlines()]
         assert lines[lines.index(name) + 1] == "in use"
         assert "short   another" in lines
+
+
+async def test_a_model_that_plays_a_script_is_told_by_the_scripts_name(stage_of):
+    async with stage_of() as stage:
+        stage.bench.model_name = "scripted//tmp/far/away/demo.jsonl"
+        await stage.type("/model\n")
+        await stage.until(lambda: "scripted/demo" in stage.text)
+        assert "far/away" not in stage.text

@@ -88,3 +88,12 @@ async def test_where_there_is_no_rule_that_is_said(stage_of):
         await stage.type("/permissions\n")
         await stage.until(lambda: "There are no rules: the mode alone decides." in stage.text)
         assert "a add · esc leave" in stage.text
+
+
+async def test_a_rule_that_is_too_long_for_its_row_goes_on_below(stage_of):
+    async with stage_of(size=(40, 12)) as stage:
+        await opened(stage)
+        await stage.pilot.press("a")
+        await stage.type("deny read(services/totals/of_discounts.log)\n")
+        rule = "read(services/totals/of_discounts.log)"
+        await stage.until(lambda: f"deny{rule}" in "".join(stage.text.replace("│", " ").split()))
