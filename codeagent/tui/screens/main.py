@@ -36,7 +36,7 @@ from codeagent.tui.widgets.drawn_question import Room
 from codeagent.tui.widgets.find_bar import FindBar
 from codeagent.tui.widgets.header import Header
 from codeagent.tui.widgets.prompt import Prompt
-from codeagent.tui.widgets.question_lines import command_lines
+from codeagent.tui.widgets.question_lines import asked_command_lines
 from codeagent.tui.widgets.queue import QueueLines
 from codeagent.tui.widgets.session_transcript import SessionTranscript
 from codeagent.tui.widgets.status import StatusLine
@@ -162,7 +162,7 @@ class MainScreen(OwnKeysScreen[None]):
         """Lays a huge command out on a thread, so that keys are heard until it is asked about."""
         preview = request.preview
         if isinstance(preview, CommandPreview) and len(preview.command) > _HUGE:
-            await asyncio.to_thread(command_lines, preview.command, Room(*self.size).line_width, self._palette)
+            await asyncio.to_thread(asked_command_lines, request, preview, Room(*self.size).line_width, self._palette)
 
     # --- painting
 

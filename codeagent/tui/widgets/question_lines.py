@@ -80,8 +80,7 @@ def question_lines(
             starts = tuple(start + len(top) for start in diff.hunk_starts)
             return QuestionLines(lines=Stack([top, diff]), hunk_starts=starts, diff=diff)
         case CommandPreview():
-            warned = tuple(" ".join(part.words[:2]) for part in request.verdict.parts if part.loses)
-            command = command_lines(preview.command, width, palette, warned)
+            command = asked_command_lines(request, preview, width, palette)
             rest = [EMPTY, *_circumstances(request, preview, width, palette)]
             if is_turned := 0 < rows <= len(top):
                 rest += [EMPTY, *top[:-1]]
@@ -95,6 +94,14 @@ def question_lines(
             return QuestionLines(lines=[*top, *project_lines(preview, width, palette)])
         case _:
             assert_never(preview)
+
+
+def asked_command_lines(
+    request: ApprovalRequest, preview: CommandPreview, width: int, palette: Palette
+) -> Sequence[Line]:
+    """The command of a question in colours; the names of those that would destroy something stand out."""
+    warned = tuple(" ".join(part.words[:2]) for part in request.verdict.parts if part.loses)
+    return command_lines(preview.command, width, palette, warned)
 
 
 @lru_cache(maxsize=2)
